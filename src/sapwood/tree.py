@@ -1,0 +1,126 @@
+"""The fitted tree: frozen arrays, one entry per node, nodes in preorder (a left child follows its parent).
+
+Array names and leaf conventions are scikit-learn's, so code that reads `tree_` keeps working. Beyond it a node may split a
+category column: `threshold` is then NaN and the levels that go left are the bits set in
+`subsets[subset_start[node] :]`, level c at bit `c % 32` of word `c // 32`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+LEAF = -1  # children_left and children_right of a leaf
+UNDEFINED = -2  # feature and threshold of a leaf
+
+Ints = NDArray[np.int32]
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Tree:
+    """Nodes as parallel arrays; `value` is (node, output, class share) or (node, output, 1)."""
+
+    children_left: Ints
+    children_right: Ints
+    feature: Ints
+    threshold: Floats
+    missing_go_to_left: NDArray[np.bool_]
+    value: Floats
+    impurity: Floats
+    n_node_samples: NDArray[np.int64]
+    weighted_n_node_samples: Floats
+    subset_start: Ints  # -1 where the split is a threshold, else offset of the first word
+    subsets: NDArray[np.uint32]
+    n_levels: Ints  # levels of each feature, 0 for numbers
+    n_classes: tuple[int, ...] = field(default=(1,))
+
+    def __post_init__(self) -> None:
+        for array in self.arrays().values():
+            array.setflags(write=False)
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """All arrays by name."""
+        return {name: item for name, item in vars(self).items() if isinstance(item, np.ndarray)}
+
+    @property
+    def node_count(self) -> int:
+        """Number of nodes, leaves included."""
+        return len(self.feature)
+
+    @property
+    def capacity(self) -> int:
+        """Equal to `node_count`; scikit-learn's name."""
+        return self.node_count
+
+    @property
+    def n_features(self) -> int:
+        """Number of columns the tree was grown on."""
+        return len(self.n_levels)
+
+    @property
+    def n_outputs(self) -> int:
+        """Number of targets."""
+        return self.value.shape[1]
+
+    @property
+    def max_n_classes(self) -> int:
+        """Width of `value`."""
+        return self.value.shape[2]
+
+    @property
+    def is_leaf(self) -> NDArray[np.bool_]:
+        """Mask of the leaves."""
+        return self.children_left == LEAF
+
+    @property
+    def n_leaves(self) -> int:
+        """Number of leaves."""
+        return int(np.count_nonzero(self.is_leaf))
+
+    @property
+    def max_depth(self) -> int:
+        """Depth of the deepest leaf; a lone root has depth 0."""
+        return int(self.compute_node_depths().max()) - 1
+
+    def compute_node_depths(self) -> NDArray[np.int64]:
+        """Depth of every node, the root at 1 (scikit-learn's convention)."""
+        depths = np.ones(self.node_count, dtype=np.int64)
+        for node in np.flatnonzero(~self.is_leaf):  # preorder: parents come first
+            depths[self.children_left[node]] = depths[node] + 1
+            depths[self.children_right[node]] = depths[node] + 1
+        return depths
+
+    def parents(self) -> Ints:
+        """Parent of every node, -1 for the root."""
+        parent = np.full(self.node_count, -1, dtype=np.int32)
+        inner = np.flatnonzero(~self.is_leaf).astype(np.int32)
+        parent[self.children_left[inner]] = inner
+        parent[self.children_right[inner]] = inner
+        return parent
+
+    def is_subset_split(self, node: int) -> bool:
+        """Whether the node splits a category column."""
+        return bool(self.subset_start[node] >= 0)
+
+    def left_levels(self, node: int) -> NDArray[np.intp]:
+        """Levels (codes) that go left at a category split."""
+        start = int(self.subset_start[node])
+        n_levels = int(self.n_levels[self.feature[node]])
+        words = self.subsets[start : start + (n_levels + 31) // 32]
+        bits = np.unpackbits(words.view(np.uint8), bitorder="little")[:n_levels]
+        return np.flatnonzero(bits)
+
+    def compute_feature_importances(self, normalize: bool = True) -> Floats:
+        """Total impurity decrease by feature, each node weighted by its share of the rows."""
+        inner = ~self.is_leaf
+        mass = self.weighted_n_node_samples * self.impurity
+        left, right = self.children_left[inner], self.children_right[inner]
+        decrease = mass[inner] - mass[left] - mass[right]
+        importances = np.bincount(self.feature[inner], weights=decrease, minlength=self.n_features)
+        importances /= self.weighted_n_node_samples[0]
+        total = importances.sum()
+        return importances / total if normalize and total > 0 else importances
