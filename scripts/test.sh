@@ -1,0 +1,12 @@
+#!/usr/bin/env bash
+# Installs the project into .venv and runs every check: lint, format, types, layers, tests.
+# Arguments go to pytest: bash scripts/test.sh -k threads
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+bash scripts/setup.sh all,dev
+PATH="$PWD/.venv/bin:$PATH"
+ruff check
+ruff format --check
+mypy
+lint-imports
+pytest -n 2 "$@"

@@ -1,0 +1,20 @@
+"""Bins: few codes for many values."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+def equal_count_cuts(run_starts: NDArray[np.int64], n_bins: int) -> NDArray[np.int64]:
+    """Choose at most `n_bins` bins of about equal row counts; a value is never divided between bins.
+
+    `run_starts` are the positions in the sorted column where a value begins, and the end. A value held by more rows than a
+    bin's share counts as one share, so that what it has too much does not cost the other values their bins.
+    """
+    sizes = np.diff(run_starts)
+    counted = np.minimum(sizes, run_starts[-1] / n_bins)
+    middle = np.cumsum(counted) - counted / 2
+    bins = (middle * (n_bins / counted.sum())).astype(np.int64)
+    first_of_bin = np.flatnonzero(np.diff(bins, prepend=-1))
+    return np.append(run_starts[first_of_bin], run_starts[-1])

@@ -1,0 +1,69 @@
+"""Criteria by name, and the statistics of the target that growth sums up."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sapwood.kernels import criteria as formulas
+from sapwood.table.target import ClassTarget, NumberTarget
+
+CLASS_CRITERIA = {
+    "gini": formulas.GINI,
+    "entropy": formulas.ENTROPY,
+    "log_loss": formulas.ENTROPY,
+    "error": formulas.ERROR,
+}
+NUMBER_CRITERIA = {
+    "squared_error": formulas.SQUARED,
+    "absolute_error": formulas.ABSOLUTE,
+    "poisson": formulas.POISSON,
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Statistics:
+    """Weights and targets of the rows, and how their sums are laid out."""
+
+    wy: NDArray[np.float64]  # (rows, 1 + outputs): weight, then targets or class numbers
+    criterion: int
+    n_classes: tuple[int, ...]  # per output; () for numbers
+
+    @property
+    def n_outputs(self) -> int:
+        """Number of targets."""
+        return self.wy.shape[1] - 1
+
+    @property
+    def is_class(self) -> bool:
+        """Whether the targets are classes."""
+        return bool(self.n_classes)
+
+    @property
+    def is_absolute(self) -> bool:
+        """Whether medians are needed."""
+        return self.criterion == formulas.ABSOLUTE
+
+    @property
+    def is_pair(self) -> bool:
+        """One output, and two classes or a number: the sums are (w, s)."""
+        return self.n_outputs == 1 and not self.is_absolute and max(self.n_classes, default=2) <= 2
+
+    @property
+    def output_start(self) -> NDArray[np.int64]:
+        """Where each output's sums begin, and the end."""
+        widths = self.n_classes if self.is_class and not self.is_pair else (1,) * self.n_outputs
+        return np.concatenate(([0], np.cumsum(widths))).astype(np.int64)
+
+
+def class_statistics(target: ClassTarget, weight: NDArray[np.float64], criterion: str) -> Statistics:
+    """Statistics of classes; `weight` includes class weights."""
+    wy = np.column_stack([weight, target.codes.astype(np.float64)])
+    return Statistics(wy, CLASS_CRITERIA[criterion], tuple(len(c) for c in target.classes))
+
+
+def number_statistics(target: NumberTarget, weight: NDArray[np.float64], criterion: str) -> Statistics:
+    """Statistics of numbers."""
+    return Statistics(np.column_stack([weight, target.values]), NUMBER_CRITERIA[criterion], ())

@@ -1,0 +1,173 @@
+"""From a coded table and statistics to a Tree: sets the kernel up, and reads its nodes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sapwood.codes.coded import CodedTable
+from sapwood.codes.sorted_column import sort_column
+from sapwood.growth.criteria import Statistics
+from sapwood.growth.leaves import leaf_values
+from sapwood.growth.raw import RawTree
+from sapwood.growth.rules import GrowthRules, critical_values
+from sapwood.growth.thresholds import split_thresholds
+from sapwood.kernels.grow import grow
+from sapwood.kernels.nodes import preorder
+from sapwood.kernels.records import COLUMN, NODE, OPEN, Medians, Vectors
+from sapwood.kernels.sorting import write_entries
+from sapwood.tree import Tree
+
+Array = NDArray[Any]
+N_SLOTS, N_NODES = 64, 1024  # to begin with; the kernel doubles them as needed
+
+
+@dataclass(frozen=True, eq=False)
+class Lists:
+    """All lists in one array: the rows, orders of the targets, then the columns' lists; marks of coded columns behind."""
+
+    entries: NDArray[np.uint32]
+    lo: NDArray[np.int64]
+    hi: NDArray[np.int64]
+    n_always: int
+    n_lists: int
+    of_column: NDArray[np.int64]  # (features, 3): below, above, missing; -1 for none
+
+
+def grow_tree(
+    coded: CodedTable,
+    statistics: Statistics,
+    rules: GrowthRules,
+    *,
+    n_levels: NDArray[np.int32],
+    monotonic: NDArray[np.int8] | None = None,
+    leaf: str = "auto",
+    values: Array | None = None,
+) -> Tree:
+    """Grow one tree. Uses the coded table's entries up. `values` (features x rows) are needed for random thresholds only."""
+    lists = _arrange_lists(coded, statistics)
+    raw = _run_kernel(coded, statistics, rules, lists, monotonic, values)
+    return Tree(
+        children_left=raw.renumbered(raw.nodes["left"]),
+        children_right=raw.renumbered(raw.nodes["right"]),
+        feature=raw.nodes["feature"].astype(np.int32),
+        threshold=split_thresholds(coded, raw.nodes),
+        missing_go_to_left=raw.nodes["missing_left"].astype(np.bool_),
+        value=leaf_values(raw, statistics, leaf, lists.entries[: coded.n_rows]),
+        impurity=raw.nodes["mass"] / raw.nodes["weight"],
+        n_node_samples=raw.nodes["n_rows"].copy(),
+        weighted_n_node_samples=raw.nodes["weight"].copy(),
+        subset_start=raw.nodes["subset_start"].astype(np.int32),
+        subsets=raw.subsets,
+        n_levels=n_levels,
+        n_classes=statistics.n_classes or (1,) * statistics.n_outputs,
+    )
+
+
+def _run_kernel(
+    coded: CodedTable,
+    statistics: Statistics,
+    rules: GrowthRules,
+    lists: Lists,
+    monotonic: Array | None,
+    values: Array | None,
+) -> RawTree:
+    n, n_sums, n_outputs = coded.n_rows, int(statistics.output_start[-1]), statistics.n_outputs
+    groups, codes = n + 2, int(coded.n_codes.max(initial=0)) + 1
+    vectors = medians = subset = None
+    if statistics.is_absolute:
+        medians = _medians(n, n_outputs)
+    elif not statistics.is_pair:
+        vectors = Vectors(statistics.output_start, np.empty((groups, n_sums)), np.zeros((5, n_sums)))
+    if coded.is_category.any():
+        widest = int(coded.n_codes[coded.is_category].max())
+        subset = np.zeros((N_SLOTS, max(1, (widest + 31) // 32)), dtype=np.uint32)
+    lo, hi = np.zeros((2, N_SLOTS, len(lists.lo)), dtype=np.int64)
+    lo[0], hi[0] = lists.lo, lists.hi
+    nodes, sums, middle, n_nodes, subsets, n_words = grow(
+        _columns(coded, lists, monotonic),
+        coded.codes,
+        statistics.wy,
+        rules.limits(statistics.criterion)[0],
+        lists.entries,
+        lists.n_always,
+        lists.n_lists,
+        np.zeros(N_SLOTS, dtype=OPEN),
+        lo,
+        hi,
+        np.zeros(N_NODES, dtype=NODE),
+        np.zeros((N_NODES, n_sums)),
+        np.empty((9 if medians else 3, groups)),
+        np.zeros((4, groups), dtype=np.int64),
+        np.zeros((codes, 2 + n_sums)),
+        np.zeros(codes // 64 + 1, dtype=np.uint64),
+        np.empty(n + 1, dtype=np.uint32),
+        np.zeros(n, dtype=np.uint8),
+        np.zeros(coded.n_features, dtype=np.int64),
+        vectors,
+        medians,
+        np.zeros((N_NODES, n_outputs)) if medians else None,
+        None if values is None else _values_by_row_and_code(coded, values),
+        subset,
+        critical_values(rules.significance, statistics.n_classes, n_outputs, float(statistics.wy[:, 0].sum())),
+    )
+    order = preorder(nodes["left"], nodes["right"], n_nodes)
+    return RawTree(nodes[order], sums[order], None if middle is None else middle[order], order, subsets[:n_words].copy())
+
+
+def _medians(n_rows: int, n_outputs: int) -> Medians:
+    return Medians(
+        rank_of=np.empty((n_outputs, n_rows), dtype=np.int64),
+        ranked=np.empty((n_outputs, n_rows)),
+        rows=np.empty((2, n_rows), dtype=np.uint32),
+    )
+
+
+def _arrange_lists(coded: CodedTable, statistics: Statistics) -> Lists:
+    """Rows and target orders fill the stretches reserved in front of the columns' entries, so that nothing is copied."""
+    n_rows, n_features = coded.n_rows, coded.n_features
+    always = [np.arange(n_rows, dtype=np.uint32) << np.uint32(1)]
+    if statistics.is_absolute:
+        always += [_target_order(statistics.wy[:, 1 + o]) for o in range(statistics.n_outputs)]
+    of_column = np.full((n_features, 3), -1, dtype=np.int64)
+    n_always = len(always)
+    ranges = [(o * n_rows, (o + 1) * n_rows) for o in range(n_always)]
+    for j, k in np.argwhere((coded.ranges[:, :, 1] > coded.ranges[:, :, 0]) & ~coded.is_coded[:, None]):
+        of_column[j, k] = len(ranges)
+        ranges.append(tuple(coded.ranges[j, k]))
+    n_lists = len(ranges)
+    for j in np.flatnonzero(coded.is_coded):
+        of_column[j, 0] = len(ranges)
+        ranges.append((0, 1))
+    bounds = np.array(ranges, dtype=np.int64)
+    coded.entries[: n_always * n_rows] = np.concatenate(always)
+    return Lists(coded.entries, bounds[:, 0].copy(), bounds[:, 1].copy(), n_always, n_lists, of_column)
+
+
+def _target_order(y: Array) -> NDArray[np.uint32]:
+    column = sort_column(np.ascontiguousarray(y))
+    entries = np.empty(len(y), dtype=np.uint32)
+    write_entries(column.keys, column.rows, 0, len(y), entries)
+    return entries
+
+
+def _columns(coded: CodedTable, lists: Lists, monotonic: Array | None) -> NDArray[np.void]:
+    columns = np.zeros(coded.n_features, dtype=COLUMN)
+    columns["code_row"] = np.where(coded.is_coded, np.arange(coded.n_features), -1)
+    columns["n_codes"] = coded.n_codes
+    columns["is_category"] = coded.is_category
+    columns["below"], columns["above"], columns["missing"] = lists.of_column.T
+    columns["implicit"] = coded.implicit
+    columns["monotonic"] = 0 if monotonic is None else monotonic
+    return columns
+
+
+def _values_by_row_and_code(coded: CodedTable, values: Array) -> tuple[Array, Array]:
+    """Values for random thresholds: by row, the implicit value last; and by code."""
+    by_code = np.zeros((coded.n_features, int(coded.n_codes.max(initial=0)) + 1))
+    for j in np.flatnonzero(coded.is_coded & ~coded.is_category):
+        by_code[j, : len(coded.high[j])] = coded.high[j]
+    return np.column_stack([values, coded.implicit_value]), by_code

@@ -1,0 +1,61 @@
+"""Values of nodes from their sums: shares of the classes, means or medians."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import softmax
+
+from sapwood.growth.criteria import Statistics
+from sapwood.kernels.nodes import node_medians
+from sapwood.growth.raw import RawTree
+
+Floats = NDArray[np.float64]
+
+
+def leaf_values(raw: RawTree, statistics: Statistics, leaf: str, rows: NDArray[Any]) -> Floats:
+    """Values (node, output, class share or 1).
+
+    `leaf`: "auto"; for classes "share" or "softmax" (of the class weights); for numbers "mean" or "median".
+    """
+    if statistics.is_class:
+        return _class_values(raw, statistics, leaf)
+    values = raw.sums / raw.nodes["weight"][:, None]
+    if raw.middle is not None and leaf != "mean":
+        values = raw.middle.copy()
+    elif leaf == "median":
+        values = _medians(raw, statistics, rows)
+    if statistics.n_outputs == 1:
+        values = np.clip(values, raw.nodes["lower"][:, None], raw.nodes["upper"][:, None])
+    return np.ascontiguousarray(values[:, :, None])
+
+
+def class_weights_of(raw: RawTree, statistics: Statistics) -> list[Floats]:
+    """Weight of each class in each node, one array per output."""
+    if statistics.is_pair:
+        ones = raw.sums
+        return [np.hstack([raw.nodes["weight"][:, None] - ones, ones])[:, : statistics.n_classes[0]]]
+    start = statistics.output_start
+    return [raw.sums[:, start[o] : start[o + 1]] for o in range(statistics.n_outputs)]
+
+
+def _class_values(raw: RawTree, statistics: Statistics, leaf: str) -> Floats:
+    values = np.zeros((len(raw.nodes["weight"]), statistics.n_outputs, max(statistics.n_classes)))
+    for o, weights in enumerate(class_weights_of(raw, statistics)):
+        shares = softmax(weights, axis=1) if leaf == "softmax" else weights / weights.sum(axis=1, keepdims=True)
+        values[:, o, : weights.shape[1]] = shares
+    if statistics.n_classes == (2,) and np.isfinite(raw.nodes["lower"]).any() | np.isfinite(raw.nodes["upper"]).any():
+        share = np.clip(values[:, 0, 1], raw.nodes["lower"], raw.nodes["upper"])
+        values[:, 0, 0], values[:, 0, 1] = 1.0 - share, share
+    return values
+
+
+def _medians(raw: RawTree, statistics: Statistics, rows: NDArray[Any]) -> Floats:
+    medians = np.empty((len(raw.nodes["weight"]), statistics.n_outputs))
+    for o in range(statistics.n_outputs):
+        column = np.empty(len(medians))
+        node_medians(rows, raw.nodes["first_row"], raw.nodes["n_rows"], statistics.wy, o, column)
+        medians[:, o] = column
+    return medians

@@ -1,0 +1,26 @@
+"""What the growth kernel leaves behind, in preorder; the grower makes a `Tree` of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, eq=False)
+class RawTree:
+    """Node records and sums in preorder, and the order in which the kernel had numbered them."""
+
+    nodes: NDArray[Any]  # kernels.records.NODE
+    sums: NDArray[np.float64]  # (nodes, sums)
+    middle: NDArray[np.float64] | None  # (nodes, outputs) medians, for the absolute error
+    order: NDArray[np.int64]
+    subsets: NDArray[np.uint32]
+
+    def renumbered(self, links: NDArray[np.int64]) -> NDArray[np.int32]:
+        """Links to nodes, in preorder numbers; -1 stays."""
+        position = np.empty(len(self.order), dtype=np.int32)
+        position[self.order] = np.arange(len(self.order), dtype=np.int32)
+        return np.where(links < 0, np.int32(-1), position[links])

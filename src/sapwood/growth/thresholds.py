@@ -1,0 +1,57 @@
+"""Thresholds: midpoints between neighbouring values, from the rows or codes that growth found on either side."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sapwood.codes.coded import CodedTable
+from sapwood.kernels.search import IMPLICIT_ROW, NO_ROW
+from sapwood.tree import UNDEFINED
+
+Array = NDArray[Any]
+
+
+def midpoints(below: Array, above: Array) -> NDArray[np.float64]:
+    """A value t with below <= t < above, the middle where it exists.
+
+    Halves are added, because a sum may overflow. Where the middle rounds to the upper value, or one end is infinite, the lower
+    value separates them just as well.
+    """
+    below, above = below.astype(np.float64), above.astype(np.float64)
+    with np.errstate(invalid="ignore"):
+        middle = below / 2 + above / 2
+    usable = np.isfinite(middle) & (middle < above) & (middle >= below)
+    return np.where(usable, middle, below)
+
+
+def split_thresholds(coded: CodedTable, nodes: Array) -> NDArray[np.float64]:
+    """Threshold of every node: +inf where all present rows go left, NaN at category splits, -2 at leaves."""
+    thresholds = np.full(len(nodes), float(UNDEFINED))
+    for j in np.unique(nodes["feature"][nodes["feature"] >= 0]):
+        at = np.flatnonzero(nodes["feature"] == j)
+        thresholds[at] = np.nan if coded.is_category[j] else _column_thresholds(coded, int(j), nodes, at)
+    return thresholds
+
+
+def _column_thresholds(coded: CodedTable, j: int, nodes: Array, at: Array) -> NDArray[np.float64]:
+    below, above, drawn = nodes["at_left"][at], nodes["at_right"][at], nodes["threshold"][at]
+    result = np.full(len(at), np.inf)
+    cut = above != NO_ROW
+    result[cut] = midpoints(_values(coded, j, below[cut], coded.high), _values(coded, j, above[cut], coded.low))
+    # A drawn threshold stands unless it lies inside a bin, whose rows all went right.
+    kept = cut.copy()
+    kept[cut] = drawn[cut] < _values(coded, j, above[cut], coded.low)
+    result[kept] = drawn[kept]
+    return result
+
+
+def _values(coded: CodedTable, j: int, places: Array, decode: tuple[Array, ...]) -> Array:
+    if coded.is_coded[j]:
+        return decode[j][places]
+    values = np.full(len(places), coded.implicit_value[j])
+    listed = places != IMPLICIT_ROW
+    values[listed] = coded.look_up[j](places[listed])
+    return values

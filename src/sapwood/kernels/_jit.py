@@ -1,0 +1,30 @@
+"""The one place that names compiler options.
+
+Kernels are serial and release the interpreter lock; threads are the business of `sapwood.threads`.
+`error_model="numpy"` lets a division by zero give inf or NaN instead of a branch on every division.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numba
+import numpy as np
+from llvmlite import ir
+from numba.core import types
+from numba.extending import intrinsic
+
+kernel = numba.njit(cache=True, nogil=True, error_model="numpy")
+
+# Row numbers and shifts are unsigned: a signed index costs a wrap-around test on every access.
+ONE = np.uint32(1)
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def lowest_bit(_context: Any, word: Any) -> Any:
+    """Position of the lowest bit set in a non-zero uint64 (the `cttz` instruction)."""
+
+    def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 1))
+
+    return types.uint64(types.uint64), generate

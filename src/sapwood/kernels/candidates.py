@@ -1,0 +1,137 @@
+"""Candidates: the best cut of a row of groups into left and right.
+
+Each function returns (decrease, group after which to cut, whether missing rows go left); the decrease exceeds `floor`, the value to
+beat, or is INVALID. The first of equal candidates wins: lower group, then missing to the right. A cut after the last group puts
+all present rows left and the missing ones right.
+"""
+
+from __future__ import annotations
+
+from sapwood.kernels._jit import kernel
+from sapwood.kernels.criteria import INVALID, POISSON, pair_decreases, vector_mass
+from sapwood.kernels.median import running_losses
+from sapwood.kernels.records import (
+    CUM_N,
+    CUM_S,
+    CUM_W,
+    DECREASE,
+    LEFT,
+    LOSS_LEFT,
+    LOSS_RIGHT,
+    MEDIAN_LEFT,
+    MEDIAN_RIGHT,
+    MISS,
+    NODE_SUMS,
+    RIGHT,
+)
+
+
+@kernel
+def large_enough(limits, n_left, w_left, n, w):
+    """Both children have the rows and the weight they need."""
+    return (
+        n_left >= limits.min_rows_leaf
+        and n - n_left >= limits.min_rows_leaf
+        and w_left >= limits.min_weight_leaf
+        and w - w_left >= limits.min_weight_leaf
+    )
+
+
+@kernel
+def ordered(sign, left, right, lower, upper):
+    """Child values respect the constraint: in order, and inside the node's bounds."""
+    return sign * (right - left) >= 0.0 and lower <= left <= upper and lower <= right <= upper
+
+
+@kernel
+def best_pair_cut(limits, sign, lower, upper, center, first, last, mn, mw, ms, n, w, s, floor, tolerance, floats, ints):
+    """Best cut after one of the groups first…last-1, for statistics (w, s)."""
+    bounded = sign != 0 or lower > INVALID or upper < -INVALID
+    best, best_group, best_left = floor, -1, False
+    for turn in range(2 if mn > 0 else 1):
+        dn, dw, ds = (mn, mw, ms) if turn == 1 else (0, 0.0, 0.0)
+        pair_decreases(limits.criterion, first, last, floats[CUM_W], floats[CUM_S], dw, ds, w, s, floats[DECREASE])
+        for g in range(first, last):
+            decrease = floats[DECREASE, g]
+            if decrease > best:
+                n_left, w_left = ints[CUM_N, g] + dn, floats[CUM_W, g] + dw
+                if n_left == n or not large_enough(limits, n_left, w_left, n, w):
+                    continue
+                if bounded:
+                    s_left = floats[CUM_S, g] + ds
+                    left, right = s_left / w_left + center, (s - s_left) / (w - w_left) + center
+                    if not ordered(sign, left, right, lower, upper):
+                        continue
+                best, best_group, best_left = decrease + tolerance, g, turn == 1
+    return best - tolerance if best_group >= 0 else INVALID, best_group, best_left
+
+
+@kernel
+def vector_decrease(criterion, w_left, w, mass, vectors):
+    """Decrease when work[LEFT] holds the left sums; OUT work[RIGHT]."""
+    work = vectors.work
+    for d in range(work.shape[1]):
+        work[RIGHT, d] = work[NODE_SUMS, d] - work[LEFT, d]
+        if criterion == POISSON and (work[LEFT, d] <= 0.0 or work[RIGHT, d] <= 0.0):
+            return INVALID
+    left_mass = vector_mass(criterion, w_left, work[LEFT], vectors.output_start)
+    return mass - left_mass - vector_mass(criterion, w - w_left, work[RIGHT], vectors.output_start)
+
+
+@kernel
+def best_vector_cut(limits, first, last, mn, mw, n, w, floor, tolerance, floats, ints, vectors):
+    """Best cut after one of the groups first…last-1, for vectors of sums (work[MISS]: sums of the missing rows)."""
+    work = vectors.work
+    mass = vector_mass(limits.criterion, w, work[NODE_SUMS], vectors.output_start)
+    best, best_group, best_left = floor, -1, False
+    for turn in range(2 if mn > 0 else 1):
+        dn, dw, factor = (mn, mw, 1.0) if turn == 1 else (0, 0.0, 0.0)
+        for g in range(first, last):
+            n_left, w_left = ints[CUM_N, g] + dn, floats[CUM_W, g] + dw
+            if n_left == n or not large_enough(limits, n_left, w_left, n, w):
+                continue
+            for d in range(work.shape[1]):
+                work[LEFT, d] = vectors.cum[g, d] + factor * work[MISS, d]
+            decrease = vector_decrease(limits.criterion, w_left, w, mass, vectors)
+            if decrease > best:
+                best, best_group, best_left = decrease + tolerance, g, turn == 1
+    return best - tolerance if best_group >= 0 else INVALID, best_group, best_left
+
+
+@kernel
+def fill_losses(wy, groups, mn, missing_left, n, bounded, floats, ints, medians):
+    """OUT floats[LOSS_LEFT, g]: loss of groups 0…g; floats[LOSS_RIGHT, g]: of groups g…; missing rows on their side."""
+    for g in range(groups + 1):
+        floats[LOSS_LEFT, g] = 0.0
+        floats[LOSS_RIGHT, g] = 0.0
+    for o in range(wy.shape[1] - 1):
+        running_losses(wy, o, 0, groups, 1, mn if missing_left else 0, n, LOSS_LEFT, MEDIAN_LEFT, bounded, floats, ints,
+                       medians)
+        running_losses(wy, o, groups - 1, -1, -1, 0 if missing_left else mn, n, LOSS_RIGHT, MEDIAN_RIGHT, bounded, floats,
+                       ints, medians)
+        if not missing_left and mn > 0:  # only missing rows on the right: an empty group behind the last one
+            ints[CUM_N, groups] = ints[CUM_N, groups - 1]
+            running_losses(wy, o, groups, groups + 1, 1, mn, n, LOSS_RIGHT, MEDIAN_RIGHT, bounded, floats, ints, medians)
+
+
+@kernel
+def best_absolute_cut(wy, limits, sign, lower, upper, groups, first, last, mn, mw, n, w, mass, floor, tolerance, floats,
+                      ints, medians):
+    """Best cut after one of the groups first…last-1, for the absolute error."""
+    bounded = sign != 0 or lower > INVALID or upper < -INVALID
+    n_outputs = wy.shape[1] - 1
+    best, best_group, best_left = floor, -1, False
+    for turn in range(2 if mn > 0 else 1):
+        dn, dw = (mn, mw) if turn == 1 else (0, 0.0)
+        fill_losses(wy, groups, mn, turn == 1, n, bounded, floats, ints, medians)
+        for g in range(first, last):
+            decrease = mass - (floats[LOSS_LEFT, g] + floats[LOSS_RIGHT, g + 1]) / n_outputs
+            if decrease > best:
+                n_left, w_left = ints[CUM_N, g] + dn, floats[CUM_W, g] + dw
+                if n_left == n or not large_enough(limits, n_left, w_left, n, w):
+                    continue
+                left, right = floats[MEDIAN_LEFT, g], floats[MEDIAN_RIGHT, g + 1]
+                if bounded and not ordered(sign, left, right, lower, upper):
+                    continue
+                best, best_group, best_left = decrease + tolerance, g, turn == 1
+    return best - tolerance if best_group >= 0 else INVALID, best_group, best_left

@@ -1,0 +1,102 @@
+"""Formulas of the criteria, as functions of summed statistics.
+
+The *mass* of a set of rows is its weight times its impurity; the decrease of a split is
+`mass(node) - mass(left) - mass(right)`. With one target, and two classes or a number, the sums are
+w = sum of weights and s = sum of weight times target (for classes: the weight of class 1).
+
+    gini             2 s (w - s) / w                 squared error     sum w y^2 - s^2 / w
+    entropy          - s log2(s/w) - (w-s) log2((w-s)/w)
+    error            min(s, w - s)                   Poisson           sum w y log y - s log(s / w)
+
+With K classes the sums are s_1 … s_K, with several targets their masses are averaged.
+"""
+
+from __future__ import annotations
+
+import math
+
+from sapwood.kernels._jit import kernel
+
+GINI, ENTROPY, ERROR, SQUARED, POISSON, ABSOLUTE = 0, 1, 2, 3, 4, 5
+INVALID = -math.inf
+LOG_2 = math.log(2.0)
+
+
+@kernel
+def x_log_x(x):
+    """x log x, continued by 0 at 0 (and below, where only rounding can lead)."""
+    return x * math.log(x) if x > 0.0 else 0.0
+
+
+@kernel
+def pair_mass(criterion, w, s):
+    """Mass from (w, s), up to a term that cancels in a decrease."""
+    if criterion == GINI:
+        return 2.0 * s * (w - s) / w
+    if criterion == ENTROPY:
+        return (x_log_x(w) - x_log_x(s) - x_log_x(w - s)) / LOG_2
+    if criterion == ERROR:
+        return min(s, w - s)
+    if criterion == POISSON:
+        return -s * math.log(s / w) if s > 0.0 else 0.0
+    return -s * s / w
+
+
+@kernel
+def class_mass(criterion, w, sums, first, last):
+    """Mass of one target's classes `sums[first:last]`."""
+    if criterion == GINI:
+        squares = 0.0
+        for k in range(first, last):
+            squares += sums[k] * sums[k]
+        return w - squares / w
+    if criterion == ENTROPY:
+        total = x_log_x(w)
+        for k in range(first, last):
+            total -= x_log_x(sums[k])
+        return total / LOG_2
+    largest = 0.0
+    for k in range(first, last):
+        largest = max(largest, sums[k])
+    return w - largest
+
+
+@kernel
+def vector_mass(criterion, w, sums, output_start):
+    """Mass averaged over the targets, up to a term that cancels in a decrease.
+
+    Target o owns `sums[output_start[o]:output_start[o + 1]]`: its classes, or its one weighted sum.
+    """
+    n_outputs = len(output_start) - 1
+    total = 0.0
+    for o in range(n_outputs):
+        first, last = output_start[o], output_start[o + 1]
+        if criterion <= ERROR:
+            total += class_mass(criterion, w, sums, first, last)
+        else:
+            total += pair_mass(criterion, w, sums[first])
+    return total / n_outputs
+
+
+@kernel
+def pair_decreases(criterion, first, last, cum_w, cum_s, w_offset, s_offset, w, s, out):
+    """OUT out[g]: decrease of the split after group g, for g in [first, last).
+
+    Left of the split are the groups up to g plus (w_offset, s_offset), the missing rows when they go left.
+    Gini and squared error use d = sl W - wl S, decrease = d^2 / (wl wr W): one division, exact for whole numbers, and
+    the same for a split and its mirror image.
+    """
+    if criterion in (GINI, SQUARED):
+        factor = (2.0 if criterion == GINI else 1.0) / w
+        for g in range(first, last):
+            wl = cum_w[g] + w_offset
+            d = (cum_s[g] + s_offset) * w - wl * s
+            out[g] = factor * d * d / (wl * (w - wl))
+        return
+    mass = pair_mass(criterion, w, s)
+    for g in range(first, last):
+        wl = cum_w[g] + w_offset
+        sl = cum_s[g] + s_offset
+        out[g] = mass - pair_mass(criterion, wl, sl) - pair_mass(criterion, w - wl, s - sl)
+        if criterion == POISSON and (sl <= 0.0 or s - sl <= 0.0):
+            out[g] = INVALID  # a child that predicts a rate of zero has infinite loss on any event

@@ -1,0 +1,268 @@
+"""Growth of a whole tree in one call.
+
+    open the root
+    while nodes are open:
+        take the last one opened (depth first), or the one of largest decrease (best first)
+        move its rows; total both children; drop the split if it is not significant
+        search each child that may be split, and open it if a split was found
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sapwood.kernels._jit import kernel
+from sapwood.kernels.criteria import SQUARED
+from sapwood.kernels.draws import mix
+from sapwood.kernels.partition import mark_coded, mark_sorted, mark_subset, partition_list
+from sapwood.kernels.records import CENTER, NODE_SUMS
+from sapwood.kernels.search import search
+from sapwood.kernels.totals import is_significant, total_node
+
+
+@kernel
+def twice(array):
+    """A copy of twice the length (the second half is undefined); None stays None."""
+    if array is None:
+        return None
+    larger = np.empty((2 * len(array),) + array.shape[1:], array.dtype)
+    for i in range(len(array)):
+        larger[i] = array[i]
+    return larger
+
+
+@kernel
+def row_of(array, i):
+    """Row i, or None of None."""
+    if array is None:
+        return None
+    return array[i]
+
+
+@kernel
+def may_split(limits, node, depth, constant):
+    """Whether the rules let this node be split at all."""
+    return (
+        not constant
+        and depth < limits.max_depth
+        and node.n_rows >= limits.min_rows_split
+        and node.n_rows >= 2 * limits.min_rows_leaf
+        and node.weight >= 2.0 * limits.min_weight_leaf
+        and node.mass > limits.impurity_threshold * node.weight
+    )
+
+
+@kernel
+def search_slot(columns, codes, wy, limits, entries, slot, lo, hi, node, sums, root_weight, floats, ints, hist, occupied,
+                features, vectors, medians, values, subset):
+    """Search the node in a slot; returns whether it has a split worth making."""
+    s, center = sums[0], 0.0
+    if limits.criterion == SQUARED:  # targets are centred at the node's mean, so their sum is zero
+        center, s = s / node.weight, 0.0
+    if vectors is not None:
+        for d in range(len(sums)):
+            vectors.work[CENTER, d] = sums[d] / node.weight if limits.criterion == SQUARED else 0.0
+            vectors.work[NODE_SUMS, d] = 0.0 if limits.criterion == SQUARED else sums[d]
+    found = search(columns, codes, wy, limits, entries, slot, lo, hi, node.n_rows, node.weight, s, node.mass, center, floats,
+                   ints, hist, occupied, features, vectors, medians, values, subset)
+    return found and slot.decrease / root_weight + 1e-15 >= limits.min_decrease
+
+
+@kernel
+def comes_before(open_, a, b):
+    """Best first: larger decrease, then the older node."""
+    if open_[a].decrease != open_[b].decrease:
+        return open_[a].decrease > open_[b].decrease
+    return open_[a].node < open_[b].node
+
+
+@kernel
+def push(frontier, size, slot, open_, best_first):
+    """Add a slot to the frontier, a stack or a binary heap; OUT frontier."""
+    at = size
+    if best_first:
+        while at > 0 and comes_before(open_, slot, frontier[(at - 1) // 2]):
+            frontier[at] = frontier[(at - 1) // 2]
+            at = (at - 1) // 2
+    frontier[at] = slot
+
+
+@kernel
+def pop(frontier, size, open_, best_first):
+    """Take the next slot off the frontier of `size` slots; OUT frontier."""
+    if not best_first:
+        return frontier[size - 1]
+    top, last = frontier[0], frontier[size - 1]
+    at, end = 0, size - 1
+    while 2 * at + 1 < end:
+        child = 2 * at + 1
+        if child + 1 < end and comes_before(open_, frontier[child + 1], frontier[child]):
+            child += 1
+        if not comes_before(open_, frontier[child], last):
+            break
+        frontier[at] = frontier[child]
+        at = child
+    frontier[at] = last
+    return top
+
+
+@kernel
+def mark_sides(columns, codes, entries, slot, lo, hi, side, subset):
+    """Give every row of the node its side under the slot's split; OUT side."""
+    column = columns[slot.feature]
+    if column.code_row < 0:
+        mark_sorted(column, entries, lo, hi, slot.n_left, slot.missing_left, side)
+    elif column.is_category == 0:
+        mark_coded(codes[column.code_row], entries, lo[0], hi[0], slot.at_left, slot.missing_left, side)
+    elif subset is not None:
+        mark_subset(codes[column.code_row], entries, lo[0], hi[0], subset, slot.missing_left, side)
+
+
+@kernel
+def new_leaf(node, lower, upper):
+    """Make a node a leaf; it may be split later."""
+    node.left, node.right, node.feature, node.subset_start = -1, -1, -2, -1
+    node.threshold, node.missing_left = np.nan, 0
+    node.lower, node.upper = lower, upper
+
+
+@kernel
+def node_value(nodes, sums, node, middle):
+    """What monotonic constraints compare: the mean, the median, or the share of class 1."""
+    if middle is None:
+        return sums[node, 0] / nodes[node].weight
+    return middle[node, 0]
+
+
+@kernel
+def narrow(sign, nodes, left, left_value, right_value):
+    """Bounds of the children of a split on a constrained column: neither may cross the middle of their values."""
+    border = 0.5 * (left_value + right_value)
+    if sign > 0:
+        nodes[left].upper, nodes[left + 1].lower = border, border
+    elif sign < 0:
+        nodes[left].lower, nodes[left + 1].upper = border, border
+
+
+@kernel
+def write_split(slot, node, left):
+    """Turn a node into an inner node with children left and left + 1."""
+    node.left, node.right, node.feature = left, left + 1, slot.feature
+    node.missing_left, node.threshold = slot.missing_left, slot.threshold
+    node.at_left, node.at_right = slot.at_left, slot.at_right
+
+
+@kernel
+def append_subset(subset, size, subsets, n_words):
+    """Add the words of a subset to the pool of all subsets; returns the pool and how much of it is used."""
+    if subset is not None:
+        while n_words + size > len(subsets):
+            subsets = np.concatenate((subsets, subsets))
+        for i in range(size):
+            subsets[n_words + i] = subset[i]
+        n_words += size
+    return subsets, n_words
+
+
+@kernel
+def split_lists(entries, first, last, lo, hi, parent, left, right, side, moved):
+    """Partition lists first…last-1 of a node between its children's slots; OUT entries, lo, hi."""
+    for member in range(first, last):
+        start, end = lo[parent, member], hi[parent, member]
+        cut = partition_list(entries, start, end, side, moved) if end > start else start
+        lo[left, member], hi[left, member] = start, cut
+        lo[right, member], hi[right, member] = cut, end
+
+
+@kernel
+def inherit_marks(first, lo, hi, parent, left, right):
+    """Marks of coded columns (alive or constant) pass to both children."""
+    for mark in range(first, lo.shape[1]):
+        for child in (left, right):
+            lo[child, mark], hi[child, mark] = lo[parent, mark], hi[parent, mark]
+
+
+@kernel
+def grow(columns, codes, wy, limits, entries, n_always, n_lists, open_, lo, hi, nodes, sums, floats, ints, hist, occupied,
+         moved, side, features, vectors, medians, middle, values, subset, critical):
+    """Grow a tree; returns (nodes, sums, medians of the nodes, how many nodes, subsets, how many words).
+
+    IN/OUT entries: list 0 holds the rows, lists up to n_always follow every split, the others only where a child is
+    searched; lists from n_lists on are the marks of coded columns. Row 0 of lo and hi has the root's part of each list.
+    """
+    best_first = limits.max_leaves > 0
+    subsets, n_words = np.zeros(64, np.uint32), 0
+    frontier, free = np.empty(len(open_), np.int64), np.arange(len(open_) - 1, -1, -1)
+    n_free, n_open, n_nodes, n_leaves = len(free) - 1, 0, 1, 1
+    wanted, own = np.zeros(2, np.bool_), np.zeros(2, np.int64)
+
+    new_leaf(nodes[0], -np.inf, np.inf)
+    constant = total_node(wy, limits.criterion, entries, lo[0], hi[0], nodes[0], sums[0], vectors,
+                          row_of(middle, 0))
+    open_[0].node, open_[0].depth, open_[0].key = 0, 0, mix(limits.seed, 0)
+    open_[0].lower, open_[0].upper = -np.inf, np.inf
+    if may_split(limits, nodes[0], 0, constant) and search_slot(
+        columns, codes, wy, limits, entries, open_[0], lo[0], hi[0], nodes[0], sums[0], nodes[0].weight, floats, ints, hist,
+        occupied, features, vectors, medians, values, row_of(subset, 0),
+    ):  # fmt: skip
+        push(frontier, 0, 0, open_, best_first)
+        n_open = 1
+
+    while n_open > 0 and (not best_first or n_leaves < limits.max_leaves):
+        at = pop(frontier, n_open, open_, best_first)
+        n_open -= 1
+        if n_nodes + 2 > len(nodes):
+            nodes, sums, middle = twice(nodes), twice(sums), twice(middle)
+        if n_free < 2:
+            size = len(open_)
+            open_, lo, hi, subset = twice(open_), twice(lo), twice(hi), twice(subset)
+            frontier, free = twice(frontier), twice(free)
+            for i in range(size):
+                free[n_free + i] = 2 * size - 1 - i
+            n_free += size
+        slot, left = open_[at], n_nodes
+        for c in range(2):
+            n_free -= 1
+            own[c] = free[n_free]
+
+        mark_sides(columns, codes, entries, slot, lo[at], hi[at], side, row_of(subset, at))
+        split_lists(entries, 0, n_always, lo, hi, at, own[0], own[1], side, moved)
+        for c in range(2):
+            child = nodes[left + c]
+            new_leaf(child, slot.lower, slot.upper)
+            constant = total_node(wy, limits.criterion, entries, lo[own[c]], hi[own[c]], child, sums[left + c], vectors,
+                                  row_of(middle, left + c))
+            wanted[c] = may_split(limits, child, slot.depth + 1, constant)
+        if not is_significant(wy, limits.criterion, entries, nodes, sums, slot.node, left, left + 1, vectors, critical):
+            free[n_free], free[n_free + 1], free[n_free + 2] = own[1], own[0], at
+            n_free += 3
+            continue
+        narrow(columns[slot.feature].monotonic, nodes, left, node_value(nodes, sums, left, middle),
+               node_value(nodes, sums, left + 1, middle))
+        write_split(slot, nodes[slot.node], left)
+        if columns[slot.feature].is_category != 0:
+            nodes[slot.node].subset_start = n_words
+            subsets, n_words = append_subset(row_of(subset, at), (columns[slot.feature].n_codes + 31) // 32, subsets, n_words)
+        n_nodes += 2
+        n_leaves += 1
+
+        if wanted[0] or wanted[1]:
+            split_lists(entries, n_always, n_lists, lo, hi, at, own[0], own[1], side, moved)
+            inherit_marks(n_lists, lo, hi, at, own[0], own[1])
+        for c in (1, 0):  # the left child is pushed last, so that depth first goes left
+            new, child = open_[own[c]], nodes[left + c]
+            new.node, new.depth, new.key = left + c, slot.depth + 1, mix(slot.key, c + 1)
+            new.lower, new.upper = child.lower, child.upper
+            if wanted[c] and search_slot(
+                columns, codes, wy, limits, entries, new, lo[own[c]], hi[own[c]], child, sums[left + c], nodes[0].weight,
+                floats, ints, hist, occupied, features, vectors, medians, values,
+                row_of(subset, own[c]),
+            ):  # fmt: skip
+                push(frontier, n_open, own[c], open_, best_first)
+                n_open += 1
+            else:
+                free[n_free] = own[c]
+                n_free += 1
+        free[n_free] = at
+        n_free += 1
+    return nodes, sums, middle, n_nodes, subsets, n_words

@@ -1,0 +1,90 @@
+"""Partition: the rows of a node move to its children, in every list and stably.
+
+    entries of a list, sides by row          a b c|d e f    left: a c f
+    left stays in place, right waits aside   a c f|         moved: b d e
+    then follows                             a c f|b d e
+
+The tie bit of an entry says "same value as the entry before". An entry opens a group in its child if it is the first of its
+group to arrive there, so each side remembers whether a group has been opened since the last change of value.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sapwood.kernels._jit import ONE, kernel
+from sapwood.kernels.groups import MISSING, VALUE, list_size
+
+ZERO = np.uint32(0)
+
+
+@kernel
+def partition_list(entries, first, last, side, moved):
+    """Move the entries of rows with side 1 to the front, both parts in order; OUT entries; returns the cut."""
+    left, right = first, 0
+    fresh_left, fresh_right = ONE, ONE  # 1 until the current group has an entry on that side
+    for i in range(first, last):
+        entry = entries[i]
+        opens = (entry & ONE) ^ ONE
+        fresh_left |= opens
+        fresh_right |= opens
+        goes_left = np.uint32(side[entry >> ONE])
+        row = entry & ~ONE
+        entries[left] = row | (fresh_left ^ ONE)
+        moved[right] = row | (fresh_right ^ ONE)
+        left += np.int64(goes_left)
+        right += np.int64(goes_left ^ ONE)
+        fresh_left &= goes_left ^ ONE
+        fresh_right &= goes_left
+    for i in range(right):
+        entries[left + i] = moved[i]
+    return left
+
+
+@kernel
+def mark_list(entries, first, last, value, side):
+    """Give the rows of a stretch of a list a side; OUT side."""
+    for i in range(first, last):
+        side[entries[i] >> ONE] = value
+
+
+@kernel
+def mark_sorted(column, entries, lo, hi, n_left, missing_left, side):
+    """Sides of the rows when the first n_left present rows of a sorted column go left; OUT side."""
+    n_below, n_above = list_size(column.below, lo, hi), list_size(column.above, lo, hi)
+    n_implicit = hi[0] - lo[0] - n_below - n_above - list_size(column.missing, lo, hi)
+    if column.implicit == VALUE and n_implicit > 0:
+        mark_list(entries, lo[0], hi[0], n_left > n_below, side)
+    elif column.implicit == MISSING:
+        mark_list(entries, lo[0], hi[0], missing_left, side)
+    if column.below >= 0:
+        cut = lo[column.below] + min(n_left, n_below)
+        mark_list(entries, lo[column.below], cut, 1, side)
+        mark_list(entries, cut, hi[column.below], 0, side)
+    if column.above >= 0:
+        cut = lo[column.above] + max(0, n_left - n_below - n_implicit)
+        mark_list(entries, lo[column.above], cut, 1, side)
+        mark_list(entries, cut, hi[column.above], 0, side)
+    if column.missing >= 0:
+        mark_list(entries, lo[column.missing], hi[column.missing], missing_left, side)
+
+
+@kernel
+def mark_coded(codes, entries, first, last, top_left, missing_left, side):
+    """Sides of the rows when codes up to top_left go left; OUT side."""
+    for i in range(first, last):
+        r = entries[i] >> ONE
+        c = np.int64(codes[r])
+        side[r] = missing_left if c == 0 else c <= top_left
+
+
+@kernel
+def mark_subset(codes, entries, first, last, subset, missing_left, side):
+    """Sides of the rows when the levels in `subset` go left (code c is level c - 1); OUT side."""
+    for i in range(first, last):
+        r = entries[i] >> ONE
+        c = np.int64(codes[r])
+        if c == 0:
+            side[r] = missing_left
+        else:
+            side[r] = (subset[(c - 1) >> 5] >> np.uint32((c - 1) & 31)) & ONE

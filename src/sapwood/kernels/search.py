@@ -1,0 +1,271 @@
+"""Search: the best split of one node over the columns it may use. The split is written into the node's slot of `open_`."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sapwood.kernels._jit import ONE, kernel
+from sapwood.kernels.candidates import best_absolute_cut, best_pair_cut, best_vector_cut
+from sapwood.kernels.criteria import INVALID
+from sapwood.kernels.draws import mix, uniform
+from sapwood.kernels.groups import (
+    VALUE,
+    coded_pairs,
+    coded_rows,
+    coded_vectors,
+    list_size,
+    sorted_pairs,
+    sorted_rows,
+    sorted_vectors,
+)
+from sapwood.kernels.records import CODE, CUM_N, CUM_S, CUM_W, GOES_LEFT
+from sapwood.kernels.subsets import best_absolute_subset, best_pair_subset, best_vector_subset
+
+TOLERANCE = 1e-12  # a split must be better by this part of the node's mass; see ARCHITECTURE.md
+IMPLICIT_ROW, NO_ROW = -1, -2  # at_left, at_right: the implicit value of a column; nothing (all present rows go left)
+THRESHOLD_DRAW = 1 << 40  # keeps draws of thresholds apart from draws of features
+
+
+@kernel
+def visit(i, n_features, limits, key, features):
+    """The i-th column to look at: in order, or drawn without replacement (Fisher-Yates, draws keyed by the node)."""
+    if limits.max_features >= n_features:
+        return i
+    if i == 0:
+        for f in range(n_features):
+            features[f] = f
+    j = i + np.int64(uniform(mix(key, i)) * (n_features - i))
+    features[i], features[j] = features[j], features[i]
+    return features[i]
+
+
+@kernel
+def entry_row(column, entries, lo, hi, position):
+    """Row at a position among the present rows of a sorted column, IMPLICIT_ROW within the implicit value."""
+    n_below, n_above = list_size(column.below, lo, hi), list_size(column.above, lo, hi)
+    if position < n_below:
+        return np.int64(entries[lo[column.below] + position] >> ONE)
+    n_implicit = 0
+    if column.implicit == VALUE:
+        n_implicit = hi[0] - lo[0] - n_below - n_above - list_size(column.missing, lo, hi)
+    if position < n_below + n_implicit:
+        return IMPLICIT_ROW
+    if position >= n_below + n_implicit + n_above:
+        return NO_ROW
+    return np.int64(entries[lo[column.above] + position - n_below - n_implicit] >> ONE)
+
+
+@kernel
+def group_value(column, f, entries, lo, hi, g, ints, values):
+    """Value of group g of a numeric column; `values` is (values by row, the implicit one last; values by code)."""
+    if column.code_row >= 0:
+        return values[1][f, ints[CODE, g]]
+    return values[0][f, entry_row(column, entries, lo, hi, ints[CUM_N, g] - 1)]  # IMPLICIT_ROW, -1, is the last
+
+
+@kernel
+def random_cut(column, f, entries, lo, hi, groups, key, ints, values):
+    """A threshold drawn between the least and the largest value, and the last group at or below it."""
+    low = group_value(column, f, entries, lo, hi, 0, ints, values)
+    high = group_value(column, f, entries, lo, hi, groups - 1, ints, values)
+    share = uniform(mix(mix(key, f), THRESHOLD_DRAW))
+    threshold = low * (1.0 - share) + high * share
+    if not (low <= threshold < high):
+        threshold = low  # rounding, or an infinite end
+    first, last = 0, groups - 1
+    while last - first > 1:
+        middle = (first + last) // 2
+        if group_value(column, f, entries, lo, hi, middle, ints, values) <= threshold:
+            first = middle
+        else:
+            last = middle
+    return threshold, first
+
+
+@kernel
+def toss_levels(groups, key, f, floats, ints, vectors):
+    """Levels go left by a toss of a coin each; group 0 becomes those tossed left, so that the only cut is behind it."""
+    for g in range(groups):
+        ints[GOES_LEFT, g] = np.int64(mix(mix(key, f), THRESHOLD_DRAW + ints[CODE, g]) & np.uint64(1))
+    ints[GOES_LEFT, groups - 1] = 1 - ints[GOES_LEFT, 0]  # no side is empty
+    n, w, s = 0, 0.0, 0.0
+    for g in range(groups):
+        if ints[GOES_LEFT, g] == 1:
+            n += ints[CUM_N, g] - (ints[CUM_N, g - 1] if g > 0 else 0)
+            w += floats[CUM_W, g] - (floats[CUM_W, g - 1] if g > 0 else 0.0)
+            s += floats[CUM_S, g] - (floats[CUM_S, g - 1] if g > 0 else 0.0)
+    if vectors is not None:
+        sums = np.zeros(vectors.cum.shape[1])
+        for g in range(groups):
+            if ints[GOES_LEFT, g] == 1:
+                for d in range(len(sums)):
+                    sums[d] += vectors.cum[g, d] - (vectors.cum[g - 1, d] if g > 0 else 0.0)
+        for d in range(len(sums)):
+            vectors.cum[0, d] = sums[d]
+    ints[CUM_N, 0], floats[CUM_W, 0], floats[CUM_S, 0] = n, w, s
+
+
+@kernel
+def collect(column, codes, wy, criterion, entries, lo, hi, n, w, s, center, floats, ints, hist, occupied, vectors, medians):
+    """Groups of a column in the node: (number of groups, missing rows, their weight, their sum)."""
+    row = column.code_row
+    if medians is not None:
+        if row >= 0:
+            groups, mn, mw = coded_rows(codes[row], column.n_codes, entries, lo[0], hi[0], wy, floats, ints, hist, medians)
+        else:
+            groups, mn, mw = sorted_rows(column, entries, lo, hi, wy, floats, ints, medians)
+        return groups, mn, mw, 0.0
+    if vectors is not None:
+        if row >= 0:
+            groups, mn, mw = coded_vectors(codes[row], entries, lo[0], hi[0], wy, criterion, floats, ints, hist, occupied,
+                                           vectors)
+        else:
+            groups, mn, mw = sorted_vectors(column, entries, lo, hi, wy, criterion, n, w, floats, ints, vectors)
+        return groups, mn, mw, 0.0
+    if row >= 0:
+        return coded_pairs(codes[row], entries, lo[0], hi[0], wy, center, floats, ints, hist, occupied)
+    return sorted_pairs(column, entries, lo, hi, wy, center, n, w, s, floats, ints)
+
+
+@kernel
+def bury(column, lo, hi):
+    """Mark a column as constant in the node, and so in all its descendants: its lists become empty."""
+    for member in (column.below, column.above, column.missing):
+        if member >= 0:
+            hi[member] = lo[member]
+
+
+@kernel
+def best_cut(wy, limits, sign, lower, upper, first, last, groups, mn, mw, ms, n, w, s, mass, center, floor, tolerance,
+             floats, ints, vectors, medians):
+    """Best cut after one of the groups first…last-1."""
+    if medians is not None:
+        return best_absolute_cut(wy, limits, sign, lower, upper, groups, first, last, mn, mw, n, w, mass, floor, tolerance,
+                                 floats, ints, medians)
+    if vectors is not None:
+        return best_vector_cut(limits, first, last, mn, mw, n, w, floor, tolerance, floats, ints, vectors)
+    return best_pair_cut(limits, sign, lower, upper, center, first, last, mn, mw, ms, n, w, s, floor, tolerance, floats,
+                         ints)
+
+
+@kernel
+def search_numbers(column, f, wy, limits, entries, slot, lo, hi, groups, mn, mw, ms, n, w, s, mass, center, floor,
+                   tolerance, floats, ints, vectors, medians, values):
+    """Look at a numeric column; returns the decrease, and records the cut in the slot if it beats `floor`."""
+    first, last, threshold = 0, groups if mn > 0 else groups - 1, np.nan
+    if values is not None and groups > 1:
+        threshold, first = random_cut(column, f, entries, lo, hi, groups, slot.key, ints, values)
+        last = first + 1
+    decrease, cut, missing_left = best_cut(wy, limits, column.monotonic, slot.lower, slot.upper, first, last, groups, mn,
+                                           mw, ms, n, w, s, mass, center, floor, tolerance, floats, ints, vectors, medians)
+    if decrease == INVALID:
+        return decrease
+    n_left = ints[CUM_N, cut]
+    slot.n_left = n_left
+    slot.missing_left = np.int64(missing_left) if mn > 0 else np.int64(n_left > n - n_left)
+    slot.threshold = threshold
+    slot.at_right = NO_ROW
+    if column.code_row >= 0:
+        slot.at_left = ints[CODE, cut]
+        if cut + 1 < groups:
+            slot.at_right = ints[CODE, cut + 1]
+    else:
+        slot.at_left = entry_row(column, entries, lo, hi, n_left - 1)
+        if cut + 1 < groups:
+            slot.at_right = entry_row(column, entries, lo, hi, n_left)
+    return decrease
+
+
+@kernel
+def write_subset(column, slot, groups, mn, missing_left, n, counts, ints, subset):
+    """Write the levels that go left. Levels that do not occur in the node go where missing values go; OUT subset."""
+    n_left = 0
+    for g in range(groups):
+        n_left += counts[g] * ints[GOES_LEFT, g]
+    default_left = missing_left if mn > 0 else n_left > n - n_left
+    for word in range(len(subset)):
+        subset[word] = np.uint32(0)
+    if default_left:
+        for level in range(column.n_codes):
+            subset[level >> 5] |= ONE << np.uint32(level & 31)
+    for g in range(groups):
+        level = ints[CODE, g] - 1
+        bit = np.uint32(ONE << np.uint32(level & 31))
+        if ints[GOES_LEFT, g] == 1:
+            subset[level >> 5] |= bit
+        else:
+            subset[level >> 5] &= ~bit
+    slot.missing_left, slot.n_left, slot.threshold = np.int64(default_left), n_left, np.nan
+
+
+@kernel
+def search_categories(column, f, codes, wy, limits, entries, slot, lo, hi, groups, mn, mw, ms, n, w, s, mass, floor,
+                      tolerance, floats, ints, vectors, medians, values, subset):
+    """Look at a category column; returns the decrease, and records the subset if it beats `floor`."""
+    counts = np.empty(groups, np.int64)
+    for g in range(groups):
+        counts[g] = ints[CUM_N, g] - (ints[CUM_N, g - 1] if g > 0 else 0)
+    if values is not None and medians is None and groups > 1:
+        toss_levels(groups, slot.key, f, floats, ints, vectors)
+        decrease, _, missing_left = best_cut(wy, limits, 0, INVALID, -INVALID, 0, 1, 1, mn, mw, ms, n, w, s, mass, 0.0,
+                                             floor, tolerance, floats, ints, vectors, medians)
+    elif medians is not None:
+        decrease, missing_left = best_absolute_subset(wy, limits, entries, lo, hi, codes[column.code_row], column.n_codes,
+                                                      groups, mn, mw, n, w, mass, floor, tolerance, floats, ints)
+    elif vectors is not None:
+        decrease, missing_left = best_vector_subset(limits, groups, mn, mw, n, w, floor, tolerance, floats, ints, vectors)
+    else:
+        decrease, missing_left = best_pair_subset(limits, groups, mn, mw, ms, n, w, s, floor, tolerance, floats, ints)
+    if decrease > INVALID:
+        write_subset(column, slot, groups, mn, missing_left, n, counts, ints, subset)
+    return decrease
+
+
+@kernel
+def rank_targets(wy, entries, lo, hi, medians):
+    """Ranks of the node's rows by each target; OUT medians.rank_of, medians.ranked."""
+    for o in range(wy.shape[1] - 1):
+        first = lo[1 + o]
+        for i in range(first, hi[1 + o]):
+            r = entries[i] >> ONE
+            medians.rank_of[o, r] = i - first
+            medians.ranked[o, i - first] = wy[r, 1 + o]
+
+
+@kernel
+def search(columns, codes, wy, limits, entries, slot, lo, hi, n, w, s, mass, center, floats, ints, hist, occupied, features,
+           vectors, medians, values, subset):
+    """Find the best split of an open node; returns whether there is one, and writes it into the slot."""
+    n_features = len(columns)
+    tolerance = TOLERANCE * mass
+    floor = -1e-9 * mass - 1e-300  # a split without decrease is taken: it may prepare a good one
+    if medians is not None:
+        rank_targets(wy, entries, lo, hi, medians)
+    slot.feature = -1
+    seen = 0
+    for i in range(n_features):
+        if seen >= limits.max_features and slot.feature >= 0:
+            break
+        f = visit(i, n_features, limits, slot.key, features)
+        column = columns[f]
+        if list_size(column.below, lo, hi) + list_size(column.above, lo, hi) + list_size(column.missing, lo, hi) == 0:
+            continue
+        groups, mn, mw, ms = collect(column, codes, wy, limits.criterion, entries, lo, hi, n, w, s, center, floats, ints,
+                                     hist, occupied, vectors, medians)
+        if groups == 0 or (groups == 1 and mn == 0):
+            bury(column, lo, hi)
+            continue
+        seen += 1
+        decrease = INVALID
+        if column.is_category == 0:
+            decrease = search_numbers(column, f, wy, limits, entries, slot, lo, hi, groups, mn, mw, ms, n, w, s, mass,
+                                      center, floor, tolerance, floats, ints, vectors, medians, values)
+        elif subset is not None:
+            decrease = search_categories(column, f, codes, wy, limits, entries, slot, lo, hi, groups, mn, mw, ms, n, w, s,
+                                         mass, floor, tolerance, floats, ints, vectors, medians, values, subset)
+        if decrease > INVALID:
+            slot.feature, slot.decrease = f, decrease
+            floor = decrease + tolerance
+            if decrease >= mass - tolerance:
+                break  # both children are pure: nothing can be better
+    return slot.feature >= 0

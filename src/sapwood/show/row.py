@@ -1,0 +1,97 @@
+"""One row given in any form, as a table that a schema can match."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from importlib import import_module
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+
+from sapwood.errors import InputError, InputTypeError
+from sapwood.show.fitted import Column, Schema
+
+_MANY_ROWS = "Give one row, for example X.iloc[[0]] or X[0]."
+
+
+def as_one_row(x: Any, schema: Schema) -> tuple[Any, list[Any]]:
+    """Return a table of one row and the row's own values in the order of the schema."""
+    if hasattr(x, "to_dict") and getattr(x, "ndim", None) == 1:
+        x = x.to_dict()
+    if isinstance(x, Mapping):
+        return _from_mapping(x, schema)
+    frame = nw.from_native(x, eager_only=True, pass_through=True)
+    if isinstance(frame, nw.DataFrame):
+        return _from_frame(x, frame, schema)
+    return _from_sequence(x, schema)
+
+
+def _from_mapping(x: Mapping[Any, Any], schema: Schema) -> tuple[Any, list[Any]]:
+    names = [column.name for column in schema.columns]
+    _refuse_other_names([name for name in names if name not in x], [key for key in x if key not in names])
+    values = [_plain(x[column.name], column) for column in schema.columns]
+    return _frame(names, values), values
+
+
+def _refuse_other_names(absent: Sequence[Any], unknown: Sequence[Any]) -> None:
+    if absent:
+        raise InputError(f"x has no value for {absent}. Give one value per feature, None where it is missing.")
+    if unknown:
+        raise InputError(f"x has values for {unknown}, which are no features of the model. Leave them out.")
+
+
+def _from_frame(x: Any, frame: nw.DataFrame[Any], schema: Schema) -> tuple[Any, list[Any]]:
+    if len(frame) != 1:
+        raise InputError(f"x has {len(frame)} rows. {_MANY_ROWS}")
+    names = [column.name for column in schema.columns]
+    known = set(names) <= set(frame.columns)
+    values = [frame[name][0] for name in names] if known else list(frame.row(0))
+    return x, values
+
+
+def _from_sequence(x: Any, schema: Schema) -> tuple[Any, list[Any]]:
+    values = _values(x)
+    if len(values) != len(schema.columns):
+        raise InputError(
+            f"x has {len(values)} values, but the model was fitted on {len(schema.columns)} features. "
+            "Give one value per feature."
+        )
+    values = [_plain(value, column) for value, column in zip(values, schema.columns, strict=True)]
+    return _array(values), values
+
+
+def _values(x: Any) -> list[Any]:
+    if isinstance(x, (str, bytes)) or not hasattr(x, "__len__"):
+        if not hasattr(x, "toarray"):
+            raise InputTypeError(f"x={x!r} is not a row. Give a list of values, a dictionary, or a table of one row.")
+        x = x.toarray()
+    items = list(x)
+    nested = getattr(x, "ndim", 1) > 1 or any(isinstance(item, (list, tuple, np.ndarray)) for item in items)
+    if nested and len(items) != 1:
+        raise InputError(f"x has {len(items)} rows. {_MANY_ROWS}")
+    return list(items[0]) if nested else items
+
+
+def _plain(value: Any, column: Column) -> Any:
+    return math.nan if value is None and column.kind != "category" else value
+
+
+def _array(values: list[Any]) -> Any:
+    if all(isinstance(value, (int, float, np.number, np.bool_)) for value in values):
+        return np.asarray([values], dtype=np.float64)
+    row = np.empty((1, len(values)), dtype=object)
+    row[0, :] = values
+    return row
+
+
+def _frame(names: list[Any], values: list[Any]) -> Any:
+    """Make a frame, so that every column keeps its own type; without a frame library an array of objects."""
+    for library in ("pandas", "polars"):
+        try:
+            make = import_module(library).DataFrame
+        except ImportError:
+            continue
+        return make({name: [value] for name, value in zip(names, values, strict=True)})
+    return _array(values)

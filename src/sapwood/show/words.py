@@ -1,0 +1,176 @@
+"""The way of one row through a tree, in words."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from sapwood.show.condition import Wording, wording
+from sapwood.show.fitted import Column, classes_by_output, is_classifier, require_fitted
+from sapwood.show.names import one_line
+from sapwood.show.number import plain_number
+from sapwood.show.prediction import class_shares, predicted
+from sapwood.show.row import as_one_row
+from sapwood.show.value import level_text, value_text
+from sapwood.tree import LEAF, Tree
+
+_UNSEEN = -2.0
+_SHOWN_CLASSES = 5
+
+
+@dataclass(frozen=True)
+class Step:
+    """One node on the way of a row; at the last one, the leaf, `feature`, `value` and `went_left` are None."""
+
+    node: int
+    feature: str | None
+    words: str
+    value: Any
+    went_left: bool | None
+    n_rows: int
+    weight: float
+    prediction: Any
+    shares: tuple[tuple[float, ...], ...] | None
+    """Shares of the classes, one tuple per output; None for a regressor."""
+
+
+def decision_steps(estimator: Any, x: Any) -> list[Step]:
+    """Nodes a row passes from the root to its leaf, with what is asked and predicted there.
+
+    `x` is a sequence of values, a dictionary from feature names to values, or a table of one row.
+    """
+    require_fitted(estimator)
+    table, values = as_one_row(x, estimator.schema_)
+    codes = np.asarray(estimator.schema_.match(table).block(0, 1), dtype=np.float64)[0]
+    steps: list[Step] = []
+    node = 0
+    while estimator.tree_.children_left[node] != LEAF:
+        steps.append(_inner_step(estimator, node, codes, values))
+        children = estimator.tree_.children_left if steps[-1].went_left else estimator.tree_.children_right
+        node = int(children[node])
+    return [*steps, _step(estimator, node, None, "leaf", None, None)]
+
+
+def explain_row(estimator: Any, x: Any) -> str:
+    """Explain in words how a tree comes to its prediction for one row.
+
+    `x` is a sequence of values, a dictionary from feature names to values, or a table of one row.
+    """
+    steps = decision_steps(estimator, x)
+    start = f"Start: {_node_words(steps[0])}"
+    way = [f"{number}. {step.words} → {_node_words(after)}" for number, (step, after) in enumerate(pairwise(steps), 1)]
+    return "\n".join([start, *way, *_answer(estimator, steps[-1])])
+
+
+def _step(estimator: Any, node: int, feature: str | None, words: str, value: Any, went_left: bool | None) -> Step:
+    tree: Tree = estimator.tree_
+    shares = tuple(tuple(row.tolist()) for row in class_shares(tree, node)) if is_classifier(estimator) else None
+    rows, weight = int(tree.n_node_samples[node]), float(tree.weighted_n_node_samples[node])
+    return Step(node, feature, words, value, went_left, rows, weight, predicted(estimator, node), shares)
+
+
+def _inner_step(estimator: Any, node: int, codes: Any, values: list[Any]) -> Step:
+    tree: Tree = estimator.tree_
+    feature = int(tree.feature[node])
+    column, code, value = estimator.schema_.columns[feature], float(codes[feature]), values[feature]
+    went_left = goes_left(tree, node, code)
+    if _is_absent(tree, node, code):
+        words = _absent_words(column, code, value, went_left)
+    else:
+        words = _present_words(estimator, node, code, went_left)
+    return _step(estimator, node, column.name, words, None if math.isnan(code) else value, went_left)
+
+
+def goes_left(tree: Tree, node: int, code: float) -> bool:
+    """Say whether a value goes left; missing values and unseen levels go where missing values go."""
+    if _is_absent(tree, node, code):
+        return bool(tree.missing_go_to_left[node])
+    if tree.is_subset_split(node):
+        return int(code) in tree.left_levels(node)
+    return code <= float(tree.threshold[node])
+
+
+def _is_absent(tree: Tree, node: int, code: float) -> bool:
+    return math.isnan(code) or (tree.is_subset_split(node) and code == _UNSEEN)
+
+
+def _present_words(estimator: Any, node: int, code: float, went_left: bool) -> str:
+    tree: Tree = estimator.tree_
+    column = estimator.schema_.columns[int(tree.feature[node])]
+    gap = _distance(code, float(tree.threshold[node]))
+    split = wording(tree, estimator.schema_, node, gap=gap, trim=True)
+    operator, operand = _side(split, went_left)
+    if column.kind == "boolean":
+        return f"{split.name} {operator} {operand}"
+    if column.kind == "category":
+        return f"{split.name} = {value_text(column, code)} is {operator} {operand}"
+    # Rounded by itself, a value equal to the threshold could seem to exceed it
+    own = operand if code == tree.threshold[node] else value_text(column, code, gap=gap)
+    return f"{split.name} = {own} {operator} {operand}"
+
+
+def _distance(code: float, threshold: float) -> float:
+    """Distance that must be visible in print; infinite if there is none."""
+    distance = abs(code - threshold)
+    return distance if distance > 0 else math.inf
+
+
+def _side(split: Wording, left: bool) -> tuple[str, str]:
+    return (split.left_operator, split.left_operand) if left else (split.right_operator, split.right_operand)
+
+
+def _absent_words(column: Column, code: float, value: Any, went_left: bool) -> str:
+    name, side = one_line(column.name), "left" if went_left else "right"
+    if code == _UNSEEN:
+        return f"{name} = {level_text(value)} was not seen in training, goes {side} as missing values do"
+    if column.has_missing:
+        return f"{name} is missing, goes {side} because rows that miss it went {side} in training"
+    return f"{name} is missing, goes {side} by default because no training row missed it"
+
+
+def _node_words(step: Step) -> str:
+    rows = f"{step.n_rows} row{'s' if step.n_rows != 1 else ''}"
+    weight = (
+        "" if math.isclose(step.weight, step.n_rows, rel_tol=1e-9) else f" of weight {plain_number(step.weight, 2)}"
+    )
+    return f"{rows}{weight}, {_prediction_words(step)}"
+
+
+def _prediction_words(step: Step) -> str:
+    answers = step.prediction if isinstance(step.prediction, tuple) else (step.prediction,)
+    if step.shares is None:
+        return f"predicts {', '.join(plain_number(answer, 3) for answer in answers)}"
+    shares = [max(row) for row in step.shares]
+    return ", ".join(
+        f"{'' if index else 'predicts '}{level_text(answer)} ({_percent(share)})"
+        for index, (answer, share) in enumerate(zip(answers, shares, strict=True))
+    )
+
+
+def _percent(share: float) -> str:
+    text = f"{100 * share:.1f}"
+    # 99.96 % is not certainty, and 0.04 % is not impossible
+    if text == "100.0" and share < 1:
+        return "> 99.9 %"
+    return "< 0.1 %" if text == "0.0" and share > 0 else f"{text.removesuffix('.0')} %"
+
+
+def _answer(estimator: Any, leaf: Step) -> list[str]:
+    answers = leaf.prediction if isinstance(leaf.prediction, tuple) else (leaf.prediction,)
+    if leaf.shares is None:
+        return [f"Prediction: {', '.join(plain_number(answer, 3) for answer in answers)}"]
+    lines = [f"Prediction: {', '.join(level_text(answer) for answer in answers)}"]
+    for labels, shares in zip(classes_by_output(estimator), leaf.shares, strict=True):
+        lines.append(f"Probabilities: {_probabilities(labels.tolist(), shares)}")
+    return lines
+
+
+def _probabilities(labels: list[Any], shares: tuple[float, ...]) -> str:
+    order = sorted(range(len(labels)), key=lambda index: -shares[index])
+    words = [f"{level_text(labels[index])} {_percent(shares[index])}" for index in order[:_SHOWN_CLASSES]]
+    rest = len(order) - len(words)
+    return ", ".join(words) + (f", … +{rest} more" if rest else "")

@@ -1,0 +1,50 @@
+"""Lowest and highest value of columns, and whether values are missing."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from sapwood.table.column import Array, Mask
+
+_FOLD = 64  # rows laid side by side: numpy reduces long rows several times faster than short ones
+
+
+class Ranges(NamedTuple):
+    """One entry per column; NaN where a column has no value."""
+
+    low: Array
+    high: Array
+    has_missing: Mask
+
+
+def matrix_ranges(matrix: Array) -> Ranges:
+    """Ranges of the columns of a float matrix, NaN left out."""
+    low = _reduce(np.minimum, matrix)
+    missing = np.isnan(low)
+    if not missing.any():
+        return Ranges(low, _reduce(np.maximum, matrix), missing)
+    return Ranges(_reduce(np.fmin, matrix), _reduce(np.fmax, matrix), missing)
+
+
+def sparse_ranges(matrix: Any) -> Ranges:
+    """Ranges of the columns of a canonical CSC array, absent zeros included and NaN left out."""
+    n_rows, n_features = matrix.shape
+    stored = np.diff(matrix.indptr)
+    owner = np.repeat(np.arange(n_features), stored)
+    low = np.where(stored < n_rows, 0.0, np.nan)
+    high = low.copy()
+    np.fmin.at(low, owner, matrix.data)
+    np.fmax.at(high, owner, matrix.data)
+    missing = np.bincount(owner[np.isnan(matrix.data)], minlength=n_features) > 0
+    return Ranges(low, high, missing)
+
+
+def _reduce(ufunc: np.ufunc, matrix: Array) -> Array:
+    n_rows, n_features = matrix.shape
+    folded = n_rows // _FOLD * _FOLD
+    if not matrix.flags.c_contiguous or folded == 0:
+        return np.asarray(ufunc.reduce(matrix, axis=0))
+    wide = ufunc.reduce(matrix[:folded].reshape(-1, _FOLD * n_features), axis=0)
+    return np.asarray(ufunc.reduce(np.vstack([wide.reshape(_FOLD, n_features), matrix[folded:]]), axis=0))

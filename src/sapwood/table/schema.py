@@ -1,0 +1,86 @@
+"""What a model remembers of its columns."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from sapwood.table.column import Codes, Kind
+
+if TYPE_CHECKING:
+    from sapwood.table.table import Table
+
+Unseen = Literal["missing", "node", "error"]
+
+
+@dataclass(frozen=True, eq=False)
+class ColumnSchema:
+    """One column of the training table; `low` and `high` are NaN for categories and for columns without values."""
+
+    name: str
+    kind: Kind
+    levels: tuple[Any, ...] = ()
+    low: float = math.nan
+    high: float = math.nan
+    has_missing: bool = False
+
+    @cached_property
+    def code_of(self) -> dict[Any, int]:
+        """Code of every level."""
+        return {level: code for code, level in enumerate(self.levels)}
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ColumnSchema) and self._key() == other._key()
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+    def _key(self) -> tuple[Any, ...]:
+        """NaN is not equal to itself, but a schema is."""
+        bounds = [None if math.isnan(bound) else bound for bound in (self.low, self.high)]
+        return (self.name, self.kind, self.levels, *bounds, self.has_missing)
+
+
+@dataclass(frozen=True)
+class Schema:
+    """All columns of the training table; `named` tells whether the names came from a data frame."""
+
+    columns: tuple[ColumnSchema, ...]
+    named: bool
+
+    @property
+    def n_features(self) -> int:
+        """Number of columns."""
+        return len(self.columns)
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """Names of the columns."""
+        return tuple(column.name for column in self.columns)
+
+    @cached_property
+    def n_levels(self) -> Codes:
+        """Number of levels of each column, 0 for those that are no categories."""
+        counts = np.array([len(column.levels) for column in self.columns], dtype=np.int32)
+        counts.flags.writeable = False
+        return counts
+
+    @cached_property
+    def kinds(self) -> frozenset[Kind]:
+        """The kinds that occur."""
+        return frozenset(column.kind for column in self.columns)
+
+    @cached_property
+    def is_plain(self) -> bool:
+        """Whether every column holds numbers or booleans, so that a matrix fits without conversion."""
+        return self.kinds <= {"number", "boolean"}
+
+    def match(self, X: Any, *, unseen: Unseen = "missing", owner: str = "estimator") -> Table:
+        """New rows in the columns, order and codes of the training table; `unseen` says what unknown levels become."""
+        from sapwood.table.matching import match_table  # a table knows its schema, so this direction must wait
+
+        return match_table(self, X, unseen=unseen, owner=owner)

@@ -1,0 +1,195 @@
+"""Where the cells of a table live: a matrix, separate columns, or a sparse matrix."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any, Protocol
+
+import numpy as np
+from scipy import sparse
+
+from sapwood.table.column import MISSING, Array, Column, read_only
+from sapwood.table.levels import drop_unobserved
+from sapwood.table.ranges import Ranges, matrix_ranges, sparse_ranges
+
+_EXACT_IN_FLOAT32 = 2**24  # category codes up to here survive in a float32 block
+
+
+class Storage(Protocol):
+    """What a table needs to know of its cells; every array handed out is read-only."""
+
+    dtype: np.dtype[Any]
+    n_rows: int
+
+    def column(self, j: int) -> Array:
+        """Values or codes of column j, contiguous."""
+
+    def explicit(self, j: int) -> tuple[Array, Array] | None:
+        """Rows and values stored for a sparse column."""
+
+    def block(self, start: int, stop: int) -> Array:
+        """Rows as a C-contiguous matrix."""
+
+    def take(self, rows: Array) -> Storage:
+        """These rows only."""
+
+    def arrange(self, order: Sequence[int]) -> Storage:
+        """These columns only, in this order."""
+
+    def ranges(self) -> Ranges:
+        """Range of every column."""
+
+    def levels(self) -> Sequence[tuple[Any, ...]]:
+        """Levels of every column, none for numbers."""
+
+
+class MatrixStorage:
+    """A float32 or float64 matrix, used in place."""
+
+    def __init__(self, matrix: Array) -> None:
+        self.matrix = read_only(matrix)
+        self.dtype = matrix.dtype
+        self.n_rows = len(matrix)
+
+    def column(self, j: int) -> Array:
+        """Values of column j."""
+        return read_only(np.ascontiguousarray(self.matrix[:, j]))
+
+    def explicit(self, j: int) -> None:
+        """Dense columns store every row."""
+
+    def block(self, start: int, stop: int) -> Array:
+        """A view where the memory order allows."""
+        rows = self.matrix[start:stop]
+        return rows if rows.flags.c_contiguous else read_only(np.ascontiguousarray(rows))
+
+    def take(self, rows: Array) -> MatrixStorage:
+        """These rows only."""
+        return MatrixStorage(self.matrix[rows])
+
+    def arrange(self, order: Sequence[int]) -> MatrixStorage:
+        """These columns only, in this order."""
+        return MatrixStorage(self.matrix[:, order])
+
+    def ranges(self) -> Ranges:
+        """Range of every column."""
+        return matrix_ranges(self.matrix)
+
+    def levels(self) -> Sequence[tuple[Any, ...]]:
+        """A matrix holds numbers."""
+        return ((),) * int(self.matrix.shape[1])
+
+
+class ColumnStorage:
+    """One array per column."""
+
+    def __init__(self, columns: Sequence[Column]) -> None:
+        self.columns = [Column(c.kind, read_only(np.ascontiguousarray(c.values)), c.levels) for c in columns]
+        self.n_rows = len(self.columns[0].values)
+        self.dtype = np.dtype(np.float32 if all(map(_fits_float32, columns)) else np.float64)
+
+    def column(self, j: int) -> Array:
+        """Values or codes of column j."""
+        return self.columns[j].values
+
+    def explicit(self, j: int) -> None:
+        """Dense columns store every row."""
+
+    def block(self, start: int, stop: int) -> Array:
+        """Columns written side by side."""
+        rows = range(self.n_rows)[start:stop]
+        block = np.empty((len(rows), len(self.columns)), dtype=self.dtype)
+        for j, column in enumerate(self.columns):
+            part = column.values[start:stop]
+            block[:, j] = part
+            if column.kind == "category":
+                block[part == MISSING, j] = np.nan
+        return read_only(block)
+
+    def take(self, rows: Array) -> ColumnStorage:
+        """These rows only."""
+        taken = [Column(column.kind, column.values[rows], column.levels) for column in self.columns]
+        return ColumnStorage([drop_unobserved(c) if c.kind == "category" else c for c in taken])
+
+    def arrange(self, order: Sequence[int]) -> ColumnStorage:
+        """These columns only, in this order."""
+        return ColumnStorage([self.columns[j] for j in order])
+
+    def ranges(self) -> Ranges:
+        """Range of every column; categories have none."""
+        parts = [_column_ranges(column) for column in self.columns]
+        return Ranges(*(np.concatenate(part) for part in zip(*parts, strict=True)))
+
+    def levels(self) -> Sequence[tuple[Any, ...]]:
+        """Levels of every column, none for numbers."""
+        return [column.levels for column in self.columns]
+
+
+class SparseStorage:
+    """A canonical CSC array; absent cells are zero, stored NaN are missing."""
+
+    def __init__(self, matrix: sparse.csc_array) -> None:
+        self.matrix = matrix
+        self.dtype = matrix.dtype
+        self.n_rows = int(matrix.shape[0])
+
+    def column(self, j: int) -> Array:
+        """Values of column j, zeros filled in."""
+        rows, stored = self.explicit(j)
+        values = np.zeros(self.n_rows, dtype=self.dtype)
+        values[rows] = stored
+        return read_only(values)
+
+    def explicit(self, j: int) -> tuple[Array, Array]:
+        """Rows, ascending, and values that are not zero."""
+        cells = slice(self.matrix.indptr[j], self.matrix.indptr[j + 1])
+        rows = self.matrix.indices[cells].astype(np.int32, copy=False)
+        return read_only(rows), read_only(self.matrix.data[cells])
+
+    def block(self, start: int, stop: int) -> Array:
+        """Rows with zeros filled in."""
+        return read_only(np.ascontiguousarray(self._by_row[start:stop].toarray()))
+
+    def take(self, rows: Array) -> SparseStorage:
+        """These rows only."""
+        return SparseStorage(canonical(self._by_row[rows]))
+
+    def arrange(self, order: Sequence[int]) -> SparseStorage:
+        """These columns only, in this order."""
+        return SparseStorage(canonical(self.matrix[:, list(order)]))
+
+    def ranges(self) -> Ranges:
+        """Range of every column."""
+        return sparse_ranges(self.matrix)
+
+    def levels(self) -> Sequence[tuple[Any, ...]]:
+        """A sparse matrix holds numbers."""
+        return ((),) * int(self.matrix.shape[1])
+
+    @cached_property
+    def _by_row(self) -> sparse.csr_array:
+        return self.matrix.tocsr()
+
+
+def canonical(matrix: Any) -> sparse.csc_array:
+    """A CSC array with ascending rows, duplicates summed and zeros dropped; the argument is left alone."""
+    result = sparse.csc_array(matrix, copy=False)
+    if not result.has_canonical_format or not result.data.all():
+        result = result.copy()  # the next two calls work in place
+        result.sum_duplicates()
+        result.eliminate_zeros()
+    return result
+
+
+def _fits_float32(column: Column) -> bool:
+    if column.kind == "category":
+        return len(column.levels) <= _EXACT_IN_FLOAT32
+    return column.values.dtype == np.float32
+
+
+def _column_ranges(column: Column) -> Ranges:
+    if column.kind != "category":
+        return matrix_ranges(column.values[:, np.newaxis])
+    nothing = np.array([np.nan])
+    return Ranges(nothing, nothing, np.array([bool((column.values == MISSING).any())]))

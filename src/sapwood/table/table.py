@@ -1,0 +1,92 @@
+"""Columns in memory, and the schema that describes them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from sapwood.errors import InputError
+from sapwood.table.adapters import open_source
+from sapwood.table.categorical import find_categorical
+from sapwood.table.column import Array, Kind
+from sapwood.table.names import repeated_names
+from sapwood.table.schema import ColumnSchema, Schema
+from sapwood.table.storage import ColumnStorage, Storage
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Table:
+    """Rows of typed columns; every array it hands out is read-only."""
+
+    schema: Schema
+    storage: Storage
+
+    @classmethod
+    def from_any(cls, X: Any, *, categorical_features: Any = "from_dtype") -> Table:
+        """The training table: kinds, levels and ranges are those of X."""
+        source = open_source(X)
+        _refuse_repeated(source.names)
+        chosen = find_categorical(categorical_features, source.names)
+        whole = None if chosen else source.whole()
+        if whole is not None:
+            kinds: Sequence[Kind] = [whole.kind] * len(source.names)
+            return _described(source.names, source.named, kinds, whole.storage)
+        columns = [source.column(j, j in chosen) for j in range(len(source.names))]
+        return _described(source.names, source.named, [column.kind for column in columns], ColumnStorage(columns))
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return self.storage.n_rows
+
+    @property
+    def n_features(self) -> int:
+        """Number of columns."""
+        return self.schema.n_features
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """float32 if it holds every cell exactly, else float64."""
+        return self.storage.dtype
+
+    def values(self, j: int) -> Array:
+        """Column j: floats with NaN for missing, or int32 codes into its levels with MISSING and UNSEEN."""
+        return self.storage.column(j)
+
+    def explicit(self, j: int) -> tuple[Array, Array] | None:
+        """Rows (int32, ascending) and values of a sparse column that are not zero; None for dense storage."""
+        return self.storage.explicit(j)
+
+    def block(self, start: int, stop: int) -> Array:
+        """Rows start to stop as a C-contiguous matrix; a missing category is NaN, an unseen one -2."""
+        return self.storage.block(start, stop)
+
+    def take(self, rows: Any) -> Table:
+        """These rows (indices or a mask), as if the others had never existed."""
+        storage = self.storage.take(self._row_numbers(rows))
+        return _described(self.schema.names, self.schema.named, [c.kind for c in self.schema.columns], storage)
+
+    def _row_numbers(self, rows: Any) -> Array:
+        numbers: Array = np.asarray(rows)
+        if numbers.dtype == bool:
+            if numbers.shape != (self.n_rows,):
+                raise InputError(f"The mask of rows has shape {numbers.shape}, but the table has {self.n_rows} rows.")
+            numbers = np.flatnonzero(numbers)
+        if len(numbers) == 0:
+            raise InputError("No rows are left of the table; keep at least one.")
+        return numbers
+
+
+def _refuse_repeated(names: Sequence[str]) -> None:
+    repeated = repeated_names(names)
+    if repeated:
+        raise InputError(f"X has columns of the same name: {repeated}. Rename or drop them; every name must be unique.")
+
+
+def _described(names: Sequence[str], named: bool, kinds: Sequence[Kind], storage: Storage) -> Table:
+    ranges = (part.tolist() for part in storage.ranges())
+    columns = tuple(map(ColumnSchema, names, kinds, storage.levels(), *ranges))
+    return Table(Schema(columns, named), storage)

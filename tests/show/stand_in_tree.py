@@ -1,0 +1,179 @@
+"""Stand-ins for fitted estimators: hand-made trees, and scikit-learn's trees turned into ours."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+
+from sapwood.tree import Tree
+
+
+@dataclass(frozen=True)
+class StandInColumn:
+    name: str
+    kind: str = "number"
+    levels: tuple[Any, ...] = ()
+    has_missing: bool = False
+
+
+@dataclass(frozen=True)
+class StandInTable:
+    values: np.ndarray
+
+    def block(self, start: int, stop: int) -> np.ndarray:
+        return self.values[start:stop]
+
+
+@dataclass(frozen=True)
+class StandInSchema:
+    columns: tuple[StandInColumn, ...]
+
+    def match(self, rows: Any) -> StandInTable:
+        frame = nw.from_native(rows, eager_only=True, pass_through=True)
+        if isinstance(frame, nw.DataFrame):
+            raw = [frame[column.name].to_list() for column in self.columns]
+        else:
+            raw = [list(np.asarray(rows)[:, index]) for index in range(len(self.columns))]
+        coded = [[self._code(c, v) for v in values] for c, values in zip(self.columns, raw, strict=True)]
+        return StandInTable(np.asarray(coded, dtype=float).T)
+
+    @staticmethod
+    def _code(column: StandInColumn, value: Any) -> float:
+        if value is None or value != value:  # noqa: PLR0124 - NaN, NaT
+            return np.nan
+        if column.kind == "category":
+            return float(column.levels.index(value)) if value in column.levels else -2.0
+        if column.kind == "date":
+            return float(np.datetime64(value, "us").astype(np.int64)) / 1e6
+        if column.kind == "duration":
+            return float(np.timedelta64(value, "us").astype(np.int64)) / 1e6
+        return float(value)
+
+
+class StandIn:
+    """A fitted tree with what `show` and `plot` read of it."""
+
+    def __init__(self, tree: Tree, columns: Sequence[StandInColumn], classes: Any = None, criterion: str = "gini"):
+        self.tree_, self.schema_, self.criterion = tree, StandInSchema(tuple(columns)), criterion
+        self.n_outputs_ = tree.n_outputs
+        if classes is not None:
+            self.classes_ = classes
+
+    def fit(self, X: Any, y: Any) -> StandIn:
+        return self
+
+    def apply(self, X: Any) -> np.ndarray:
+        rows = np.asarray(self.schema_.match(X).block(0, len(X)), dtype=float)
+        node = np.zeros(len(rows), dtype=int)
+        for here in np.flatnonzero(~self.tree_.is_leaf):
+            at = node == here
+            x = rows[at, self.tree_.feature[here]]
+            left = (
+                np.isin(x, self.tree_.left_levels(here))
+                if self.tree_.is_subset_split(here)
+                else (x <= self.tree_.threshold[here])
+            )
+            left = np.where(np.isnan(x) | (x == -2), self.tree_.missing_go_to_left[here], left)
+            node[at] = np.where(left, self.tree_.children_left[here], self.tree_.children_right[here])
+        return node
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        return self.tree_.value[self.apply(X), 0]
+
+    def predict(self, X: Any) -> np.ndarray:
+        value = self.tree_.value[self.apply(X), 0]
+        return self.classes_[np.argmax(value, axis=1)] if hasattr(self, "classes_") else value[:, 0]
+
+
+def number_columns(names: Sequence[str]) -> list[StandInColumn]:
+    return [StandInColumn(name) for name in names]
+
+
+def from_sklearn(model: Any, names: Sequence[str], columns: Sequence[StandInColumn] | None = None) -> StandIn:
+    """Our form of scikit-learn's fitted tree."""
+    old = model.tree_
+    kinds = list(columns) if columns is not None else number_columns(names)
+    tree = Tree(
+        children_left=old.children_left.astype(np.int32),
+        children_right=old.children_right.astype(np.int32),
+        feature=old.feature.astype(np.int32),
+        threshold=old.threshold.copy(),
+        missing_go_to_left=old.missing_go_to_left.astype(bool),
+        value=old.value.copy(),
+        impurity=old.impurity.copy(),
+        n_node_samples=old.n_node_samples.astype(np.int64),
+        weighted_n_node_samples=old.weighted_n_node_samples.copy(),
+        subset_start=np.full(old.node_count, -1, np.int32),
+        subsets=np.zeros(0, np.uint32),
+        n_levels=np.zeros(old.n_features, np.int32),
+        n_classes=tuple(int(n) for n in old.n_classes),
+    )
+    return StandIn(tree, kinds, getattr(model, "classes_", None), model.criterion)
+
+
+Node = tuple[Any, ...]
+
+
+def grow(node: Node, columns: Sequence[StandInColumn], classes: Any = None, missing_left: bool = False) -> StandIn:
+    """A hand-made tree: a node is (feature, threshold or set of left levels, left, right) or (values,) for a leaf.
+
+    `values` are class counts, or one number for a regression leaf of 10 rows.
+    """
+    rows: list[dict[str, Any]] = []
+    _add(node, rows, classes is not None)
+    subsets, starts = [], []
+    for row in rows:
+        split = row["split"]
+        starts.append(len(subsets) if isinstance(split, (set, frozenset)) else -1)
+        if isinstance(split, (set, frozenset)):
+            levels = columns[row["feature"]].levels
+            words = np.zeros((len(levels) + 31) // 32, dtype=np.uint32)
+            for code in (levels.index(level) for level in split):
+                words[code // 32] |= np.uint32(1 << code % 32)
+            subsets.extend(words)
+    weights = np.array([row["weight"] for row in rows], dtype=float)
+    value = np.array([row["value"] for row in rows], dtype=float)[:, None, :]
+    if classes is not None:
+        value = value / value.sum(axis=2, keepdims=True)
+    tree = Tree(
+        children_left=np.array([row["left"] for row in rows], np.int32),
+        children_right=np.array([row["right"] for row in rows], np.int32),
+        feature=np.array([row["feature"] for row in rows], np.int32),
+        threshold=np.array([np.nan if s >= 0 else r["split"] for r, s in zip(rows, starts, strict=True)], float),
+        missing_go_to_left=np.array([missing_left and row["left"] >= 0 for row in rows]),
+        value=value,
+        impurity=1 - (value[:, 0] ** 2).sum(axis=1) if classes is not None else np.zeros(len(rows)),
+        n_node_samples=weights.astype(np.int64),
+        weighted_n_node_samples=weights,
+        subset_start=np.array(starts, np.int32),
+        subsets=np.array(subsets, np.uint32),
+        n_levels=np.array([len(column.levels) for column in columns], np.int32),
+        n_classes=(value.shape[2],),
+    )
+    return StandIn(
+        tree,
+        columns,
+        None if classes is None else np.asarray(classes),
+        "gini" if classes is not None else "squared_error",
+    )
+
+
+def _add(node: Node, rows: list[dict[str, Any]], classifier: bool) -> dict[str, Any]:
+    row: dict[str, Any] = {"feature": -2, "split": -2.0, "left": -1, "right": -1}
+    rows.append(row)
+    if len(node) == 1:
+        values = np.atleast_1d(np.asarray(node[0], dtype=float))
+        row.update(value=values, weight=values.sum() if classifier else 10.0)
+        return row
+    row.update(feature=node[0], split=node[1], left=len(rows))
+    left = _add(node[2], rows, classifier)
+    row["right"] = len(rows)
+    right = _add(node[3], rows, classifier)
+    weights = (left["weight"], right["weight"])
+    mean = (left["value"] * weights[0] + right["value"] * weights[1]) / sum(weights)
+    row.update(weight=sum(weights), value=left["value"] + right["value"] if classifier else mean)
+    return row
