@@ -22,7 +22,7 @@ from sapwood.kernels.sorting import write_entries
 from sapwood.tree import Tree
 
 Array = NDArray[Any]
-N_SLOTS, N_NODES = 64, 1024  # to begin with; the kernel doubles them as needed
+N_SLOTS = 64  # depth first, the smaller child first: at most log2(rows) nodes are open
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,12 +82,16 @@ def _run_kernel(
         medians = _medians(n, n_outputs)
     elif not statistics.is_pair:
         vectors = Vectors(statistics.output_start, np.empty((groups, n_sums)), np.zeros((5, n_sums)))
+    n_slots, capacity = max(N_SLOTS, rules.max_leaf_nodes + 4), rules.most_nodes(n)
     if coded.is_category.any():
         widest = int(coded.n_codes[coded.is_category].max())
-        subset = np.zeros((N_SLOTS, max(1, (widest + 31) // 32)), dtype=np.uint32)
-    lo, hi = np.zeros((2, N_SLOTS, len(lists.lo)), dtype=np.int64)
+        subset = np.zeros((n_slots, max(1, (widest + 31) // 32)), dtype=np.uint32)
+    lo, hi = np.zeros((2, n_slots, len(lists.lo)), dtype=np.int64)
     lo[0], hi[0] = lists.lo, lists.hi
-    nodes, sums, middle, n_nodes, subsets, n_words = grow(
+    # Pages of these arrays that no node is written to cost nothing.
+    nodes, sums = np.empty(capacity, dtype=NODE), np.empty((capacity, n_sums))
+    middle = np.empty((capacity, n_outputs)) if medians else None
+    n_nodes, subsets, n_words = grow(
         _columns(coded, lists, monotonic),
         coded.codes,
         statistics.wy,
@@ -95,12 +99,12 @@ def _run_kernel(
         lists.entries,
         lists.n_always,
         lists.n_lists,
-        np.zeros(N_SLOTS, dtype=OPEN),
+        np.zeros(n_slots, dtype=OPEN),
         lo,
         hi,
-        np.zeros(N_NODES, dtype=NODE),
-        np.zeros((N_NODES, n_sums)),
-        np.empty((9 if medians else 3, groups)),
+        nodes,
+        sums,
+        np.empty((8 if medians else 2, groups)),
         np.zeros((4, groups), dtype=np.int64),
         np.zeros((codes, 2 + n_sums)),
         np.zeros(codes // 64 + 1, dtype=np.uint64),
@@ -109,7 +113,7 @@ def _run_kernel(
         np.zeros(coded.n_features, dtype=np.int64),
         vectors,
         medians,
-        np.zeros((N_NODES, n_outputs)) if medians else None,
+        middle,
         None if values is None else _values_by_row_and_code(coded, values),
         subset,
         critical_values(rules.significance, statistics.n_classes, n_outputs, float(statistics.wy[:, 0].sum())),

@@ -16,6 +16,9 @@ from numba.extending import intrinsic
 
 kernel = numba.njit(cache=True, nogil=True, error_model="numpy")
 
+# A part is copied into the kernels that call it before they are compiled, so that it is compiled once and costs no call.
+part = numba.njit(inline="always", nogil=True, error_model="numpy")
+
 # Row numbers and shifts are unsigned: a signed index costs a wrap-around test on every access.
 ONE = np.uint32(1)
 

@@ -7,14 +7,13 @@ all present rows left and the missing ones right.
 
 from __future__ import annotations
 
-from sapwood.kernels._jit import kernel
-from sapwood.kernels.criteria import INVALID, POISSON, pair_decreases, vector_mass
+from sapwood.kernels._jit import kernel, part
+from sapwood.kernels.criteria import INVALID, POISSON, pair_decrease, pair_mass, vector_mass
 from sapwood.kernels.median import running_losses
 from sapwood.kernels.records import (
     CUM_N,
     CUM_S,
     CUM_W,
-    DECREASE,
     LEFT,
     LOSS_LEFT,
     LOSS_RIGHT,
@@ -26,7 +25,7 @@ from sapwood.kernels.records import (
 )
 
 
-@kernel
+@part
 def large_enough(limits, n_left, w_left, n, w):
     """Both children have the rows and the weight they need."""
     return (
@@ -37,36 +36,34 @@ def large_enough(limits, n_left, w_left, n, w):
     )
 
 
-@kernel
+@part
 def ordered(sign, left, right, lower, upper):
     """Child values respect the constraint: in order, and inside the node's bounds."""
     return sign * (right - left) >= 0.0 and lower <= left <= upper and lower <= right <= upper
 
 
-@kernel
+@part
 def best_pair_cut(limits, sign, lower, upper, center, first, last, mn, mw, ms, n, w, s, floor, tolerance, floats, ints):
     """Best cut after one of the groups first…last-1, for statistics (w, s)."""
     bounded = sign != 0 or lower > INVALID or upper < -INVALID
+    criterion = limits.criterion
+    mass = pair_mass(criterion, w, s)
     best, best_group, best_left = floor, -1, False
     for turn in range(2 if mn > 0 else 1):
         dn, dw, ds = (mn, mw, ms) if turn == 1 else (0, 0.0, 0.0)
-        pair_decreases(limits.criterion, first, last, floats[CUM_W], floats[CUM_S], dw, ds, w, s, floats[DECREASE])
         for g in range(first, last):
-            decrease = floats[DECREASE, g]
+            w_left, s_left = floats[CUM_W, g] + dw, floats[CUM_S, g] + ds
+            decrease = pair_decrease(criterion, mass, w_left, s_left, w, s)
             if decrease > best:
-                n_left, w_left = ints[CUM_N, g] + dn, floats[CUM_W, g] + dw
-                if n_left == n or not large_enough(limits, n_left, w_left, n, w):
-                    continue
-                if bounded:
-                    s_left = floats[CUM_S, g] + ds
+                n_left = ints[CUM_N, g] + dn
+                if n_left < n and large_enough(limits, n_left, w_left, n, w):
                     left, right = s_left / w_left + center, (s - s_left) / (w - w_left) + center
-                    if not ordered(sign, left, right, lower, upper):
-                        continue
-                best, best_group, best_left = decrease + tolerance, g, turn == 1
+                    if not bounded or ordered(sign, left, right, lower, upper):
+                        best, best_group, best_left = decrease + tolerance, g, turn == 1
     return best - tolerance if best_group >= 0 else INVALID, best_group, best_left
 
 
-@kernel
+@part
 def vector_decrease(criterion, w_left, w, mass, vectors):
     """Decrease when work[LEFT] holds the left sums; OUT work[RIGHT]."""
     work = vectors.work

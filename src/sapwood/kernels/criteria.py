@@ -15,14 +15,14 @@ from __future__ import annotations
 
 import math
 
-from sapwood.kernels._jit import kernel
+from sapwood.kernels._jit import kernel, part
 
 GINI, ENTROPY, ERROR, SQUARED, POISSON, ABSOLUTE = 0, 1, 2, 3, 4, 5
 INVALID = -math.inf
 LOG_2 = math.log(2.0)
 
 
-@kernel
+@part
 def x_log_x(x):
     """x log x, continued by 0 at 0 (and below, where only rounding can lead)."""
     return x * math.log(x) if x > 0.0 else 0.0
@@ -78,25 +78,17 @@ def vector_mass(criterion, w, sums, output_start):
     return total / n_outputs
 
 
-@kernel
-def pair_decreases(criterion, first, last, cum_w, cum_s, w_offset, s_offset, w, s, out):
-    """OUT out[g]: decrease of the split after group g, for g in [first, last).
+@part
+def pair_decrease(criterion, mass, w_left, s_left, w, s):
+    """Decrease of a split that sends (w_left, s_left) of the node's (w, s) to the left; `mass` is pair_mass of the node.
 
-    Left of the split are the groups up to g plus (w_offset, s_offset), the missing rows when they go left.
-    Gini and squared error use d = sl W - wl S, decrease = d^2 / (wl wr W): one division, exact for whole numbers, and
-    the same for a split and its mirror image.
+    Gini and squared error use d = sl W - wl S, decrease = d^2 / (wl wr W): one division, exact for whole numbers, and the
+    same for a split and its mirror image.
     """
-    if criterion in (GINI, SQUARED):
-        factor = (2.0 if criterion == GINI else 1.0) / w
-        for g in range(first, last):
-            wl = cum_w[g] + w_offset
-            d = (cum_s[g] + s_offset) * w - wl * s
-            out[g] = factor * d * d / (wl * (w - wl))
-        return
-    mass = pair_mass(criterion, w, s)
-    for g in range(first, last):
-        wl = cum_w[g] + w_offset
-        sl = cum_s[g] + s_offset
-        out[g] = mass - pair_mass(criterion, wl, sl) - pair_mass(criterion, w - wl, s - sl)
-        if criterion == POISSON and (sl <= 0.0 or s - sl <= 0.0):
-            out[g] = INVALID  # a child that predicts a rate of zero has infinite loss on any event
+    if criterion == GINI or criterion == SQUARED:  # noqa: PLR1714 - the compiler knows == better than `in`
+        d = s_left * w - w_left * s
+        decrease = d * d / (w_left * (w - w_left) * w)
+        return 2.0 * decrease if criterion == GINI else decrease
+    if criterion == POISSON and (s_left <= 0.0 or s - s_left <= 0.0):
+        return INVALID  # a child that predicts a rate of zero has infinite loss on any event
+    return mass - pair_mass(criterion, w_left, s_left) - pair_mass(criterion, w - w_left, s - s_left)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sapwood.kernels._jit import ONE, kernel, lowest_bit
+from sapwood.kernels._jit import ONE, kernel, lowest_bit, part
 from sapwood.kernels.criteria import ERROR
 from sapwood.kernels.records import (
     CENTER,
@@ -32,7 +32,7 @@ LOW_6 = np.uint64(63)
 BIT = np.uint64(1)
 
 
-@kernel
+@part
 def list_size(member, lo, hi):
     """Rows of the node in a list; -1 is no list."""
     return hi[member] - lo[member] if member >= 0 else 0
@@ -41,7 +41,7 @@ def list_size(member, lo, hi):
 # One output, two classes or a number: statistics (w, s)
 
 
-@kernel
+@part
 def walk_pairs(entries, first, last, wy, center, n, w, s, g, floats, ints):
     """Continue the cumulative sums along a list; an entry without the tie bit opens a group."""
     for i in range(first, last):
@@ -58,7 +58,7 @@ def walk_pairs(entries, first, last, wy, center, n, w, s, g, floats, ints):
     return n, w, s, g
 
 
-@kernel
+@part
 def sum_pairs(entries, first, last, wy, center):
     """Weight and sum of a stretch of a list."""
     w, s = 0.0, 0.0
@@ -69,7 +69,7 @@ def sum_pairs(entries, first, last, wy, center):
     return w, s
 
 
-@kernel
+@part
 def sorted_pairs(column, entries, lo, hi, wy, center, n_node, w_node, s_node, floats, ints):
     """Groups of a sorted column."""
     n, w, s, g = 0, 0.0, 0.0, -1
@@ -132,7 +132,7 @@ def coded_pairs(codes, entries, first, last, wy, center, floats, ints, hist, occ
 # Several outputs or more than two classes: statistics are vectors
 
 
-@kernel
+@part
 def add_row(wy, r, criterion, vectors, sums):
     """Add a row's statistics to sums: its weight to its class, or its weighted target."""
     weight = wy[r, 0]
@@ -143,7 +143,7 @@ def add_row(wy, r, criterion, vectors, sums):
             sums[o] += weight * (wy[r, 1 + o] - vectors.work[CENTER, o])
 
 
-@kernel
+@part
 def walk_vectors(entries, first, last, wy, criterion, n, w, g, floats, ints, vectors):
     """Continue the cumulative vectors (the last one is work[LEFT]) along a list."""
     running = vectors.work[LEFT]

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sapwood.kernels._jit import kernel
+from sapwood.kernels._jit import kernel, part
 from sapwood.kernels.criteria import SQUARED
 from sapwood.kernels.draws import mix
 from sapwood.kernels.partition import mark_coded, mark_sorted, mark_subset, partition_list
@@ -20,18 +20,7 @@ from sapwood.kernels.search import search
 from sapwood.kernels.totals import is_significant, total_node
 
 
-@kernel
-def twice(array):
-    """A copy of twice the length (the second half is undefined); None stays None."""
-    if array is None:
-        return None
-    larger = np.empty((2 * len(array),) + array.shape[1:], array.dtype)
-    for i in range(len(array)):
-        larger[i] = array[i]
-    return larger
-
-
-@kernel
+@part
 def row_of(array, i):
     """Row i, or None of None."""
     if array is None:
@@ -39,7 +28,7 @@ def row_of(array, i):
     return array[i]
 
 
-@kernel
+@part
 def may_split(limits, node, depth, constant):
     """Whether the rules let this node be split at all."""
     return (
@@ -52,7 +41,7 @@ def may_split(limits, node, depth, constant):
     )
 
 
-@kernel
+@part
 def search_slot(columns, codes, wy, limits, entries, slot, lo, hi, node, sums, root_weight, floats, ints, hist, occupied,
                 features, vectors, medians, values, subset):
     """Search the node in a slot; returns whether it has a split worth making."""
@@ -68,7 +57,7 @@ def search_slot(columns, codes, wy, limits, entries, slot, lo, hi, node, sums, r
     return found and slot.decrease / root_weight + 1e-15 >= limits.min_decrease
 
 
-@kernel
+@part
 def comes_before(open_, a, b):
     """Best first: larger decrease, then the older node."""
     if open_[a].decrease != open_[b].decrease:
@@ -76,7 +65,7 @@ def comes_before(open_, a, b):
     return open_[a].node < open_[b].node
 
 
-@kernel
+@part
 def push(frontier, size, slot, open_, best_first):
     """Add a slot to the frontier, a stack or a binary heap; OUT frontier."""
     at = size
@@ -118,7 +107,7 @@ def mark_sides(columns, codes, entries, slot, lo, hi, side, subset):
         mark_subset(codes[column.code_row], entries, lo[0], hi[0], subset, slot.missing_left, side)
 
 
-@kernel
+@part
 def new_leaf(node, lower, upper):
     """Make a node a leaf; it may be split later."""
     node.left, node.right, node.feature, node.subset_start = -1, -1, -2, -1
@@ -126,7 +115,7 @@ def new_leaf(node, lower, upper):
     node.lower, node.upper = lower, upper
 
 
-@kernel
+@part
 def node_value(nodes, sums, node, middle):
     """What monotonic constraints compare: the mean, the median, or the share of class 1."""
     if middle is None:
@@ -134,7 +123,7 @@ def node_value(nodes, sums, node, middle):
     return middle[node, 0]
 
 
-@kernel
+@part
 def narrow(sign, nodes, left, left_value, right_value):
     """Bounds of the children of a split on a constrained column: neither may cross the middle of their values."""
     border = 0.5 * (left_value + right_value)
@@ -144,7 +133,7 @@ def narrow(sign, nodes, left, left_value, right_value):
         nodes[left].lower, nodes[left + 1].upper = border, border
 
 
-@kernel
+@part
 def write_split(slot, node, left):
     """Turn a node into an inner node with children left and left + 1."""
     node.left, node.right, node.feature = left, left + 1, slot.feature
@@ -174,7 +163,7 @@ def split_lists(entries, first, last, lo, hi, parent, left, right, side, moved):
         lo[right, member], hi[right, member] = cut, end
 
 
-@kernel
+@part
 def inherit_marks(first, lo, hi, parent, left, right):
     """Marks of coded columns (alive or constant) pass to both children."""
     for mark in range(first, lo.shape[1]):
@@ -185,46 +174,44 @@ def inherit_marks(first, lo, hi, parent, left, right):
 @kernel
 def grow(columns, codes, wy, limits, entries, n_always, n_lists, open_, lo, hi, nodes, sums, floats, ints, hist, occupied,
          moved, side, features, vectors, medians, middle, values, subset, critical):
-    """Grow a tree; returns (nodes, sums, medians of the nodes, how many nodes, subsets, how many words).
+    """Grow a tree; returns (how many nodes, subsets, how many words of them).
 
     IN/OUT entries: list 0 holds the rows, lists up to n_always follow every split, the others only where a child is
     searched; lists from n_lists on are the marks of coded columns. Row 0 of lo and hi has the root's part of each list.
+    OUT nodes, sums, middle. Depth first, the smaller child is taken first, so that few slots are enough.
     """
     best_first = limits.max_leaves > 0
     subsets, n_words = np.zeros(64, np.uint32), 0
     frontier, free = np.empty(len(open_), np.int64), np.arange(len(open_) - 1, -1, -1)
-    n_free, n_open, n_nodes, n_leaves = len(free) - 1, 0, 1, 1
+    n_free, n_open, n_leaves = len(free) - 1, 0, 1
     wanted, own = np.zeros(2, np.bool_), np.zeros(2, np.int64)
 
     new_leaf(nodes[0], -np.inf, np.inf)
-    constant = total_node(wy, limits.criterion, entries, lo[0], hi[0], nodes[0], sums[0], vectors,
-                          row_of(middle, 0))
+    constant = total_node(wy, limits.criterion, entries, lo[0], hi[0], nodes[0], sums[0], vectors, row_of(middle, 0))
     open_[0].node, open_[0].depth, open_[0].key = 0, 0, mix(limits.seed, 0)
     open_[0].lower, open_[0].upper = -np.inf, np.inf
-    if may_split(limits, nodes[0], 0, constant) and search_slot(
-        columns, codes, wy, limits, entries, open_[0], lo[0], hi[0], nodes[0], sums[0], nodes[0].weight, floats, ints, hist,
-        occupied, features, vectors, medians, values, row_of(subset, 0),
-    ):  # fmt: skip
-        push(frontier, 0, 0, open_, best_first)
-        n_open = 1
-
-    while n_open > 0 and (not best_first or n_leaves < limits.max_leaves):
+    wanted[0] = may_split(limits, nodes[0], 0, constant)
+    first, n_nodes, c, last = 0, 1, 0, 1
+    while True:
+        while c != last:  # the nodes just made: one root, or two children, the larger one first
+            at = own[c]
+            node = nodes[first + c]
+            if wanted[c] and search_slot(columns, codes, wy, limits, entries, open_[at], lo[at], hi[at], node,
+                                         sums[first + c], nodes[0].weight, floats, ints, hist, occupied, features, vectors,
+                                         medians, values, row_of(subset, at)):
+                push(frontier, n_open, at, open_, best_first)
+                n_open += 1
+            else:
+                free[n_free] = at
+                n_free += 1
+            c += -1 if last < 0 else 1
+        if n_open == 0 or (best_first and n_leaves >= limits.max_leaves):
+            break
         at = pop(frontier, n_open, open_, best_first)
         n_open -= 1
-        if n_nodes + 2 > len(nodes):
-            nodes, sums, middle = twice(nodes), twice(sums), twice(middle)
-        if n_free < 2:
-            size = len(open_)
-            open_, lo, hi, subset = twice(open_), twice(lo), twice(hi), twice(subset)
-            frontier, free = twice(frontier), twice(free)
-            for i in range(size):
-                free[n_free + i] = 2 * size - 1 - i
-            n_free += size
         slot, left = open_[at], n_nodes
-        for c in range(2):
-            n_free -= 1
-            own[c] = free[n_free]
-
+        n_free -= 2
+        own[0], own[1] = free[n_free], free[n_free + 1]
         mark_sides(columns, codes, entries, slot, lo[at], hi[at], side, row_of(subset, at))
         split_lists(entries, 0, n_always, lo, hi, at, own[0], own[1], side, moved)
         for c in range(2):
@@ -234,8 +221,9 @@ def grow(columns, codes, wy, limits, entries, n_always, n_lists, open_, lo, hi, 
                                   row_of(middle, left + c))
             wanted[c] = may_split(limits, child, slot.depth + 1, constant)
         if not is_significant(wy, limits.criterion, entries, nodes, sums, slot.node, left, left + 1, vectors, critical):
-            free[n_free], free[n_free + 1], free[n_free + 2] = own[1], own[0], at
+            free[n_free + 2] = at
             n_free += 3
+            c = last = 0
             continue
         narrow(columns[slot.feature].monotonic, nodes, left, node_value(nodes, sums, left, middle),
                node_value(nodes, sums, left + 1, middle))
@@ -245,24 +233,15 @@ def grow(columns, codes, wy, limits, entries, n_always, n_lists, open_, lo, hi, 
             subsets, n_words = append_subset(row_of(subset, at), (columns[slot.feature].n_codes + 31) // 32, subsets, n_words)
         n_nodes += 2
         n_leaves += 1
-
         if wanted[0] or wanted[1]:
             split_lists(entries, n_always, n_lists, lo, hi, at, own[0], own[1], side, moved)
             inherit_marks(n_lists, lo, hi, at, own[0], own[1])
-        for c in (1, 0):  # the left child is pushed last, so that depth first goes left
+        for c in range(2):
             new, child = open_[own[c]], nodes[left + c]
             new.node, new.depth, new.key = left + c, slot.depth + 1, mix(slot.key, c + 1)
             new.lower, new.upper = child.lower, child.upper
-            if wanted[c] and search_slot(
-                columns, codes, wy, limits, entries, new, lo[own[c]], hi[own[c]], child, sums[left + c], nodes[0].weight,
-                floats, ints, hist, occupied, features, vectors, medians, values,
-                row_of(subset, own[c]),
-            ):  # fmt: skip
-                push(frontier, n_open, own[c], open_, best_first)
-                n_open += 1
-            else:
-                free[n_free] = own[c]
-                n_free += 1
         free[n_free] = at
         n_free += 1
-    return nodes, sums, middle, n_nodes, subsets, n_words
+        first = left
+        c, last = (0, 2) if nodes[left].n_rows > nodes[left + 1].n_rows else (1, -1)
+    return n_nodes, subsets, n_words

@@ -77,10 +77,10 @@ NODE = np.dtype(
     ]
 )
 
-# Rows of the float scratch: cumulative statistics and decreases by group …
-CUM_W, CUM_S, DECREASE = 0, 1, 2
+# Rows of the float scratch: cumulative statistics by group …
+CUM_W, CUM_S = 0, 1
 # … and, for the absolute error only, Fenwick trees, losses and medians
-TREE_W, TREE_S, LOSS_LEFT, LOSS_RIGHT, MEDIAN_LEFT, MEDIAN_RIGHT = 3, 4, 5, 6, 7, 8
+TREE_W, TREE_S, LOSS_LEFT, LOSS_RIGHT, MEDIAN_LEFT, MEDIAN_RIGHT = 2, 3, 4, 5, 6, 7
 # Rows of the integer scratch, by group: cumulative rows, code, position in an ordering, whether a category goes left
 CUM_N, CODE, MERGED, GOES_LEFT = 0, 1, 2, 3
 # Columns of the histogram, by code: rows, weight, then the sums

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sapwood.kernels._jit import ONE, kernel
+from sapwood.kernels._jit import ONE, kernel, part
 from sapwood.kernels.candidates import best_absolute_cut, best_pair_cut, best_vector_cut
 from sapwood.kernels.criteria import INVALID
 from sapwood.kernels.draws import mix, uniform
@@ -26,7 +26,7 @@ IMPLICIT_ROW, NO_ROW = -1, -2  # at_left, at_right: the implicit value of a colu
 THRESHOLD_DRAW = 1 << 40  # keeps draws of thresholds apart from draws of features
 
 
-@kernel
+@part
 def visit(i, n_features, limits, key, features):
     """The i-th column to look at: in order, or drawn without replacement (Fisher-Yates, draws keyed by the node)."""
     if limits.max_features >= n_features:
@@ -55,7 +55,7 @@ def entry_row(column, entries, lo, hi, position):
     return np.int64(entries[lo[column.above] + position - n_below - n_implicit] >> ONE)
 
 
-@kernel
+@part
 def group_value(column, f, entries, lo, hi, g, ints, values):
     """Value of group g of a numeric column; `values` is (values by row, the implicit one last; values by code)."""
     if column.code_row >= 0:
@@ -105,7 +105,7 @@ def toss_levels(groups, key, f, floats, ints, vectors):
     ints[CUM_N, 0], floats[CUM_W, 0], floats[CUM_S, 0] = n, w, s
 
 
-@kernel
+@part
 def collect(column, codes, wy, criterion, entries, lo, hi, n, w, s, center, floats, ints, hist, occupied, vectors, medians):
     """Groups of a column in the node: (number of groups, missing rows, their weight, their sum)."""
     row = column.code_row
@@ -127,7 +127,7 @@ def collect(column, codes, wy, criterion, entries, lo, hi, n, w, s, center, floa
     return sorted_pairs(column, entries, lo, hi, wy, center, n, w, s, floats, ints)
 
 
-@kernel
+@part
 def bury(column, lo, hi):
     """Mark a column as constant in the node, and so in all its descendants: its lists become empty."""
     for member in (column.below, column.above, column.missing):
@@ -135,7 +135,7 @@ def bury(column, lo, hi):
             hi[member] = lo[member]
 
 
-@kernel
+@part
 def best_cut(wy, limits, sign, lower, upper, first, last, groups, mn, mw, ms, n, w, s, mass, center, floor, tolerance,
              floats, ints, vectors, medians):
     """Best cut after one of the groups first…last-1."""
@@ -148,7 +148,7 @@ def best_cut(wy, limits, sign, lower, upper, first, last, groups, mn, mw, ms, n,
                          ints)
 
 
-@kernel
+@part
 def search_numbers(column, f, wy, limits, entries, slot, lo, hi, groups, mn, mw, ms, n, w, s, mass, center, floor,
                    tolerance, floats, ints, vectors, medians, values):
     """Look at a numeric column; returns the decrease, and records the cut in the slot if it beats `floor`."""
@@ -221,7 +221,7 @@ def search_categories(column, f, codes, wy, limits, entries, slot, lo, hi, group
     return decrease
 
 
-@kernel
+@part
 def rank_targets(wy, entries, lo, hi, medians):
     """Ranks of the node's rows by each target; OUT medians.rank_of, medians.ranked."""
     for o in range(wy.shape[1] - 1):

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from sapwood.kernels._jit import ONE, kernel
+from sapwood.kernels._jit import ONE, kernel, part
 from sapwood.kernels.criteria import ERROR, POISSON, pair_mass, vector_mass, x_log_x
 from sapwood.kernels.median import sorted_median_and_loss
 
 
-@kernel
+@part
 def is_constant(wy, entries, first, last):
     """Whether all rows have the same targets."""
     r0 = entries[first] >> ONE
@@ -21,7 +21,7 @@ def is_constant(wy, entries, first, last):
     return True
 
 
-@kernel
+@part
 def sum_rows(wy, criterion, entries, first, last, sums, vectors):
     """Weight of the rows; OUT sums: weights of classes, or weighted targets (two classes: the weight of class 1)."""
     w = 0.0
@@ -60,7 +60,7 @@ def number_mass(wy, criterion, entries, first, last, w, sums):
     return max(total, 0.0) / n_outputs
 
 
-@kernel
+@part
 def absolute_mass(wy, entries, lo, hi, middle):
     """Mean loss over the outputs; OUT middle: the medians."""
     n_outputs = wy.shape[1] - 1
@@ -92,7 +92,7 @@ def total_node(wy, criterion, entries, lo, hi, node, sums, vectors, middle):
     return constant
 
 
-@kernel
+@part
 def add_deviation(w, s, w_left, s_left, w_right, s_right):
     """Sum over both sides of (observed - expected)^2 / expected, with expected = weight of the side * share of the class."""
     expected_left, expected_right = w_left * s / w, w_right * s / w
