@@ -44,13 +44,14 @@ def node_medians(rows, first_row, n_rows, wy, output, out):
 
 
 @kernel
-def weakest_links(left, right, parent, cost, effective_alpha, pruned_into):
+def weakest_links(left, right, parent, cost, effective_alpha, cut_order, cost_after):
     """Minimal cost-complexity pruning (Breiman et al. 1984, chapter 3).
 
     IN cost[node]: error of the node as a leaf, R(t). For an inner node t with branch T_t of |T_t| leaves the link strength is
         g(t) = (R(t) - R(T_t)) / (|T_t| - 1);
     the weakest link is cut again and again. OUT effective_alpha[node]: alpha at which the inner node t became a leaf (never
-    decreasing; inf for leaves). OUT pruned_into: the sequence of the inner nodes cut. Returns how many were cut.
+    decreasing; inf for leaves). OUT cut_order, cost_after: the inner nodes in the order they were cut, and the error of the tree
+    after each cut. Returns how many were cut.
     """
     n = len(left)
     branch_cost, n_leaves, alive = cost.copy(), np.ones(n, np.int64), np.zeros(n, np.bool_)
@@ -68,15 +69,16 @@ def weakest_links(left, right, parent, cost, effective_alpha, pruned_into):
             strength[t] = (cost[t] - branch_cost[t]) / (n_leaves[t] - 1)
             sift_up(heap, place, size, t, strength)
             size += 1
-    n_cut, alpha = 0, 0.0
+    n_cut, alpha, tree_cost = 0, -np.inf, branch_cost[0]
     stack = np.empty(n, np.int64)
     while size > 0:
         t = heap[0]
         alpha = max(alpha, strength[t])
         effective_alpha[t] = alpha
-        pruned_into[n_cut] = t
-        n_cut += 1
         gained_cost, lost_leaves = cost[t] - branch_cost[t], n_leaves[t] - 1
+        tree_cost += gained_cost
+        cut_order[n_cut], cost_after[n_cut] = t, tree_cost
+        n_cut += 1
         stack[0], depth = t, 1
         while depth > 0:  # the whole branch leaves the heap
             depth -= 1
@@ -138,3 +140,12 @@ def remove(heap, place, size, item, strength):
         sift_up(heap, place, at, last, strength)
         sift_down(heap, place, size - 1, place[last], last, strength)
     return size - 1
+
+
+@kernel
+def kept_ancestors(parent, effective_alpha, alpha, kept):
+    """OUT kept[node]: the node itself, or the ancestor it collapses into once the tree is pruned at alpha."""
+    for t in range(len(parent)):
+        above = kept[parent[t]] if t > 0 else 0
+        inside = t > 0 and (above != parent[t] or effective_alpha[above] <= alpha)
+        kept[t] = above if inside else t

@@ -1,0 +1,49 @@
+"""What all estimators share: parameters checked by rules, unknown names refused, methods guarded against unfitted use."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from sapwood.errors import NotFittedError
+from sapwood.parameters import Rule, check_names, check_parameters
+
+
+class RuledEstimator(BaseEstimator):
+    """A scikit-learn estimator whose parameters have rules."""
+
+    rules: ClassVar[Mapping[str, tuple[Rule, ...]]] = {}
+
+    def __new__(cls, *_args: Any, **parameters: Any) -> Self:
+        """Refuse unknown parameters with the nearest known name, which `__init__` could not."""
+        check_names(cls.__name__, parameters, cls._get_param_names())
+        return super().__new__(cls)
+
+    def set_params(self, **parameters: Any) -> Self:
+        """Set parameters by name; unknown ones are refused with the nearest known name."""
+        check_names(type(self).__name__, [name.partition("__")[0] for name in parameters], self._get_param_names())
+        return super().set_params(**parameters)  # type: ignore[no-any-return]
+
+    def _check_parameters(self) -> None:
+        check_parameters(type(self).__name__, self.rules, self.get_params(deep=False))
+
+    def _check_fitted(self) -> None:
+        if not hasattr(self, "schema_"):
+            raise NotFittedError(
+                f"This {type(self).__name__} instance is not fitted yet. Call 'fit' with appropriate arguments before "
+                "using this estimator."
+            )
+
+
+def seed_from(random_state: int | np.random.RandomState | np.random.Generator | None) -> int:
+    """A 64-bit seed for counted draws; None gives a new one each time."""
+    if random_state is None:
+        return int(np.random.SeedSequence().generate_state(1, np.uint64)[0] >> np.uint64(1))
+    if isinstance(random_state, np.random.RandomState):
+        return int(random_state.randint(0, 2**31 - 1))
+    if isinstance(random_state, np.random.Generator):
+        return int(random_state.integers(0, 2**63 - 1))
+    return int(random_state)

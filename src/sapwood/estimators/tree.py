@@ -1,0 +1,413 @@
+"""Decision trees behind scikit-learn's interface."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.base import ClassifierMixin, MultiOutputMixin, RegressorMixin
+from sklearn.utils import Bunch, Tags
+
+from sapwood.codes.coded import code_table
+from sapwood.errors import InputError, ParameterError
+from sapwood.estimators.base import RuledEstimator, seed_from
+from sapwood.estimators.settings import class_weights, monotonic_signs, n_features_drawn, rows_at_least
+from sapwood.estimators.tree_rules import CLASSIFIER_RULES, REGRESSOR_RULES
+from sapwood.growth.criteria import Statistics, class_statistics, number_statistics
+from sapwood.growth.grower import grow_tree
+from sapwood.growth.prune import prune, pruning_path
+from sapwood.growth.rules import UNLIMITED, GrowthRules
+from sapwood.predictor import Predictor
+from sapwood.show.words import explain_row
+from sapwood.table.table import Table
+from sapwood.table.target import ClassTarget, NumberTarget
+from sapwood.table.weight import check_weight
+from sapwood.threads import resolve_jobs
+from sapwood.tree import Tree
+
+Target = ClassTarget | NumberTarget
+Unseen = Literal["missing", "error", "node"]
+
+
+class DecisionTree(MultiOutputMixin, RuledEstimator):
+    """What classifier and regressor share. Use one of them."""
+
+    criterion: str
+    splitter: str
+    max_depth: int | None
+    min_samples_split: int | float
+    min_samples_leaf: int | float
+    min_weight_fraction_leaf: float
+    max_features: int | float | str | None
+    random_state: Any
+    max_leaf_nodes: int | None
+    min_impurity_decrease: float
+    ccp_alpha: float
+    monotonic_cst: Any
+    impurity_threshold: float
+    significance: float | None
+    leaf: str
+    max_bins: int | None
+    categorical_features: Any
+    unseen: Unseen
+    n_jobs: int | None
+
+    tree_: Tree
+
+    def _fit_tree(self, X: Any, y: Any, sample_weight: Any, ccp_alpha: float) -> Tree:
+        """Table, target and weights in; a pruned tree out. Sets the fitted attributes that describe the data."""
+        self._check_parameters()
+        n_jobs = resolve_jobs(self.n_jobs)
+        table = Table.from_any(X, categorical_features=self.categorical_features)
+        target = self._read_target(y, table.n_rows)
+        weight = check_weight(sample_weight, table.n_rows)
+        if weight is not None and not weight.all():
+            used = np.flatnonzero(weight)
+            table, target, weight = table.take(used), _take(target, used), weight[used]
+        if weight is None:
+            weight = np.ones(table.n_rows)
+        statistics = self._statistics(target, weight)
+        tree = self._grow(table, statistics, n_jobs)
+        self._describe(table, target)
+        return prune(tree, ccp_alpha) if ccp_alpha > 0 else tree
+
+    def _grow(self, table: Table, statistics: Statistics, n_jobs: int) -> Tree:
+        rules = self._growth_rules(table, float(statistics.wy[:, 0].sum()))
+        signs = monotonic_signs(self.monotonic_cst, table.schema, statistics)
+        values = None
+        if self.splitter == "random":
+            values = np.stack([table.values(j).astype(np.float64) for j in range(table.n_features)])
+        absolute = statistics.is_absolute
+        coded = code_table(
+            table,
+            max_bins=self.max_bins,
+            list_all=absolute,
+            n_reserved=1 + statistics.n_outputs * absolute,
+            n_jobs=n_jobs,
+        )
+        return grow_tree(
+            coded, statistics, rules, n_levels=table.schema.n_levels, monotonic=signs, leaf=self.leaf, values=values
+        )
+
+    def _growth_rules(self, table: Table, total_weight: float) -> GrowthRules:
+        n_rows = table.n_rows
+        min_leaf = rows_at_least(self.min_samples_leaf, n_rows, 1)
+        return GrowthRules(
+            max_depth=UNLIMITED if self.max_depth is None else min(int(self.max_depth), UNLIMITED),
+            max_leaf_nodes=0 if self.max_leaf_nodes is None else int(self.max_leaf_nodes),
+            min_samples_split=max(rows_at_least(self.min_samples_split, n_rows, 2), 2 * min_leaf),
+            min_samples_leaf=min_leaf,
+            min_weight_leaf=self.min_weight_fraction_leaf * total_weight,
+            min_impurity_decrease=self.min_impurity_decrease,
+            impurity_threshold=self.impurity_threshold,
+            significance=self.significance,
+            max_features=n_features_drawn(self.max_features, table.n_features),
+            seed=seed_from(self.random_state),
+        )
+
+    def _describe(self, table: Table, target: Target) -> None:
+        self.schema_ = table.schema
+        self.n_features_in_ = table.n_features
+        if table.schema.named:
+            self.feature_names_in_ = np.array(table.schema.names, dtype=object)
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+        self.n_outputs_ = target.n_outputs
+        self.max_features_ = n_features_drawn(self.max_features, table.n_features)
+        self._single_output = target.single
+
+    def _set_tree(self, tree: Tree) -> Self:
+        self.tree_ = tree
+        self._predictor = Predictor(tree)
+        return self
+
+    def _read_target(self, y: Any, n_rows: int) -> Target:
+        raise NotImplementedError
+
+    def _statistics(self, target: Any, weight: NDArray[np.float64]) -> Statistics:
+        raise NotImplementedError
+
+    def _leaves(self, X: Any, *, stop_at_unseen: bool) -> NDArray[np.int32]:
+        self._check_fitted()
+        table = self.schema_.match(X, unseen=self.unseen, owner=type(self).__name__)
+        return self._predictor.leaves(table, stop_at_unseen=stop_at_unseen, n_jobs=resolve_jobs(self.n_jobs))
+
+    def _nodes(self, X: Any) -> NDArray[np.int32]:
+        """Node whose value is the prediction of each row."""
+        return self._leaves(X, stop_at_unseen=self.unseen == "node")
+
+    def apply(self, X: Any, check_input: bool = True) -> NDArray[np.int64]:  # noqa: ARG002 - scikit-learn's signature
+        """Leaf of every row (with unseen="node", the node where an unseen level was met)."""
+        return self._nodes(X).astype(np.int64)
+
+    def decision_path(self, X: Any, check_input: bool = True) -> sparse.csr_matrix:  # noqa: ARG002
+        """Indicator matrix (rows x nodes) of the nodes each row passes."""
+        return self._predictor.paths(self._nodes(X)) if hasattr(self, "schema_") else self._check_fitted()
+
+    def explain_row(self, x: Any) -> str:
+        """The way of one row through the tree, in words."""
+        self._check_fitted()
+        return explain_row(self, x)
+
+    def get_depth(self) -> int:
+        """Depth of the tree; a lone leaf has depth 0."""
+        self._check_fitted()
+        return self.tree_.max_depth
+
+    def get_n_leaves(self) -> int:
+        """Number of leaves."""
+        self._check_fitted()
+        return self.tree_.n_leaves
+
+    @property
+    def feature_importances_(self) -> NDArray[np.float64]:
+        """Share of each column in the total decrease of impurity."""
+        self._check_fitted()
+        return self.tree_.compute_feature_importances()
+
+    def cost_complexity_pruning_path(self, X: Any, y: Any, sample_weight: Any = None) -> Bunch:
+        """Alphas at which branches are pruned, and the impurity of the leaves after each; see `prune_by_cv`."""
+        other = type(self)(**self.get_params(deep=False))
+        path = pruning_path(other._fit_tree(X, y, sample_weight, ccp_alpha=0.0))
+        return Bunch(
+            ccp_alphas=np.concatenate(([0.0], np.maximum(path.alphas, 0.0))),
+            impurities=np.concatenate(([path.initial_cost], path.costs)),
+        )
+
+    def __sklearn_tags__(self) -> Tags:
+        """What scikit-learn may expect: missing values, categories and sparse input are welcome."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.sparse = True
+        tags.input_tags.categorical = True
+        tags.target_tags.multi_output = True
+        return tags
+
+
+class DecisionTreeClassifier(ClassifierMixin, DecisionTree):
+    """A decision tree for classes.
+
+    Parameters are scikit-learn's, and beyond them:
+
+    criterion : {"gini", "entropy", "log_loss", "error"}
+        "error" is the misclassification error, 1 - max p_k.
+    impurity_threshold : float
+        A node whose impurity is at most this is not split.
+    significance : float or None
+        Do not split when side and class are independent: chi-squared p-value above this limit.
+    leaf : {"auto", "share", "softmax"}
+        Probabilities of a leaf: shares of the class weights, or their softmax.
+    max_bins : int or None
+        None looks at every distinct value; a number at so many quantile bins, which is faster.
+    categorical_features : "from_dtype", None, or names, indices or a mask
+        Columns to split as categories in addition to strings and categoricals.
+    unseen : {"missing", "error", "node"}
+        What an unknown category does at prediction: go where missing values go, raise, or stop at the node.
+    n_jobs : int or None
+        Threads for preparing columns and for prediction. The tree does not depend on it.
+    """
+
+    rules: ClassVar = CLASSIFIER_RULES
+    classes_: Any
+    n_classes_: Any
+
+    def __init__(
+        self,
+        *,
+        criterion: str = "gini",
+        splitter: str = "best",
+        max_depth: int | None = None,
+        min_samples_split: int | float = 2,
+        min_samples_leaf: int | float = 1,
+        min_weight_fraction_leaf: float = 0.0,
+        max_features: int | float | str | None = None,
+        random_state: Any = None,
+        max_leaf_nodes: int | None = None,
+        min_impurity_decrease: float = 0.0,
+        class_weight: Any = None,
+        ccp_alpha: float = 0.0,
+        monotonic_cst: Any = None,
+        impurity_threshold: float = 0.0,
+        significance: float | None = None,
+        leaf: str = "auto",
+        max_bins: int | None = None,
+        categorical_features: Any = "from_dtype",
+        unseen: Unseen = "missing",
+        n_jobs: int | None = None,
+    ) -> None:
+        self.criterion = criterion
+        self.splitter = splitter
+        self.max_depth = max_depth
+        self.min_samples_split = min_samples_split
+        self.min_samples_leaf = min_samples_leaf
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
+        self.max_features = max_features
+        self.random_state = random_state
+        self.max_leaf_nodes = max_leaf_nodes
+        self.min_impurity_decrease = min_impurity_decrease
+        self.class_weight = class_weight
+        self.ccp_alpha = ccp_alpha
+        self.monotonic_cst = monotonic_cst
+        self.impurity_threshold = impurity_threshold
+        self.significance = significance
+        self.leaf = leaf
+        self.max_bins = max_bins
+        self.categorical_features = categorical_features
+        self.unseen = unseen
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, check_input: bool = True) -> Self:  # noqa: ARG002
+        """Grow the tree (and prune it, if ccp_alpha is set)."""
+        return self._set_tree(self._fit_tree(X, y, sample_weight, self.ccp_alpha))
+
+    def predict(self, X: Any, check_input: bool = True) -> NDArray[Any]:  # noqa: ARG002
+        """Most probable class of every row; the first of equals."""
+        nodes = self._nodes(X)
+        likely = self.tree_.value.argmax(axis=2)
+        classes = [self.classes_] if self._single_output else self.classes_
+        columns = [labels[likely[:, o]][nodes] for o, labels in enumerate(classes)]
+        return columns[0] if self._single_output else np.stack(columns, axis=1)
+
+    def predict_proba(self, X: Any, check_input: bool = True) -> Any:  # noqa: ARG002
+        """Probability of every class; a list of arrays if there are several outputs."""
+        nodes = self._nodes(X)
+        sizes = [self.n_classes_] if self._single_output else self.n_classes_
+        probabilities = [self.tree_.value[:, o, :size][nodes] for o, size in enumerate(sizes)]
+        return probabilities[0] if self._single_output else probabilities
+
+    def predict_log_proba(self, X: Any) -> Any:
+        """Logarithm of `predict_proba`."""
+        with np.errstate(divide="ignore"):
+            probabilities = self.predict_proba(X)
+            return np.log(probabilities) if self._single_output else [np.log(p) for p in probabilities]
+
+    def _read_target(self, y: Any, n_rows: int) -> ClassTarget:
+        return ClassTarget.from_any(y, n_rows)
+
+    def _statistics(self, target: ClassTarget, weight: NDArray[np.float64]) -> Statistics:
+        weight = weight * class_weights(self.class_weight, target, type(self).__name__)
+        if not weight.sum() > 0:
+            raise InputError(
+                f"class_weight={self.class_weight!r} gives every row a weight of zero. Give at least one class that "
+                "occurs in y a weight above zero."
+            )
+        return class_statistics(target, weight, self.criterion)
+
+    def _describe(self, table: Table, target: Any) -> None:
+        super()._describe(table, target)
+        self.classes_ = target.classes[0] if target.single else target.classes
+        sizes = [len(labels) for labels in target.classes]
+        self.n_classes_ = sizes[0] if target.single else sizes
+
+    def __sklearn_tags__(self) -> Tags:
+        """Classes of several outputs are fine."""
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_label = True
+        return tags
+
+
+class DecisionTreeRegressor(RegressorMixin, DecisionTree):
+    """A decision tree for numbers.
+
+    Parameters are scikit-learn's and those named under `DecisionTreeClassifier`, except:
+
+    criterion : {"squared_error", "absolute_error", "poisson"}
+    significance : float or None
+        Do not split when the p-value of an F-test between both sides is above this limit.
+    leaf : {"auto", "mean", "median"}
+        "auto" is the median for the absolute error and the mean otherwise.
+    """
+
+    rules: ClassVar = REGRESSOR_RULES
+
+    def __init__(
+        self,
+        *,
+        criterion: str = "squared_error",
+        splitter: str = "best",
+        max_depth: int | None = None,
+        min_samples_split: int | float = 2,
+        min_samples_leaf: int | float = 1,
+        min_weight_fraction_leaf: float = 0.0,
+        max_features: int | float | str | None = None,
+        random_state: Any = None,
+        max_leaf_nodes: int | None = None,
+        min_impurity_decrease: float = 0.0,
+        ccp_alpha: float = 0.0,
+        monotonic_cst: Any = None,
+        impurity_threshold: float = 0.0,
+        significance: float | None = None,
+        leaf: str = "auto",
+        max_bins: int | None = None,
+        categorical_features: Any = "from_dtype",
+        unseen: Unseen = "missing",
+        n_jobs: int | None = None,
+    ) -> None:
+        self.criterion = criterion
+        self.splitter = splitter
+        self.max_depth = max_depth
+        self.min_samples_split = min_samples_split
+        self.min_samples_leaf = min_samples_leaf
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
+        self.max_features = max_features
+        self.random_state = random_state
+        self.max_leaf_nodes = max_leaf_nodes
+        self.min_impurity_decrease = min_impurity_decrease
+        self.ccp_alpha = ccp_alpha
+        self.monotonic_cst = monotonic_cst
+        self.impurity_threshold = impurity_threshold
+        self.significance = significance
+        self.leaf = leaf
+        self.max_bins = max_bins
+        self.categorical_features = categorical_features
+        self.unseen = unseen
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, check_input: bool = True) -> Self:  # noqa: ARG002
+        """Grow the tree (and prune it, if ccp_alpha is set)."""
+        return self._set_tree(self._fit_tree(X, y, sample_weight, self.ccp_alpha))
+
+    def predict(self, X: Any, check_input: bool = True) -> NDArray[np.float64]:  # noqa: ARG002
+        """Value of every row's leaf."""
+        values = self.tree_.value[:, :, 0] if hasattr(self, "tree_") else np.empty((0, 0))
+        predicted = values[self._nodes(X)]
+        return predicted[:, 0] if self._single_output else predicted
+
+    def _read_target(self, y: Any, n_rows: int) -> NumberTarget:
+        return NumberTarget.from_any(y, n_rows)
+
+    def _statistics(self, target: NumberTarget, weight: NDArray[np.float64]) -> Statistics:
+        if self.criterion == "poisson":
+            _check_counts(target)
+        return number_statistics(target, weight, self.criterion)
+
+
+def _take(target: Target, rows: NDArray[np.intp]) -> Target:
+    """The target of some rows, as if the others had never been there."""
+    if isinstance(target, NumberTarget):
+        return NumberTarget(target.values[rows], target.single)
+    codes, classes = np.empty((len(rows), target.n_outputs), dtype=np.int32), []
+    for o, labels in enumerate(target.classes):
+        present, codes[:, o] = np.unique(target.codes[rows, o], return_inverse=True)
+        classes.append(labels[present])
+    return ClassTarget(codes, classes, target.single)
+
+
+def _check_counts(target: NumberTarget) -> None:
+    bad = np.argwhere(target.values < 0)
+    if len(bad):
+        row, output = bad[0]
+        raise InputError(
+            f"y has the negative value {target.values[row, output]} in row {row}, but criterion='poisson' is for counts "
+            "and rates. Use criterion='squared_error', or remove negative values."
+        )
+    if not target.values.sum(axis=0).all():
+        raise InputError(
+            "Sum of y is not strictly positive, which criterion='poisson' needs. Use criterion='squared_error' for a "
+            "target that is always zero."
+        )
+
+
+__all__ = ["DecisionTree", "DecisionTreeClassifier", "DecisionTreeRegressor", "ParameterError"]

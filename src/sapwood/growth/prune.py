@@ -1,0 +1,77 @@
+"""Minimal cost-complexity pruning: C(T) = Error(T) + alpha |T|, minimised over the subtrees T of a tree.
+
+As alpha grows, the best subtree loses one branch after the other, always the weakest link; the sequence T_0, T_1, … T_L and its
+alphas are the pruning path.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sapwood.kernels.nodes import kept_ancestors, weakest_links
+from sapwood.tree import LEAF, UNDEFINED, Tree
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class PruningPath:
+    """`alphas[k]` cuts `nodes[k]` and leaves a tree of error `costs[k]`; `effective_alpha` is the same by node."""
+
+    alphas: Floats
+    costs: Floats
+    nodes: NDArray[np.int64]
+    effective_alpha: Floats
+    initial_cost: float
+
+
+def pruning_path(tree: Tree) -> PruningPath:
+    """The weakest-link sequence. The error of a leaf is its impurity times its share of the weight."""
+    cost = tree.weighted_n_node_samples / tree.weighted_n_node_samples[0] * tree.impurity
+    n = tree.node_count
+    effective_alpha, order, after = np.empty(n), np.empty(n, dtype=np.int64), np.empty(n)
+    n_cut = weakest_links(tree.children_left, tree.children_right, tree.parents(), cost, effective_alpha, order, after)
+    order = order[:n_cut]
+    initial = float(cost[tree.is_leaf].sum())
+    return PruningPath(effective_alpha[order], after[:n_cut], order, effective_alpha, initial)
+
+
+def prune(tree: Tree, alpha: float) -> Tree:
+    """The smallest subtree that minimises C(T) at alpha."""
+    if tree.node_count == 1:
+        return tree
+    kept = ancestors_at(tree, pruning_path(tree), alpha)
+    return collapse(tree, kept)
+
+
+def ancestors_at(tree: Tree, path: PruningPath, alpha: float) -> NDArray[np.int64]:
+    """For every node the node that stands for it once the tree is pruned at alpha: itself, or an ancestor."""
+    kept = np.empty(tree.node_count, dtype=np.int64)
+    kept_ancestors(tree.parents(), path.effective_alpha, alpha, kept)
+    return kept
+
+
+def collapse(tree: Tree, kept: NDArray[np.int64]) -> Tree:
+    """The tree of the nodes that stand for themselves; a node whose children do not is a leaf."""
+    stays = kept == np.arange(tree.node_count)
+    ends = stays & (tree.is_leaf | ~stays[tree.children_left])
+    position = np.cumsum(stays, dtype=np.int32) - np.int32(1)
+    leaf = ends[stays]
+    return Tree(
+        children_left=np.where(leaf, np.int32(LEAF), position[tree.children_left[stays]]),
+        children_right=np.where(leaf, np.int32(LEAF), position[tree.children_right[stays]]),
+        feature=np.where(leaf, np.int32(UNDEFINED), tree.feature[stays]),
+        threshold=np.where(leaf, float(UNDEFINED), tree.threshold[stays]),
+        missing_go_to_left=tree.missing_go_to_left[stays] & ~leaf,
+        value=tree.value[stays],
+        impurity=tree.impurity[stays],
+        n_node_samples=tree.n_node_samples[stays],
+        weighted_n_node_samples=tree.weighted_n_node_samples[stays],
+        subset_start=np.where(leaf, np.int32(-1), tree.subset_start[stays]),
+        subsets=tree.subsets,
+        n_levels=tree.n_levels,
+        n_classes=tree.n_classes,
+    )
