@@ -9,7 +9,7 @@ import pytest
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
-    """Forget compiled kernels that may be stale: Numba does not notice changes of functions inlined from other files."""
+    """Forget compiled kernels that may be stale: Numba does not notice changes in functions inlined from elsewhere."""
     for package in find_spec("sapwood").submodule_search_locations:
         _drop_stale_kernels(Path(package) / "kernels")
 

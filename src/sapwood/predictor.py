@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from sapwood.kernels.traverse import STEP, find_leaves, find_leaves_by_levels
+from sapwood.kernels.traverse import STEPS, Levels, find_leaves
 from sapwood.table.table import Table
 from sapwood.threads import blocks, run_all
 from sapwood.tree import Tree
@@ -21,31 +22,35 @@ class Predictor:
 
     def __init__(self, tree: Tree) -> None:
         self.tree = tree
-        self._steps = _pack(tree)
-        self._has_subsets = bool((tree.subset_start >= 0).any())
+        self._steps: dict[np.dtype[Any], NDArray[np.void]] = {}
+        self._levels = _pack_levels(tree)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A pickle holds the tree; packing it again is cheap."""
+        return Predictor, (self.tree,)
 
     def leaves(self, table: Table, *, stop_at_unseen: bool = False, n_jobs: int = 1) -> NDArray[np.int32]:
         """Leaf of every row; with `stop_at_unseen`, the node where an unseen level was met."""
+        if self.tree.node_count == 1:
+            return np.zeros(table.n_rows, dtype=np.int32)
+        steps = self._steps_for(table.dtype)
         out = np.empty(table.n_rows, dtype=np.int32)
 
         def descend(start: int, stop: int) -> None:
-            self._descend(table.block(start, stop), stop_at_unseen, out[start:stop])
+            find_leaves(steps, self._levels, table.block(start, stop), stop_at_unseen, out[start:stop])
 
-        pieces = blocks(table.n_rows, BLOCK_ROWS)
-        if len(pieces) == 1:
-            descend(*pieces[0])
+        if table.n_rows <= BLOCK_ROWS:
+            descend(0, table.n_rows)
         else:
-            run_all([lambda piece=piece: descend(*piece) for piece in pieces], n_jobs)  # type: ignore[misc]
+            run_all([partial(descend, *piece) for piece in blocks(table.n_rows, BLOCK_ROWS)], n_jobs)
         return out
 
-    def _descend(self, X: NDArray[Any], stop_at_unseen: bool, out: NDArray[np.int32]) -> None:
-        if not self._has_subsets:
-            find_leaves(self._steps, X, out)
-        else:
-            tree = self.tree
-            find_leaves_by_levels(
-                self._steps, tree.subset_start, tree.subsets, tree.n_levels, X, stop_at_unseen, out
-            )
+    def _steps_for(self, dtype: np.dtype[Any]) -> NDArray[np.void]:
+        """Steps for cells of this type, packed when first asked for."""
+        steps = self._steps.get(dtype)
+        if steps is None:
+            steps = self._steps[dtype] = _pack(self.tree, dtype)
+        return steps
 
     def paths(self, leaves: NDArray[np.int32]) -> sparse.csr_matrix:
         """Indicator matrix (rows x nodes) of the nodes on the way to each leaf."""
@@ -63,13 +68,29 @@ class Predictor:
         return sparse.csr_matrix((np.ones(len(indices), dtype=np.int64), indices, indptr), shape=shape)
 
 
-def _pack(tree: Tree) -> NDArray[np.void]:
-    """A leaf is its own child, and tests column 0."""
-    steps = np.zeros(tree.node_count, dtype=STEP)
-    nodes = np.arange(tree.node_count)
-    steps["threshold"] = tree.threshold
-    steps["feature"] = np.maximum(tree.feature, 0)
-    steps["left"] = np.where(tree.is_leaf, nodes, tree.children_left)
-    steps["right"] = np.where(tree.is_leaf, nodes, tree.children_right)
-    steps["missing_left"] = tree.missing_go_to_left
+def _pack(tree: Tree, dtype: np.dtype[Any]) -> NDArray[np.void]:
+    """Inner nodes as steps, in preorder; a child that is a leaf is negative."""
+    inner = np.flatnonzero(~tree.is_leaf)
+    number = ~np.arange(tree.node_count, dtype=np.int32)
+    number[inner] = np.arange(len(inner), dtype=np.int32)
+    steps = np.zeros(len(inner), dtype=STEPS[dtype])
+    steps["threshold"] = _round_down(tree.threshold[inner], dtype)
+    steps["test"] = tree.feature[inner].astype(np.uint32) << np.uint32(1) | tree.missing_go_to_left[inner]
+    steps["left"] = number[tree.children_left[inner]]
+    steps["right"] = number[tree.children_right[inner]]
     return steps
+
+
+def _pack_levels(tree: Tree) -> Levels | None:
+    """Category splits of the inner nodes, or None if there are none."""
+    if not (tree.subset_start >= 0).any():
+        return None
+    inner = np.flatnonzero(~tree.is_leaf).astype(np.int32)
+    return Levels(tree.subset_start[inner], tree.subsets, tree.n_levels, inner)
+
+
+def _round_down(thresholds: NDArray[np.float64], dtype: np.dtype[Any]) -> NDArray[Any]:
+    """Largest value of the type that is at most each threshold: cells of this type are on the same side of both."""
+    with np.errstate(over="ignore"):
+        rounded = thresholds.astype(dtype)
+    return np.where(rounded > thresholds, np.nextafter(rounded, dtype.type(-np.inf)), rounded)

@@ -1,0 +1,1 @@
+"""The command line: files in, tables, pictures and files out. It contains no mathematics."""

@@ -17,7 +17,7 @@ from sapwood.growth.rules import GrowthRules, critical_values
 from sapwood.growth.thresholds import split_thresholds
 from sapwood.kernels.grow import grow
 from sapwood.kernels.nodes import preorder
-from sapwood.kernels.records import COLUMN, NODE, OPEN, Medians, Vectors
+from sapwood.kernels.records import COLUMN, NODE, OPEN, Levels, Medians, Vectors
 from sapwood.kernels.sorting import write_entries
 from sapwood.tree import Tree
 
@@ -77,7 +77,7 @@ def _run_kernel(
 ) -> RawTree:
     n, n_sums, n_outputs = coded.n_rows, int(statistics.output_start[-1]), statistics.n_outputs
     groups, codes = n + 2, int(coded.n_codes.max(initial=0)) + 1
-    vectors = medians = subset = None
+    vectors = medians = levels = subsets = None
     if statistics.is_absolute:
         medians = _medians(n, n_outputs)
     elif not statistics.is_pair:
@@ -85,13 +85,14 @@ def _run_kernel(
     n_slots, capacity = max(N_SLOTS, rules.max_leaf_nodes + 4), rules.most_nodes(n)
     if coded.is_category.any():
         widest = int(coded.n_codes[coded.is_category].max())
-        subset = np.zeros((n_slots, max(1, (widest + 31) // 32)), dtype=np.uint32)
+        levels = _levels(widest, n_slots, n_sums, n, rules.max_exhaustive, bool(medians))
+        subsets = np.empty(capacity // 2 * levels.subset.shape[1], dtype=np.uint32)
     lo, hi = np.zeros((2, n_slots, len(lists.lo)), dtype=np.int64)
     lo[0], hi[0] = lists.lo, lists.hi
     # Pages of these arrays that no node is written to cost nothing.
     nodes, sums = np.empty(capacity, dtype=NODE), np.empty((capacity, n_sums))
     middle = np.empty((capacity, n_outputs)) if medians else None
-    n_nodes, subsets, n_words = grow(
+    n_nodes, n_words = grow(
         _columns(coded, lists, monotonic),
         coded.codes,
         statistics.wy,
@@ -105,21 +106,41 @@ def _run_kernel(
         nodes,
         sums,
         np.empty((8 if medians else 2, groups)),
-        np.zeros((4, groups), dtype=np.int64),
+        np.zeros((5, groups), dtype=np.int64),
         np.zeros((codes, 2 + n_sums)),
         np.zeros(codes // 64 + 1, dtype=np.uint64),
         np.empty(n + 1, dtype=np.uint32),
         np.zeros(n, dtype=np.uint8),
         np.zeros(coded.n_features, dtype=np.int64),
+        np.zeros(n_slots, dtype=np.int64),
+        np.zeros(n_slots, dtype=np.int64),
+        np.zeros(2, dtype=np.int64),
+        np.zeros(2, dtype=np.bool_),
         vectors,
         medians,
         middle,
         None if values is None else _values_by_row_and_code(coded, values),
-        subset,
+        levels,
+        subsets,
         critical_values(rules.significance, statistics.n_classes, n_outputs, float(statistics.wy[:, 0].sum())),
     )
+    pool = np.empty(0, dtype=np.uint32) if subsets is None else subsets[:n_words].copy()
     order = preorder(nodes["left"], nodes["right"], n_nodes)
-    return RawTree(nodes[order], sums[order], None if middle is None else middle[order], order, subsets[:n_words].copy())
+    return RawTree(nodes[order], sums[order], None if middle is None else middle[order], order, pool)
+
+
+def _levels(widest: int, n_slots: int, n_sums: int, n_rows: int, max_exhaustive: int, absolute: bool) -> Levels:
+    return Levels(
+        subset=np.zeros((n_slots, max(1, (widest + 31) // 32)), dtype=np.uint32),
+        w=np.zeros(widest + 1),
+        s=np.zeros(widest + 1),
+        sums=np.zeros((widest + 1, n_sums)),
+        key=np.zeros(widest + 1),
+        order=np.zeros(widest + 1, dtype=np.int64),
+        table=np.empty((1 << (max_exhaustive - 1), 2 + n_sums)),
+        left=np.zeros(widest + 1, dtype=np.int64),
+        part=np.empty(n_rows if absolute else 0, dtype=np.uint32),
+    )
 
 
 def _medians(n_rows: int, n_outputs: int) -> Medians:

@@ -7,7 +7,7 @@ all present rows left and the missing ones right.
 
 from __future__ import annotations
 
-from sapwood.kernels._jit import kernel, part
+from sapwood.kernels._jit import lean_kernel, part
 from sapwood.kernels.criteria import INVALID, POISSON, pair_decrease, pair_mass, vector_mass
 from sapwood.kernels.median import running_losses
 from sapwood.kernels.records import (
@@ -75,7 +75,7 @@ def vector_decrease(criterion, w_left, w, mass, vectors):
     return mass - left_mass - vector_mass(criterion, w - w_left, work[RIGHT], vectors.output_start)
 
 
-@kernel
+@lean_kernel
 def best_vector_cut(limits, first, last, mn, mw, n, w, floor, tolerance, floats, ints, vectors):
     """Best cut after one of the groups first…last-1, for vectors of sums (work[MISS]: sums of the missing rows)."""
     work = vectors.work
@@ -95,7 +95,7 @@ def best_vector_cut(limits, first, last, mn, mw, n, w, floor, tolerance, floats,
     return best - tolerance if best_group >= 0 else INVALID, best_group, best_left
 
 
-@kernel
+@lean_kernel
 def fill_losses(wy, groups, mn, missing_left, n, bounded, floats, ints, medians):
     """OUT floats[LOSS_LEFT, g]: loss of groups 0…g; floats[LOSS_RIGHT, g]: of groups g…; missing rows on their side."""
     for g in range(groups + 1):
@@ -111,7 +111,7 @@ def fill_losses(wy, groups, mn, missing_left, n, bounded, floats, ints, medians)
             running_losses(wy, o, groups, groups + 1, 1, mn, n, LOSS_RIGHT, MEDIAN_RIGHT, bounded, floats, ints, medians)
 
 
-@kernel
+@lean_kernel
 def best_absolute_cut(wy, limits, sign, lower, upper, groups, first, last, mn, mw, n, w, mass, floor, tolerance, floats,
                       ints, medians):
     """Best cut after one of the groups first…last-1, for the absolute error."""

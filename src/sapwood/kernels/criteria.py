@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 
-from sapwood.kernels._jit import kernel, part
+from sapwood.kernels._jit import lean_kernel, part
 
 GINI, ENTROPY, ERROR, SQUARED, POISSON, ABSOLUTE = 0, 1, 2, 3, 4, 5
 INVALID = -math.inf
@@ -28,7 +28,7 @@ def x_log_x(x):
     return x * math.log(x) if x > 0.0 else 0.0
 
 
-@kernel
+@lean_kernel
 def pair_mass(criterion, w, s):
     """Mass from (w, s), up to a term that cancels in a decrease."""
     if criterion == GINI:
@@ -42,7 +42,7 @@ def pair_mass(criterion, w, s):
     return -s * s / w
 
 
-@kernel
+@lean_kernel
 def class_mass(criterion, w, sums, first, last):
     """Mass of one target's classes `sums[first:last]`."""
     if criterion == GINI:
@@ -61,7 +61,7 @@ def class_mass(criterion, w, sums, first, last):
     return w - largest
 
 
-@kernel
+@lean_kernel
 def vector_mass(criterion, w, sums, output_start):
     """Mass averaged over the targets, up to a term that cancels in a decrease.
 

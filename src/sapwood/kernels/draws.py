@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sapwood.kernels._jit import kernel
+from sapwood.kernels._jit import lean_kernel
 
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
@@ -15,7 +15,7 @@ MIX_2 = np.uint64(0x94D049BB133111EB)
 S_30, S_27, S_31, S_11 = np.uint64(30), np.uint64(27), np.uint64(31), np.uint64(11)
 
 
-@kernel
+@lean_kernel
 def mix(key, item):
     """A new 64-bit key from a key and an item (splitmix64)."""
     z = key ^ (np.uint64(item) * GOLDEN + GOLDEN)
@@ -24,7 +24,7 @@ def mix(key, item):
     return z ^ (z >> S_31)
 
 
-@kernel
+@lean_kernel
 def uniform(key):
     """A float in [0, 1) from the top 53 bits of a key."""
     return np.float64(key >> S_11) * (1.0 / 9007199254740992.0)

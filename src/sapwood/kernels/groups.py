@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sapwood.kernels._jit import ONE, kernel, lowest_bit, part
+from sapwood.kernels._jit import ONE, lean_kernel, lowest_bit, part
 from sapwood.kernels.criteria import ERROR
 from sapwood.kernels.records import (
     CENTER,
@@ -97,7 +97,7 @@ def sorted_pairs(column, entries, lo, hi, wy, center, n_node, w_node, s_node, fl
     return g + 1, mn, mw, ms
 
 
-@kernel
+@lean_kernel
 def coded_pairs(codes, entries, first, last, wy, center, floats, ints, hist, occupied):
     """Groups of a coded column: count, then read off the occupied codes through a bitmap."""
     top = np.uint64(0)
@@ -161,7 +161,7 @@ def walk_vectors(entries, first, last, wy, criterion, n, w, g, floats, ints, vec
     return n, w, g
 
 
-@kernel
+@lean_kernel
 def sorted_vectors(column, entries, lo, hi, wy, criterion, n_node, w_node, floats, ints, vectors):
     """Groups of a sorted column."""
     work, cum = vectors.work, vectors.cum
@@ -199,7 +199,7 @@ def sorted_vectors(column, entries, lo, hi, wy, criterion, n_node, w_node, float
     return g + 1, mn, mw
 
 
-@kernel
+@lean_kernel
 def coded_vectors(codes, entries, first, last, wy, criterion, floats, ints, hist, occupied, vectors):
     """Groups of a coded column."""
     top = np.uint64(0)
@@ -239,7 +239,7 @@ def coded_vectors(codes, entries, first, last, wy, criterion, floats, ints, hist
 # Absolute error: rows in order, not sums
 
 
-@kernel
+@lean_kernel
 def sorted_rows(column, entries, lo, hi, wy, floats, ints, medians):
     """Rows of a sorted column in order (medians.rows[0]), where each group ends, and the missing rows (medians.rows[1])."""
     n, w, g = 0, 0.0, -1
@@ -261,7 +261,7 @@ def sorted_rows(column, entries, lo, hi, wy, floats, ints, medians):
     return g + 1, mn, mw
 
 
-@kernel
+@lean_kernel
 def coded_rows(codes, n_codes, entries, first, last, wy, floats, ints, hist, medians):
     """The same for a coded column: a counting sort."""
     for i in range(first, last):

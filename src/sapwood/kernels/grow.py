@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sapwood.kernels._jit import kernel, part
+from sapwood.kernels._jit import lean_kernel, part
 from sapwood.kernels.criteria import SQUARED
 from sapwood.kernels.draws import mix
 from sapwood.kernels.partition import mark_coded, mark_sorted, mark_subset, partition_list
@@ -43,7 +43,7 @@ def may_split(limits, node, depth, constant):
 
 @part
 def search_slot(columns, codes, wy, limits, entries, slot, lo, hi, node, sums, root_weight, floats, ints, hist, occupied,
-                features, vectors, medians, values, subset):
+                features, vectors, medians, values, levels, at):
     """Search the node in a slot; returns whether it has a split worth making."""
     s, center = sums[0], 0.0
     if limits.criterion == SQUARED:  # targets are centred at the node's mean, so their sum is zero
@@ -53,7 +53,7 @@ def search_slot(columns, codes, wy, limits, entries, slot, lo, hi, node, sums, r
             vectors.work[CENTER, d] = sums[d] / node.weight if limits.criterion == SQUARED else 0.0
             vectors.work[NODE_SUMS, d] = 0.0 if limits.criterion == SQUARED else sums[d]
     found = search(columns, codes, wy, limits, entries, slot, lo, hi, node.n_rows, node.weight, s, node.mass, center, floats,
-                   ints, hist, occupied, features, vectors, medians, values, subset)
+                   ints, hist, occupied, features, vectors, medians, values, levels, at)
     return found and slot.decrease / root_weight + 1e-15 >= limits.min_decrease
 
 
@@ -76,7 +76,7 @@ def push(frontier, size, slot, open_, best_first):
     frontier[at] = slot
 
 
-@kernel
+@lean_kernel
 def pop(frontier, size, open_, best_first):
     """Take the next slot off the frontier of `size` slots; OUT frontier."""
     if not best_first:
@@ -95,16 +95,16 @@ def pop(frontier, size, open_, best_first):
     return top
 
 
-@kernel
-def mark_sides(columns, codes, entries, slot, lo, hi, side, subset):
+@lean_kernel
+def mark_sides(columns, codes, entries, slot, lo, hi, side, levels, at):
     """Give every row of the node its side under the slot's split; OUT side."""
     column = columns[slot.feature]
     if column.code_row < 0:
         mark_sorted(column, entries, lo, hi, slot.n_left, slot.missing_left, side)
     elif column.is_category == 0:
         mark_coded(codes[column.code_row], entries, lo[0], hi[0], slot.at_left, slot.missing_left, side)
-    elif subset is not None:
-        mark_subset(codes[column.code_row], entries, lo[0], hi[0], subset, slot.missing_left, side)
+    elif levels is not None:
+        mark_subset(codes[column.code_row], entries, lo[0], hi[0], levels.subset[at], slot.missing_left, side)
 
 
 @part
@@ -141,19 +141,17 @@ def write_split(slot, node, left):
     node.at_left, node.at_right = slot.at_left, slot.at_right
 
 
-@kernel
-def append_subset(subset, size, subsets, n_words):
-    """Add the words of a subset to the pool of all subsets; returns the pool and how much of it is used."""
-    if subset is not None:
-        while n_words + size > len(subsets):
-            subsets = np.concatenate((subsets, subsets))
+@part
+def append_subset(levels, at, size, subsets, n_words):
+    """Add the words of a subset to the pool of all subsets; OUT subsets; returns how much of the pool is used."""
+    if levels is not None:
         for i in range(size):
-            subsets[n_words + i] = subset[i]
+            subsets[n_words + i] = levels.subset[at, i]
         n_words += size
-    return subsets, n_words
+    return n_words
 
 
-@kernel
+@lean_kernel
 def split_lists(entries, first, last, lo, hi, parent, left, right, side, moved):
     """Partition lists first…last-1 of a node between its children's slots; OUT entries, lo, hi."""
     for member in range(first, last):
@@ -171,20 +169,20 @@ def inherit_marks(first, lo, hi, parent, left, right):
             lo[child, mark], hi[child, mark] = lo[parent, mark], hi[parent, mark]
 
 
-@kernel
+@lean_kernel
 def grow(columns, codes, wy, limits, entries, n_always, n_lists, open_, lo, hi, nodes, sums, floats, ints, hist, occupied,
-         moved, side, features, vectors, medians, middle, values, subset, critical):
-    """Grow a tree; returns (how many nodes, subsets, how many words of them).
+         moved, side, features, frontier, free, own, wanted, vectors, medians, middle, values, levels, subsets, critical):
+    """Grow a tree; returns (how many nodes, how many words of subsets).
 
     IN/OUT entries: list 0 holds the rows, lists up to n_always follow every split, the others only where a child is
     searched; lists from n_lists on are the marks of coded columns. Row 0 of lo and hi has the root's part of each list.
-    OUT nodes, sums, middle. Depth first, the smaller child is taken first, so that few slots are enough.
+    OUT nodes, sums, middle, subsets. Depth first, the smaller child is taken first, so that few slots are enough.
     """
     best_first = limits.max_leaves > 0
-    subsets, n_words = np.zeros(64, np.uint32), 0
-    frontier, free = np.empty(len(open_), np.int64), np.arange(len(open_) - 1, -1, -1)
-    n_free, n_open, n_leaves = len(free) - 1, 0, 1
-    wanted, own = np.zeros(2, np.bool_), np.zeros(2, np.int64)
+    n_words, n_free, n_open, n_leaves = 0, len(open_) - 1, 0, 1
+    for i in range(len(open_)):
+        free[i] = len(open_) - 1 - i
+    own[0] = 0
 
     new_leaf(nodes[0], -np.inf, np.inf)
     constant = total_node(wy, limits.criterion, entries, lo[0], hi[0], nodes[0], sums[0], vectors, row_of(middle, 0))
@@ -198,7 +196,7 @@ def grow(columns, codes, wy, limits, entries, n_always, n_lists, open_, lo, hi, 
             node = nodes[first + c]
             if wanted[c] and search_slot(columns, codes, wy, limits, entries, open_[at], lo[at], hi[at], node,
                                          sums[first + c], nodes[0].weight, floats, ints, hist, occupied, features, vectors,
-                                         medians, values, row_of(subset, at)):
+                                         medians, values, levels, at):
                 push(frontier, n_open, at, open_, best_first)
                 n_open += 1
             else:
@@ -212,7 +210,7 @@ def grow(columns, codes, wy, limits, entries, n_always, n_lists, open_, lo, hi, 
         slot, left = open_[at], n_nodes
         n_free -= 2
         own[0], own[1] = free[n_free], free[n_free + 1]
-        mark_sides(columns, codes, entries, slot, lo[at], hi[at], side, row_of(subset, at))
+        mark_sides(columns, codes, entries, slot, lo[at], hi[at], side, levels, at)
         split_lists(entries, 0, n_always, lo, hi, at, own[0], own[1], side, moved)
         for c in range(2):
             child = nodes[left + c]
@@ -230,7 +228,7 @@ def grow(columns, codes, wy, limits, entries, n_always, n_lists, open_, lo, hi, 
         write_split(slot, nodes[slot.node], left)
         if columns[slot.feature].is_category != 0:
             nodes[slot.node].subset_start = n_words
-            subsets, n_words = append_subset(row_of(subset, at), (columns[slot.feature].n_codes + 31) // 32, subsets, n_words)
+            n_words = append_subset(levels, at, (columns[slot.feature].n_codes + 31) // 32, subsets, n_words)
         n_nodes += 2
         n_leaves += 1
         if wanted[0] or wanted[1]:
@@ -244,4 +242,4 @@ def grow(columns, codes, wy, limits, entries, n_always, n_lists, open_, lo, hi, 
         n_free += 1
         first = left
         c, last = (0, 2) if nodes[left].n_rows > nodes[left + 1].n_rows else (1, -1)
-    return n_nodes, subsets, n_words
+    return n_nodes, n_words

@@ -6,11 +6,11 @@ loss both cost O(log n).
 
 from __future__ import annotations
 
-from sapwood.kernels._jit import kernel
+from sapwood.kernels._jit import lean_kernel
 from sapwood.kernels.records import CUM_N, TREE_S, TREE_W
 
 
-@kernel
+@lean_kernel
 def insert(floats, n, rank, w, wy):
     """Add weight w and weighted target wy at a rank (0-based) to the Fenwick trees; OUT floats[TREE_W], floats[TREE_S]."""
     i = rank + 1
@@ -20,7 +20,7 @@ def insert(floats, n, rank, w, wy):
         i += i & -i
 
 
-@kernel
+@lean_kernel
 def find_median(floats, n, total_w, total_s, ranked):
     """(rank of the weighted median, weight below it, loss) of the rows inserted so far; ranked[rank] is a target.
 
@@ -43,7 +43,7 @@ def find_median(floats, n, total_w, total_s, ranked):
     return rank, below_w, max(loss, 0.0)
 
 
-@kernel
+@lean_kernel
 def prefix_weight(floats, count):
     """Weight of the `count` lowest ranks."""
     total = 0.0
@@ -53,7 +53,7 @@ def prefix_weight(floats, count):
     return total
 
 
-@kernel
+@lean_kernel
 def exact_median(floats, n, rank, below_w, total_w, ranked):
     """The target at `rank`, or the middle of the two rows around the cut where a prefix weighs exactly half."""
     reached = prefix_weight(floats, rank + 1)
@@ -65,7 +65,7 @@ def exact_median(floats, n, rank, below_w, total_w, ranked):
     return 0.5 * ranked[rank] + 0.5 * ranked[min(ahead, n - 1)]
 
 
-@kernel
+@lean_kernel
 def running_losses(wy, output, first, last, step, n_lead, n, loss, median, want_medians, floats, ints, medians):
     """Add groups of rows one by one; OUT floats[loss, g] += loss, floats[median, g] = median of the rows so far.
 
@@ -99,7 +99,7 @@ def running_losses(wy, output, first, last, step, n_lead, n, loss, median, want_
         g += step
 
 
-@kernel
+@lean_kernel
 def sorted_median_and_loss(entries, lo, hi, wy, output):
     """Weighted median and loss of rows given in order of their targets (entries are row << 1 | tied)."""
     total_w = 0.0

@@ -12,13 +12,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from sapwood.kernels._jit import ONE, kernel
+from sapwood.kernels._jit import ONE, lean_kernel
 from sapwood.kernels.groups import MISSING, VALUE, list_size
 
 ZERO = np.uint32(0)
 
 
-@kernel
+@lean_kernel
 def partition_list(entries, first, last, side, moved):
     """Move the entries of rows with side 1 to the front, both parts in order; OUT entries; returns the cut."""
     left, right = first, 0
@@ -41,14 +41,14 @@ def partition_list(entries, first, last, side, moved):
     return left
 
 
-@kernel
+@lean_kernel
 def mark_list(entries, first, last, value, side):
     """Give the rows of a stretch of a list a side; OUT side."""
     for i in range(first, last):
         side[entries[i] >> ONE] = value
 
 
-@kernel
+@lean_kernel
 def mark_sorted(column, entries, lo, hi, n_left, missing_left, side):
     """Sides of the rows when the first n_left present rows of a sorted column go left; OUT side."""
     n_below, n_above = list_size(column.below, lo, hi), list_size(column.above, lo, hi)
@@ -69,7 +69,7 @@ def mark_sorted(column, entries, lo, hi, n_left, missing_left, side):
         mark_list(entries, lo[column.missing], hi[column.missing], missing_left, side)
 
 
-@kernel
+@lean_kernel
 def mark_coded(codes, entries, first, last, top_left, missing_left, side):
     """Sides of the rows when codes up to top_left go left; OUT side."""
     for i in range(first, last):
@@ -78,7 +78,7 @@ def mark_coded(codes, entries, first, last, top_left, missing_left, side):
         side[r] = missing_left if c == 0 else c <= top_left
 
 
-@kernel
+@lean_kernel
 def mark_subset(codes, entries, first, last, subset, missing_left, side):
     """Sides of the rows when the levels in `subset` go left (code c is level c - 1); OUT side."""
     for i in range(first, last):

@@ -81,8 +81,9 @@ NODE = np.dtype(
 CUM_W, CUM_S = 0, 1
 # … and, for the absolute error only, Fenwick trees, losses and medians
 TREE_W, TREE_S, LOSS_LEFT, LOSS_RIGHT, MEDIAN_LEFT, MEDIAN_RIGHT = 2, 3, 4, 5, 6, 7
-# Rows of the integer scratch, by group: cumulative rows, code, position in an ordering, whether a category goes left
-CUM_N, CODE, MERGED, GOES_LEFT = 0, 1, 2, 3
+# Rows of the integer scratch, by group: cumulative rows, code, position in an ordering, whether a category goes left,
+# and its rows
+CUM_N, CODE, MERGED, GOES_LEFT, SIZE = 0, 1, 2, 3, 4
 # Columns of the histogram, by code: rows, weight, then the sums
 HIST_N, HIST_W, HIST_S = 0, 1, 2
 
@@ -104,3 +105,17 @@ class Medians(NamedTuple):
     rank_of: Array  # (outputs, rows) rank of a row's target within the node
     ranked: Array  # (outputs, rows) target at a rank
     rows: Array  # (2, rows) rows of a column in order, and its missing rows
+
+
+class Levels(NamedTuple):
+    """For category columns: statistics and orders of the levels in a node."""
+
+    subset: Array  # (slots, words) best subset found for each open node
+    w: Array  # (groups,)
+    s: Array  # (groups,)
+    sums: Array  # (groups, sums)
+    key: Array  # (groups,) what an order is by
+    order: Array  # (groups,)
+    table: Array  # (subsets, 2 + sums) rows, weight and sums of subsets
+    left: Array  # (codes,) where each code goes, for the absolute error
+    part: Array  # (rows,) entries of one side, for the absolute error

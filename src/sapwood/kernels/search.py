@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from sapwood.kernels._jit import ONE, kernel, part
+from sapwood.kernels._jit import ONE, lean_kernel, part
 from sapwood.kernels.candidates import best_absolute_cut, best_pair_cut, best_vector_cut
-from sapwood.kernels.criteria import INVALID
+from sapwood.kernels.criteria import INVALID, SQUARED
 from sapwood.kernels.draws import mix, uniform
 from sapwood.kernels.groups import (
+    NOTHING,
     VALUE,
     coded_pairs,
     coded_rows,
@@ -18,7 +19,7 @@ from sapwood.kernels.groups import (
     sorted_rows,
     sorted_vectors,
 )
-from sapwood.kernels.records import CODE, CUM_N, CUM_S, CUM_W, GOES_LEFT
+from sapwood.kernels.records import CODE, CUM_N, CUM_S, CUM_W, GOES_LEFT, LEFT, MISS, NODE_SUMS, SIZE
 from sapwood.kernels.subsets import best_absolute_subset, best_pair_subset, best_vector_subset
 
 TOLERANCE = 1e-12  # a split must be better by this part of the node's mass; see ARCHITECTURE.md
@@ -39,7 +40,7 @@ def visit(i, n_features, limits, key, features):
     return features[i]
 
 
-@kernel
+@lean_kernel
 def entry_row(column, entries, lo, hi, position):
     """Row at a position among the present rows of a sorted column, IMPLICIT_ROW within the implicit value."""
     n_below, n_above = list_size(column.below, lo, hi), list_size(column.above, lo, hi)
@@ -63,7 +64,7 @@ def group_value(column, f, entries, lo, hi, g, ints, values):
     return values[0][f, entry_row(column, entries, lo, hi, ints[CUM_N, g] - 1)]  # IMPLICIT_ROW, -1, is the last
 
 
-@kernel
+@lean_kernel
 def random_cut(column, f, entries, lo, hi, groups, key, ints, values):
     """A threshold drawn between the least and the largest value, and the last group at or below it."""
     low = group_value(column, f, entries, lo, hi, 0, ints, values)
@@ -82,7 +83,7 @@ def random_cut(column, f, entries, lo, hi, groups, key, ints, values):
     return threshold, first
 
 
-@kernel
+@lean_kernel
 def toss_levels(groups, key, f, floats, ints, vectors):
     """Levels go left by a toss of a coin each; group 0 becomes those tossed left, so that the only cut is behind it."""
     for g in range(groups):
@@ -95,13 +96,14 @@ def toss_levels(groups, key, f, floats, ints, vectors):
             w += floats[CUM_W, g] - (floats[CUM_W, g - 1] if g > 0 else 0.0)
             s += floats[CUM_S, g] - (floats[CUM_S, g - 1] if g > 0 else 0.0)
     if vectors is not None:
-        sums = np.zeros(vectors.cum.shape[1])
-        for g in range(groups):
-            if ints[GOES_LEFT, g] == 1:
-                for d in range(len(sums)):
-                    sums[d] += vectors.cum[g, d] - (vectors.cum[g - 1, d] if g > 0 else 0.0)
-        for d in range(len(sums)):
-            vectors.cum[0, d] = sums[d]
+        for d in range(vectors.cum.shape[1]):
+            total = 0.0
+            for g in range(groups):
+                if ints[GOES_LEFT, g] == 1:
+                    total += vectors.cum[g, d] - (vectors.cum[g - 1, d] if g > 0 else 0.0)
+            vectors.work[LEFT, d] = total
+        for d in range(vectors.cum.shape[1]):
+            vectors.cum[0, d] = vectors.work[LEFT, d]
     ints[CUM_N, 0], floats[CUM_W, 0], floats[CUM_S, 0] = n, w, s
 
 
@@ -125,6 +127,18 @@ def collect(column, codes, wy, criterion, entries, lo, hi, n, w, s, center, floa
     if row >= 0:
         return coded_pairs(codes[row], entries, lo[0], hi[0], wy, center, floats, ints, hist, occupied)
     return sorted_pairs(column, entries, lo, hi, wy, center, n, w, s, floats, ints)
+
+
+@part
+def centred_sum(column, criterion, groups, ms, s, floats, vectors):
+    """The node's sum as this column's groups add it up, so that rounding of the centre does not favour one side."""
+    if criterion != SQUARED or column.implicit != NOTHING:
+        return s
+    if vectors is not None:
+        for d in range(vectors.work.shape[1]):
+            vectors.work[NODE_SUMS, d] = vectors.cum[groups - 1, d] + vectors.work[MISS, d]
+        return s
+    return floats[CUM_S, groups - 1] + ms
 
 
 @part
@@ -176,12 +190,12 @@ def search_numbers(column, f, wy, limits, entries, slot, lo, hi, groups, mn, mw,
     return decrease
 
 
-@kernel
-def write_subset(column, slot, groups, mn, missing_left, n, counts, ints, subset):
+@lean_kernel
+def write_subset(column, slot, groups, mn, missing_left, n, ints, subset):
     """Write the levels that go left. Levels that do not occur in the node go where missing values go; OUT subset."""
     n_left = 0
     for g in range(groups):
-        n_left += counts[g] * ints[GOES_LEFT, g]
+        n_left += ints[SIZE, g] * ints[GOES_LEFT, g]
     default_left = missing_left if mn > 0 else n_left > n - n_left
     for word in range(len(subset)):
         subset[word] = np.uint32(0)
@@ -198,26 +212,26 @@ def write_subset(column, slot, groups, mn, missing_left, n, counts, ints, subset
     slot.missing_left, slot.n_left, slot.threshold = np.int64(default_left), n_left, np.nan
 
 
-@kernel
+@lean_kernel
 def search_categories(column, f, codes, wy, limits, entries, slot, lo, hi, groups, mn, mw, ms, n, w, s, mass, floor,
-                      tolerance, floats, ints, vectors, medians, values, subset):
+                      tolerance, floats, ints, vectors, medians, values, levels, subset):
     """Look at a category column; returns the decrease, and records the subset if it beats `floor`."""
-    counts = np.empty(groups, np.int64)
     for g in range(groups):
-        counts[g] = ints[CUM_N, g] - (ints[CUM_N, g - 1] if g > 0 else 0)
+        ints[SIZE, g] = ints[CUM_N, g] - (ints[CUM_N, g - 1] if g > 0 else 0)
     if values is not None and medians is None and groups > 1:
         toss_levels(groups, slot.key, f, floats, ints, vectors)
         decrease, _, missing_left = best_cut(wy, limits, 0, INVALID, -INVALID, 0, 1, 1, mn, mw, ms, n, w, s, mass, 0.0,
                                              floor, tolerance, floats, ints, vectors, medians)
     elif medians is not None:
         decrease, missing_left = best_absolute_subset(wy, limits, entries, lo, hi, codes[column.code_row], column.n_codes,
-                                                      groups, mn, mw, n, w, mass, floor, tolerance, floats, ints)
+                                                      groups, mn, mw, n, w, mass, floor, tolerance, floats, ints, levels)
     elif vectors is not None:
-        decrease, missing_left = best_vector_subset(limits, groups, mn, mw, n, w, floor, tolerance, floats, ints, vectors)
+        decrease, missing_left = best_vector_subset(limits, groups, mn, mw, n, w, floor, tolerance, floats, ints, vectors,
+                                                    levels)
     else:
-        decrease, missing_left = best_pair_subset(limits, groups, mn, mw, ms, n, w, s, floor, tolerance, floats, ints)
+        decrease, missing_left = best_pair_subset(limits, groups, mn, mw, ms, n, w, s, floor, tolerance, floats, ints, levels)
     if decrease > INVALID:
-        write_subset(column, slot, groups, mn, missing_left, n, counts, ints, subset)
+        write_subset(column, slot, groups, mn, missing_left, n, ints, subset)
     return decrease
 
 
@@ -232,9 +246,9 @@ def rank_targets(wy, entries, lo, hi, medians):
             medians.ranked[o, i - first] = wy[r, 1 + o]
 
 
-@kernel
+@lean_kernel
 def search(columns, codes, wy, limits, entries, slot, lo, hi, n, w, s, mass, center, floats, ints, hist, occupied, features,
-           vectors, medians, values, subset):
+           vectors, medians, values, levels, at):
     """Find the best split of an open node; returns whether there is one, and writes it into the slot."""
     n_features = len(columns)
     tolerance = TOLERANCE * mass
@@ -256,13 +270,15 @@ def search(columns, codes, wy, limits, entries, slot, lo, hi, n, w, s, mass, cen
             bury(column, lo, hi)
             continue
         seen += 1
+        total = centred_sum(column, limits.criterion, groups, ms, s, floats, vectors)
         decrease = INVALID
         if column.is_category == 0:
-            decrease = search_numbers(column, f, wy, limits, entries, slot, lo, hi, groups, mn, mw, ms, n, w, s, mass,
+            decrease = search_numbers(column, f, wy, limits, entries, slot, lo, hi, groups, mn, mw, ms, n, w, total, mass,
                                       center, floor, tolerance, floats, ints, vectors, medians, values)
-        elif subset is not None:
-            decrease = search_categories(column, f, codes, wy, limits, entries, slot, lo, hi, groups, mn, mw, ms, n, w, s,
-                                         mass, floor, tolerance, floats, ints, vectors, medians, values, subset)
+        elif levels is not None:
+            decrease = search_categories(column, f, codes, wy, limits, entries, slot, lo, hi, groups, mn, mw, ms, n, w, total,
+                                         mass, floor, tolerance, floats, ints, vectors, medians, values, levels,
+                                         levels.subset[at])
         if decrease > INVALID:
             slot.feature, slot.decrease = f, decrease
             floor = decrease + tolerance

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sapwood.kernels._jit import ONE, kernel, part
+from sapwood.kernels._jit import ONE, lean_kernel, part
 from sapwood.kernels.criteria import ERROR, POISSON, pair_mass, vector_mass, x_log_x
 from sapwood.kernels.median import sorted_median_and_loss
 
@@ -43,7 +43,7 @@ def sum_rows(wy, criterion, entries, first, last, sums, vectors):
     return w
 
 
-@kernel
+@lean_kernel
 def number_mass(wy, criterion, entries, first, last, w, sums):
     """Mass for number targets by a second pass, so that large targets of small variance lose nothing."""
     n_outputs = wy.shape[1] - 1
@@ -72,7 +72,7 @@ def absolute_mass(wy, entries, lo, hi, middle):
     return total / n_outputs
 
 
-@kernel
+@lean_kernel
 def total_node(wy, criterion, entries, lo, hi, node, sums, vectors, middle):
     """Fill the node's totals; returns whether its target is constant. OUT node, sums, middle."""
     first, last = lo[0], hi[0]
@@ -99,7 +99,7 @@ def add_deviation(w, s, w_left, s_left, w_right, s_right):
     return (s_left - expected_left) ** 2 / expected_left + (s_right - expected_right) ** 2 / expected_right
 
 
-@kernel
+@lean_kernel
 def chi_squared(w, w_left, w_right, sums, left, right, vectors):
     """Statistic and degrees of freedom of independence between side and class, summed over the outputs."""
     if vectors is None:
@@ -115,7 +115,7 @@ def chi_squared(w, w_left, w_right, sums, left, right, vectors):
     return statistic, np.float64(freedom)
 
 
-@kernel
+@lean_kernel
 def within_side(wy, entries, node, sums):
     """Sum of squares around the side's own means."""
     total = 0.0
@@ -127,7 +127,7 @@ def within_side(wy, entries, node, sums):
     return total
 
 
-@kernel
+@lean_kernel
 def f_ratio(wy, entries, node, left, right, sums, left_sums, right_sums):
     """Between the sides over within the sides, as an F statistic, and its second degrees of freedom (weight - 2)."""
     freedom = node.weight - 2.0
@@ -142,7 +142,7 @@ def f_ratio(wy, entries, node, left, right, sums, left_sums, right_sums):
     return between * freedom / within if within > 0.0 else np.inf, freedom
 
 
-@kernel
+@lean_kernel
 def is_significant(wy, criterion, entries, nodes, sums, node, left, right, vectors, critical):
     """Whether the split's test statistic reaches the critical value for its degrees of freedom (interpolated)."""
     if critical is None:

@@ -1,0 +1,88 @@
+"""Times of competitors that take turns, and figures that need a fresh process: peak memory, start-up."""
+
+from __future__ import annotations
+
+import os
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+HERE = Path(__file__).parent
+FIRST_FIT = """
+import numpy as np
+from sapwood import {estimator}
+X = np.random.default_rng(0).random((1000, 10), dtype=np.float32)
+{estimator}().fit(X, (X[:, 0] + X[:, 1] > 1).astype(np.{target}))
+"""
+
+
+class Seconds(NamedTuple):
+    """What the clock on the wall says, and how long the processor was busy, the steadier figure on a shared machine."""
+
+    wall: float
+    cpu: float
+
+
+def take_turns(rivals: Mapping[str, Callable[[], object]], repeats: int) -> dict[str, Seconds]:
+    """Median times of each rival; they take turns, so that a busy machine is busy for all."""
+    times: dict[str, list[Seconds]] = {name: [] for name in rivals}
+    for _ in range(repeats):
+        for name, run in rivals.items():
+            times[name].append(_timed(run))
+    return {name: Seconds(*map(statistics.median, zip(*pairs, strict=True))) for name, pairs in times.items()}
+
+
+def median_microseconds(run: Callable[[], object], calls: int = 1000) -> float:
+    """Median time of a short call."""
+    return take_turns({"": run}, calls)[""].wall * 1e6
+
+
+def peak_megabytes(library: str, task: str, X: NDArray, y: NDArray, parameters: Mapping[str, int | None]) -> float:
+    """Memory that `fit` needs at its peak beyond what was there before, in a process of its own."""
+    with tempfile.TemporaryDirectory() as folder:
+        np.save(Path(folder) / "X.npy", X)
+        np.save(Path(folder) / "y.npy", y)
+        settings = [f"{name}={value}" for name, value in parameters.items()]
+        return float(_run(str(HERE / "peak_memory.py"), library, task, folder, *settings))
+
+
+def first_fit_seconds(estimator: str, target: str) -> Seconds:
+    """Import and fit of 1000 rows where nothing was ever compiled."""
+    with tempfile.TemporaryDirectory() as folder:
+        program = FIRST_FIT.format(estimator=estimator, target=target)
+        return _timed(lambda: _run("-c", program, environment={"NUMBA_CACHE_DIR": folder}))
+
+
+def import_seconds(modules: Sequence[str], repeats: int = 5) -> dict[str, Seconds]:
+    """Import of each module in a fresh process, beyond the start of Python itself."""
+    programs = {"": "pass", **{module: f"import {module}" for module in modules}}
+    runs = {module: lambda program=program: _run("-c", program) for module, program in programs.items()}
+    seconds = take_turns(runs, repeats)
+    return {module: Seconds(*np.subtract(seconds[module], seconds[""])) for module in modules}
+
+
+def _timed(run: Callable[[], object]) -> Seconds:
+    wall, cpu = time.perf_counter(), _cpu_seconds()
+    run()
+    return Seconds(time.perf_counter() - wall, _cpu_seconds() - cpu)
+
+
+def _cpu_seconds() -> float:
+    """Processor time of this process and of the children that have ended."""
+    children = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return time.process_time() + children.ru_utime + children.ru_stime
+
+
+def _run(*arguments: str, environment: Mapping[str, str] | None = None) -> str:
+    command = [sys.executable, *arguments]
+    variables = {**os.environ, **(environment or {})}
+    return subprocess.run(command, env=variables, check=True, stdout=subprocess.PIPE, text=True).stdout

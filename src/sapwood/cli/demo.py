@@ -1,0 +1,110 @@
+"""`sapwood demo`: three trees on the Wisconsin breast cancer data."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from sapwood.cli.console import say, show_table, track
+from sapwood.cli.options import TracebackOption
+
+
+def demo(
+    out: Annotated[Path, typer.Option("--out", help="Picture of the tree to write.")] = Path("sapwood_demo_tree.png"),
+    _traceback: TracebackOption = False,
+) -> None:
+    """Grow, limit and prune decision trees on the Wisconsin breast cancer data, and draw the result."""
+    from sapwood.cli.picture import check_picture, write_picture
+    from sapwood.cli.warmup import is_compiled
+    from sapwood.show import export_text
+
+    check_picture(out)
+    if not is_compiled():
+        say("first run: compiling kernels, once per machine")
+    show = _Demo()
+    for stage in track(list(show.stages.values()), list(show.stages)):
+        stage()
+    show_table("Is a tumour benign? Three trees on 569 patients", _Demo.header, show.rows)
+    pruned = show.pruned
+    say(f"The tree pruned by cross-validation (alpha = {pruned.alpha:.4g}):")
+    say(export_text(pruned.estimator, feature_names=show.names))
+    say(write_picture(pruned.estimator, out, feature_names=show.names))
+
+
+@dataclass
+class _Trained:
+    estimator: Any
+    seconds: float
+
+
+class _Demo:
+    """Stages that build on each other, and their results."""
+
+    header = ("tree", "train accuracy", "test accuracy", "test AUC", "depth", "leaves", "seconds")
+
+    def __init__(self) -> None:
+        self.rows: list[list[str]] = []
+        self.names: list[str] = []
+        self.pruned: Any = None
+        self.stages: dict[str, Callable[[], None]] = {
+            "loading data": self._load,
+            "compiling kernels": self._compile,
+            "growing a full tree": self._grow_full,
+            "growing a tree of depth 3": self._grow_small,
+            "pruning by cross-validation": self._prune,
+        }
+
+    def _load(self) -> None:
+        from sklearn.datasets import load_breast_cancer
+        from sklearn.model_selection import train_test_split
+
+        data = load_breast_cancer()
+        self.names = [str(name) for name in data.feature_names]
+        y = data.target_names[data.target]
+        parts = train_test_split(data.data, y, test_size=0.25, stratify=y, random_state=0)
+        self.X, self.X_test, self.y, self.y_test = parts
+
+    def _compile(self) -> None:
+        from sapwood import DecisionTreeClassifier
+
+        few = slice(0, 300)
+        DecisionTreeClassifier(ccp_alpha=0.01).fit(self.X[few], self.y[few]).predict_proba(self.X[few])
+
+    def _grow_full(self) -> None:
+        self._add("full", self._timed(lambda: self._tree().fit(self.X, self.y)))
+
+    def _grow_small(self) -> None:
+        self._add("depth 3", self._timed(lambda: self._tree(max_depth=3).fit(self.X, self.y)))
+
+    def _prune(self) -> None:
+        trained = self._timed(self._chosen)
+        self.pruned = trained.estimator
+        self._add("pruned by CV", _Trained(self.pruned.estimator, trained.seconds))
+
+    def _chosen(self) -> Any:
+        from sapwood import prune_by_cv
+
+        return prune_by_cv(self._tree(), self.X, self.y, cv=5, rule="1se")
+
+    def _tree(self, **parameters: Any) -> Any:
+        from sapwood import DecisionTreeClassifier
+
+        return DecisionTreeClassifier(random_state=0, **parameters)
+
+    def _timed(self, work: Callable[[], Any]) -> _Trained:
+        start = time.perf_counter()
+        return _Trained(work(), time.perf_counter() - start)
+
+    def _add(self, name: str, trained: _Trained) -> None:
+        from sklearn.metrics import roc_auc_score
+
+        tree = trained.estimator
+        first, second = tree.score(self.X, self.y), tree.score(self.X_test, self.y_test)
+        area = roc_auc_score(self.y_test == tree.classes_[1], tree.predict_proba(self.X_test)[:, 1])
+        sizes = [str(tree.get_depth()), str(tree.get_n_leaves())]
+        self.rows.append([name, f"{first:.3f}", f"{second:.3f}", f"{area:.3f}", *sizes, f"{trained.seconds:.3f}"])

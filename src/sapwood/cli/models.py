@@ -1,0 +1,35 @@
+"""The models the command line knows, by name. A further model is a further line."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from sapwood.cli.task import Task
+from sapwood.errors import ParameterError
+from sapwood.table.names import nearest_name
+
+
+@dataclass(frozen=True)
+class Model:
+    """Names, in the package, of the estimators for both tasks."""
+
+    classifier: str
+    regressor: str
+
+
+MODELS = {
+    "tree": Model("DecisionTreeClassifier", "DecisionTreeRegressor"),
+}
+
+
+def estimator_class(name: str, task: Task) -> Any:
+    """The estimator's class for the task."""
+    import sapwood
+
+    model = MODELS.get(name)
+    if model is None:
+        raise ParameterError(
+            f"There is no model {name!r}.{nearest_name(name, list(MODELS))} Use {' or '.join(MODELS)}."
+        )
+    return getattr(sapwood, model.classifier if task is Task.CLASSIFICATION else model.regressor)

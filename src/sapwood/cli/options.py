@@ -1,0 +1,57 @@
+"""Options that several commands share."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from sapwood.cli.task import Task
+
+_TRACEBACK = "sapwood.traceback"
+
+
+def wants_traceback(context: Any) -> bool:
+    """Whether the option or the environment asks for tracebacks."""
+    return bool(context.meta.get(_TRACEBACK)) or os.environ.get("SAPWOOD_TRACEBACK", "0") not in ("", "0")
+
+
+def _remember_traceback(context: typer.Context, value: bool) -> None:
+    if value:
+        context.meta[_TRACEBACK] = True
+
+
+TracebackOption = Annotated[
+    bool,
+    typer.Option(
+        "--traceback",
+        callback=_remember_traceback,
+        expose_value=False,
+        help="Show where an error arose. SAPWOOD_TRACEBACK=1 does the same.",
+    ),
+]
+TrainFile = Annotated[Path, typer.Option("--train", help="CSV or Parquet file to train on.")]
+TargetOption = Annotated[str, typer.Option("--target", help="Column to predict.")]
+ModelOption = Annotated[str, typer.Option("--model", help="Kind of model.")]
+TaskOption = Annotated[Task, typer.Option("--task", help="What the target is; auto looks at it.")]
+SetOption = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="NAME=VALUE", help="A parameter of the model, such as max_depth=4. Repeatable."),
+]
+SeedOption = Annotated[int, typer.Option("--seed", min=0, max=2**32 - 1, help="Seed of everything random.")]
+WeightOption = Annotated[str | None, typer.Option("--weight", metavar="COLUMN", help="Column of row weights.")]
+DropOption = Annotated[
+    list[str] | None, typer.Option("--drop", metavar="COLUMN", help="Column to leave out. Repeatable.")
+]
+CategoryOption = Annotated[
+    list[str] | None,
+    typer.Option("--category", metavar="COLUMN", help="Column of numbers that are categories. Repeatable."),
+]
+DelimiterOption = Annotated[
+    str | None, typer.Option("--delimiter", help="Character between the values of a CSV file; guessed if not given.")
+]
+DropMissingOption = Annotated[
+    bool, typer.Option("--drop-missing-target", help="Leave out rows whose target is missing.")
+]

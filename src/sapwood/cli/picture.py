@@ -1,0 +1,38 @@
+"""A picture of a tree in a file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from sapwood.cli.output import check_output, complete_or_untouched
+from sapwood.plot.style import pyplot
+
+_EXTENSIONS = (".png", ".svg", ".pdf")
+_MOST_LEAVES = 150
+_LEVELS_OF_LARGE = 5
+_DOTS_PER_INCH = 120
+
+
+def check_picture(path: Path) -> None:
+    """Raise before any work is done if the picture could not be written in the end."""
+    check_output(path, _EXTENSIONS)
+    pyplot()
+
+
+def write_picture(estimator: Any, path: Path, feature_names: Any = None) -> str:
+    """Draw the tree, the upper levels only of a large one, and say what was written."""
+    import matplotlib as mpl
+
+    from sapwood.plot import plot_tree
+
+    mpl.use("Agg")  # needs no display
+    plt = pyplot()
+    depth = _LEVELS_OF_LARGE if estimator.get_n_leaves() > _MOST_LEAVES else None
+    try:
+        plot_tree(estimator, max_depth=depth, feature_names=feature_names)
+        with complete_or_untouched(path) as temporary:
+            plt.gcf().savefig(temporary, dpi=_DOTS_PER_INCH)
+    finally:
+        plt.close("all")
+    return f"Picture of the {'tree' if depth is None else f'upper {depth} levels of the tree'}: {path}"

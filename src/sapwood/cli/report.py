@@ -1,0 +1,92 @@
+"""Results as tables."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from sapwood.cli.console import say, show_table
+from sapwood.cli.metrics import Scores
+from sapwood.cli.sample import Sample
+
+_MOST_CLASSES = 12
+_MOST_COLUMNS = 10
+_MOST_LEAVES = 16
+
+
+def number(value: float) -> str:
+    """Four significant digits, all digits of the whole part, or a dash for what is not defined."""
+    if not math.isfinite(value):
+        return "–" if math.isnan(value) else str(value)
+    return f"{value:.4f}" if abs(value) < 10 and round(value, 4) else f"{value:.{max(4, _whole_digits(value))}g}"
+
+
+def _whole_digits(value: float) -> int:
+    return len(str(int(abs(value)))) if abs(value) < 1e15 else 4
+
+
+def show_scores(title: str, columns: Mapping[str, Scores]) -> None:
+    """Measures as rows, sets of rows as columns."""
+    names = list(next(iter(columns.values())))
+    rows = [[name, *(number(scores[name]) for scores in columns.values())] for name in names]
+    show_table(title, ["", *columns], rows)
+
+
+def show_folds(title: str, folds: Sequence[Scores]) -> None:
+    """Mean and standard error of every measure, over the folds in which it is defined."""
+    rows = []
+    for name in dict.fromkeys(name for scores in folds for name in scores):
+        values = np.array([scores[name] for scores in folds if not math.isnan(scores.get(name, math.nan))])
+        mean = values.mean() if len(values) else math.nan
+        error = values.std(ddof=1) / math.sqrt(len(values)) if len(values) > 1 else math.nan
+        rows.append([name, f"{number(mean)} ± {number(error)}"])
+    show_table(title, ["", "mean ± standard error"], rows)
+
+
+def show_confusion(estimator: Any, sample: Sample) -> None:
+    """Rows by class and prediction, unless there are too many classes to read."""
+    from sklearn.metrics import confusion_matrix
+
+    classes = sample.classes
+    if len(classes) > _MOST_CLASSES:
+        say(f"The confusion matrix of {len(classes)} classes is too large to show.")
+        return
+    truth, predicted = (np.searchsorted(classes, labels) for labels in (sample.y, estimator.predict(sample.X)))
+    counts = confusion_matrix(truth, predicted, labels=np.arange(len(classes)))
+    names = [str(label) for label in classes]
+    rows = [[name, *map(str, row)] for name, row in zip(names, counts, strict=True)]
+    show_table("Confusion matrix of the test rows", ["is ↓   predicted →", *names], rows)
+
+
+def model_facts(estimator: Any, seconds: float) -> str:
+    """Size of the model and time to make it, in one line."""
+    facts = [type(estimator).__name__]
+    if hasattr(estimator, "get_n_leaves"):
+        facts.append(f"depth {estimator.get_depth()}")
+        facts.append(f"{estimator.get_n_leaves()} leaves")
+    return ", ".join([*facts, f"trained in {seconds:.2f} s"])
+
+
+def show_importances(estimator: Any, names: Sequence[str]) -> None:
+    """The columns that matter most; in a lone leaf none does."""
+    if hasattr(estimator, "get_depth") and estimator.get_depth() == 0:
+        return
+    shares = np.asarray(estimator.feature_importances_)
+    order = [j for j in np.argsort(-shares, kind="stable")[:_MOST_COLUMNS] if shares[j] > 0]
+    if order:
+        show_table("Importance of columns", ["column", "share"], [[names[j], f"{shares[j]:.4f}"] for j in order])
+
+
+def show_tree(estimator: Any, wanted: bool | None) -> None:
+    """The tree as text: if it is wanted, or if nothing was said and it is small."""
+    from sapwood.show import export_text
+
+    if wanted is False or not hasattr(estimator, "tree_"):
+        return
+    if wanted is None and estimator.get_n_leaves() > _MOST_LEAVES:
+        say(f"The tree has {estimator.get_n_leaves()} leaves; --show-tree prints it.")
+        return
+    say(export_text(estimator, max_depth=max(1, estimator.get_depth())))

@@ -1,0 +1,111 @@
+"""`sapwood train`: fit a model to a file and say how good it is."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from sapwood.cli.console import say
+from sapwood.cli.options import (
+    CategoryOption,
+    DelimiterOption,
+    DropMissingOption,
+    DropOption,
+    ModelOption,
+    SeedOption,
+    SetOption,
+    TargetOption,
+    TaskOption,
+    TracebackOption,
+    WeightOption,
+)
+from sapwood.cli.task import Task
+
+if TYPE_CHECKING:
+    from sapwood.cli.recipe import Recipe
+    from sapwood.cli.sample import Sample
+
+
+def train(
+    data: Annotated[Path, typer.Argument(help="CSV or Parquet file.", show_default=False)],
+    target: TargetOption,
+    model: ModelOption = "tree",
+    task: TaskOption = Task.AUTO,
+    settings: SetOption = None,
+    test_size: Annotated[float, typer.Option("--test-size", help="Share of the rows to test on.")] = 0.25,
+    seed: SeedOption = 0,
+    weight: WeightOption = None,
+    drop: DropOption = None,
+    category: CategoryOption = None,
+    delimiter: DelimiterOption = None,
+    drop_missing_target: DropMissingOption = False,
+    show_tree: Annotated[
+        bool | None,
+        typer.Option("--show-tree/--no-show-tree", help="Print the tree as text. [default: if small]"),
+    ] = None,
+    picture: Annotated[
+        Path | None, typer.Option("--picture", help="Draw the tree to this .png, .svg or .pdf file.")
+    ] = None,
+    _traceback: TracebackOption = False,
+) -> None:
+    """Train a model on a data file, keep some rows back, and show how good it is on them."""
+    from sapwood.cli.recipe import recipe_from
+
+    recipe = recipe_from(
+        target=target,
+        model=model,
+        task=task,
+        settings=settings,
+        seed=seed,
+        weight=weight,
+        drop=drop,
+        category=category,
+        delimiter=delimiter,
+        drop_missing_target=drop_missing_target,
+    )
+    _run(data, recipe, test_size, show_tree, picture)
+
+
+def _run(data: Path, recipe: Recipe, test_size: float, show_tree: bool | None, picture: Path | None) -> None:
+    from sapwood.cli import folds, report
+    from sapwood.cli.picture import check_picture, write_picture
+    from sapwood.cli.sample import read_sample
+
+    if picture is not None:
+        check_picture(picture)
+    sample = read_sample(data, recipe)
+    say(f"Task: {sample.task}, because {sample.choice.why}.")
+    training, test = folds.split(sample, test_size, recipe.seed)
+    estimator, seconds = fit(recipe, training)
+    _show_results(estimator, seconds, training, test)
+    report.show_importances(estimator, sample.X.column_names)
+    report.show_tree(estimator, show_tree)
+    if picture is not None:
+        say(write_picture(estimator, picture))
+
+
+def fit(recipe: Recipe, sample: Sample) -> tuple[Any, float]:
+    """A fitted estimator, and the seconds it took."""
+    estimator = recipe.estimator(sample.task)
+    start = time.perf_counter()
+    estimator.fit(sample.X, sample.y, sample_weight=sample.weight)
+    return estimator, time.perf_counter() - start
+
+
+def _show_results(estimator: Any, seconds: float, training: Sample, test: Sample) -> None:
+    from sapwood.cli import report
+    from sapwood.cli.metrics import baseline, scores
+
+    say(f"Rows: {training.n_rows} to train on, {test.n_rows} to test on. Columns: {training.X.num_columns}.")
+    say(f"Model: {report.model_facts(estimator, seconds)}.")
+    columns = {
+        "train": scores(estimator, training),
+        "test": scores(estimator, test),
+        "test, constant prediction": scores(baseline(training), test),
+    }
+    report.show_scores("Measures" if test.weight is None else "Measures, weighted", columns)
+    if test.task is Task.CLASSIFICATION:
+        report.show_confusion(estimator, test)

@@ -1,0 +1,52 @@
+import pytest
+
+from sapwood.cli import warmup
+
+
+def test_the_demo_shows_three_trees_and_draws_one(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(warmup, "is_compiled", lambda: False)
+    result = run("demo")
+    assert result.exit_code == 0, result.output
+    for word in ("first run: compiling kernels, once per machine", "full", "depth 3", "pruned by CV", "|---", "5/5"):
+        assert word in result.output
+    assert "sapwood_demo_tree.png" in result.output
+    assert (tmp_path / "sapwood_demo_tree.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_the_demo_draws_where_it_is_told(run, tmp_path):
+    assert run("demo", "--out", tmp_path / "tree.svg").exit_code == 0
+    assert (tmp_path / "tree.svg").stat().st_size > 1000
+    result = run("demo", "--out", tmp_path / "no" / "tree.svg")
+    assert result.exit_code == 1
+    assert "There is no folder" in result.output
+
+
+def test_the_cache_of_kernels_is_found(tmp_path, monkeypatch):
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    assert not warmup.is_compiled()
+    (tmp_path / "kernels").mkdir()
+    (tmp_path / "kernels" / "grow.nbi").touch()
+    assert warmup.is_compiled()
+
+
+@pytest.mark.slow
+def test_warmup_compiles_everything(run):
+    result = run("warmup")
+    assert result.exit_code == 0, result.output
+    assert "All kernels are compiled" in result.output
+
+
+def test_warmup_reports_the_time(run, monkeypatch):
+    every = warmup._variants()
+    monkeypatch.setattr(warmup, "_variants", lambda: (every[0][:1], every[1][:1]))
+    result = run("warmup")
+    assert result.exit_code == 0, result.output
+    assert "All kernels are compiled (" in result.output
+    assert "1/1" in result.output
+
+
+def test_the_version_is_shown(run):
+    assert run("--version").output.startswith("sapwood 0.")
+    assert run().exit_code in (0, 2)  # depends on the version of click
+    assert "train" in run("--help").output
