@@ -13,16 +13,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
+from scipy import sparse
 
 from law_cases import (
     CLASSIFICATION,
     CRITERIA,
+    Data,
     assert_leaves_kept,
     assert_same_predictions,
     assert_same_tree,
     examples,
     new_tree,
     partition,
+    tables,
 )
 from sapwood.errors import SchemaError
 
@@ -60,7 +63,83 @@ EXTREMES: dict[str, NDArray] = {
 def test_extreme_values_keep_their_leaves(pool: NDArray, criterion: str, parameters: dict) -> None:
     rng = np.random.default_rng(0)
     for n_rows in (len(pool), 50 + len(pool)):
-        X = origin + scale * rng.permutation(2000)[:, None]
+        X = rng.choice(pool, size=(n_rows, 2))
+        X[: len(pool), 0] = pool
+        y = rng.integers(0, 2, size=n_rows)
+        model = new_tree(criterion, **parameters).fit(X, y)
+        assert_leaves_kept(model, X)
+        if not parameters:
+            alike = pd.DataFrame(X.astype(np.float64)).groupby([0, 1], dropna=False).ngroup()
+            assert len(np.unique(model.apply(X))) <= alike.nunique()
+
+
+@examples
+@given(st.data())
+def test_any_floats_keep_their_leaves(data: st.DataObject) -> None:
+    width = data.draw(st.sampled_from([16, 32, 64]))
+    cells = st.floats(width=width)
+    n_rows = data.draw(st.integers(2, 30))
+    values = data.draw(st.lists(cells, min_size=2 * n_rows, max_size=2 * n_rows))
+    X = np.array(values, dtype=f"f{width // 8}").reshape(n_rows, 2)
+    model = new_tree(data.draw(st.sampled_from(CRITERIA))).fit(X, np.arange(n_rows) % 3)
+    assert_leaves_kept(model, X)
+
+
+@pytest.mark.parametrize(("origin", "scale"), [(1.0, np.spacing(1.0)), (0.0, 1e-300), (0.0, TINY), (0.0, 1e304)])
+def test_many_neighbouring_values_keep_their_leaves(origin: float, scale: float) -> None:
+    """More distinct values than codes, so that the column is sorted."""
+    rng = np.random.default_rng(1)
+    X = origin + scale * rng.permutation(2000)[:, None]
+    y = rng.integers(0, 2, size=2000)
+    model = new_tree("gini").fit(X, y)
+    assert_leaves_kept(model, X)
+    assert model.score(X, y) == 1.0
+
+
+# Sparse matrices.
+
+
+@examples
+@given(tables(columns=("zeros", "negative zeros", "holes", "few", "many")), VARIANTS)
+def test_sparse_is_dense(data: Data, parameters: dict) -> None:
+    dense = data.fit(**parameters)
+    for kind in (sparse.csr_array, sparse.csc_array, sparse.coo_array, sparse.csr_matrix):
+        stored = kind(data.X)
+        model = data.fit(stored, **parameters)
+        assert_same_tree(dense.tree_, model.tree_)
+        assert_same_predictions(dense, model, data.X, stored)
+        np.testing.assert_array_equal(model.apply(data.X), dense.apply(stored))
+
+
+def test_stored_zeros_and_duplicates_of_a_sparse_matrix() -> None:
+    rng = np.random.default_rng(0)
+    rows, columns = rng.integers(0, 200, size=300), rng.integers(0, 3, size=300)
+    stored = sparse.coo_array((rng.integers(-1, 2, size=300).astype(float), (rows, columns)), shape=(200, 3))
+    y = rng.integers(0, 2, size=200)
+    first, second = new_tree("gini").fit(stored, y), new_tree("gini").fit(stored.toarray(), y)
+    assert_same_tree(first.tree_, second.tree_)
+
+
+# Data frames.
+
+
+def mixed_frame(seed: int, n_rows: int = 400) -> tuple[pd.DataFrame, NDArray]:
+    """Numbers, missing numbers, strings, categoricals, booleans, dates; classes that depend on most of them."""
+    rng = np.random.default_rng(seed)
+    number = rng.normal(size=n_rows)
+    colour = rng.choice(COLOURS, size=n_rows)
+    size = rng.choice(["s", "m", "l"], size=n_rows)
+    frame = pd.DataFrame(
+        {
+            "number": number,
+            "holes": np.where(rng.random(n_rows) < 0.3, np.nan, rng.normal(size=n_rows)),
+            "count": rng.integers(0, 1000, size=n_rows),
+            "colour": pd.Series(np.where(rng.random(n_rows) < 0.1, None, colour), dtype=object),
+            "size": pd.Categorical(size),
+            "flag": rng.random(n_rows) < 0.5,
+            "day": pd.Timestamp("2020-01-01") + pd.to_timedelta(rng.integers(0, 900, size=n_rows), unit="D"),
+        }
+    )
     signal = number + (colour == "red") - (size == "m") + frame["flag"] + (frame["day"] > "2021-01-01")
     return frame, np.digitize(signal + rng.normal(size=n_rows), [0, 1.5])
 

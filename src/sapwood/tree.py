@@ -1,7 +1,7 @@
 """The fitted tree: frozen arrays, one entry per node, nodes in preorder (a left child follows its parent).
 
-Array names and leaf conventions are scikit-learn's, so code that reads `tree_` keeps working. Beyond it a node may split a
-category column: `threshold` is then NaN and the levels that go left are the bits set in
+Array names and leaf conventions are scikit-learn's, so code that reads `tree_` keeps working. Beyond it a node may
+split a category column: `threshold` is then NaN and the levels that go left are the bits set in
 `subsets[subset_start[node] :]`, level c at bit `c % 32` of word `c // 32`.
 """
 
@@ -64,17 +64,18 @@ class Tree:
     @property
     def n_outputs(self) -> int:
         """Number of targets."""
-        return self.value.shape[1]
+        return int(self.value.shape[1])
 
     @property
     def max_n_classes(self) -> int:
         """Width of `value`."""
-        return self.value.shape[2]
+        return int(self.value.shape[2])
 
     @property
     def is_leaf(self) -> NDArray[np.bool_]:
         """Mask of the leaves."""
-        return self.children_left == LEAF
+        mask: NDArray[np.bool_] = self.children_left == LEAF
+        return mask
 
     @property
     def n_leaves(self) -> int:
@@ -120,7 +121,7 @@ class Tree:
         mass = self.weighted_n_node_samples * self.impurity
         left, right = self.children_left[inner], self.children_right[inner]
         decrease = mass[inner] - mass[left] - mass[right]
-        importances = np.bincount(self.feature[inner], weights=decrease, minlength=self.n_features)
-        importances /= self.weighted_n_node_samples[0]
-        total = importances.sum()
+        by_feature = np.bincount(self.feature[inner], weights=decrease, minlength=self.n_features)
+        importances: Floats = by_feature / self.weighted_n_node_samples[0]
+        total = float(importances.sum())
         return importances / total if normalize and total > 0 else importances

@@ -1,0 +1,1 @@
+"""Codes: columns as integers or sorted lists."""

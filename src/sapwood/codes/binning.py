@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 def equal_count_cuts(run_starts: NDArray[np.int64], n_bins: int) -> NDArray[np.int64]:
     """Choose at most `n_bins` bins of about equal row counts; a value is never divided between bins.
 
-    `run_starts` are the positions in the sorted column where a value begins, and the end. A value held by more rows than a
-    bin's share counts as one share, so that what it has too much does not cost the other values their bins.
+    `run_starts` are the positions in the sorted column where a value begins, and the end. A value held by more rows
+    than a bin's share counts as one share, so that what it has too much does not cost the other values their bins.
     """
     sizes = np.diff(run_starts)
     counted = np.minimum(sizes, run_starts[-1] / n_bins)

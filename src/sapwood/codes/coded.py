@@ -1,6 +1,7 @@
 """The coded table: what growth sees of X. See ARCHITECTURE.md, "Codes".
 
-`code_table` chooses a form for each column and prepares it; columns are independent, so they are prepared by many threads.
+`code_table` chooses a form for each column and prepares it; columns are independent, so they are prepared by many
+threads.
 """
 
 from __future__ import annotations
@@ -29,8 +30,8 @@ Array = NDArray[Any]
 class CodedTable:
     """Columns as codes or sorted lists.
 
-    `entries` has stretches of n_rows: reserved ones, then one per column; column j's lists are the half-open ranges in `ranges[j]`
-    (below, above, missing). Growth uses the entries up: a coded table grows one tree.
+    `entries` has stretches of n_rows: reserved ones, then one per column; column j's lists are the half-open ranges
+    in `ranges[j]` (below, above, missing). Growth uses the entries up: a coded table grows one tree.
     """
 
     n_rows: int
@@ -71,8 +72,8 @@ def code_table(
 ) -> CodedTable:
     """Prepare a table for growth.
 
-    `list_all` keeps every row in a list, as the absolute error needs; `n_reserved` stretches of entries are left free in
-    front, for the lists that are not columns.
+    `list_all` keeps every row in a list, as the absolute error needs; `n_reserved` stretches of entries are left free
+    in front, for the lists that are not columns.
     """
     n_rows, n_features = table.n_rows, table.n_features
     levels = table.schema.n_levels
@@ -86,7 +87,9 @@ def code_table(
         return _code_numbers(table, j, codes[j], entries[n_reserved + j], max_bins, list_all)
 
     forms = run_all([lambda j=j: prepare(j) for j in range(n_features)], n_jobs)  # type: ignore[misc]
-    starts = np.arange(n_reserved, n_reserved + n_features)[:, None] * n_rows + np.array([(0, *np.cumsum(f.sizes)) for f in forms])
+    starts = np.arange(n_reserved, n_reserved + n_features)[:, None] * n_rows + np.array(
+        [(0, *np.cumsum(f.sizes)) for f in forms]
+    )
     return CodedTable(
         n_rows=n_rows,
         codes=codes,
@@ -135,7 +138,7 @@ def _code_runs(column: SortedColumn, values: Array, codes: Array, max_bins: int 
     if max_bins is not None and len(cuts) - 1 > max_bins:
         cuts = equal_count_cuts(cuts, max_bins)
     codes[column.missing] = 0
-    write_codes(column.keys, column.rows, cuts, codes)
+    write_codes(column.rows, cuts, codes)
     low, high = np.full(len(cuts), np.nan), np.full(len(cuts), np.nan)
     low[1:] = values[column.rows[cuts[:-1]]]
     high[1:] = values[column.rows[cuts[1:] - 1]]

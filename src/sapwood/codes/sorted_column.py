@@ -33,7 +33,7 @@ class SortedColumn:
 
 
 def sort_column(values: Array, rows: Array | None = None) -> SortedColumn:
-    """Sort values (float32 or float64; NaN is missing), which belong to `rows`, by default 0, 1, 2 …"""
+    """Sort values (float32 or float64; NaN is missing), which belong to `rows`, by default 0, 1, 2, and so on."""
     if rows is None:
         rows = np.arange(len(values), dtype=np.uint32)
     rows = rows.astype(np.uint32, copy=False)

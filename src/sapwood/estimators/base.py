@@ -1,4 +1,4 @@
-"""What all estimators share: parameters checked by rules, unknown names refused, methods guarded against unfitted use."""
+"""What all estimators share: checked parameters, refused unknown names, guarded unfitted use."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class RuledEstimator(BaseEstimator):
     def __new__(cls, *_args: Any, **parameters: Any) -> Self:
         """Refuse unknown parameters with the nearest known name, which `__init__` could not."""
         check_names(cls.__name__, parameters, cls._get_param_names())
-        return super().__new__(cls)
+        return super().__new__(cls)  # type: ignore[no-any-return]
 
     def set_params(self, **parameters: Any) -> Self:
         """Set parameters by name; unknown ones are refused with the nearest known name."""

@@ -1,8 +1,9 @@
 """Choosing how much to prune, by cross-validation, in one call.
 
-The pruning path of the tree on all rows gives alphas a_0 = 0 < a_1 < … < a_L. Between two of them the best subtree does not change,
-so each interval is represented by its geometric middle sqrt(a_k a_(k+1)) (Breiman et al. 1984, section 3.4). In every fold one tree is
-grown and pruned at each of these; their held-out errors give a mean and a standard error for each alpha.
+The pruning path of the tree on all rows gives alphas a_0 = 0 < a_1 < … < a_L. Between two of them the best subtree
+does not change, so each interval is represented by its geometric middle sqrt(a_k a_(k+1)) (Breiman et al. 1984,
+section 3.4). In every fold one tree is grown and pruned at each of these; their held-out errors give a mean and a
+standard error for each alpha.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ Rule = Literal["min", "1se"]
 
 @dataclass(frozen=True, eq=False)
 class PruningChoice:
-    """The pruned tree and how it was chosen: cross-validated error (mean, standard error) for every alpha of the path."""
+    """The pruned tree and how it was chosen: cross-validated error (mean, standard error) at every alpha."""
 
     estimator: DecisionTree
     alphas: Floats
@@ -89,7 +90,7 @@ def prune_by_cv(
     def one_fold(train: Any, test: Any) -> Floats:
         return _fold_errors(clone(whole), X, y, weight, train, test, middles, scoring)
 
-    tasks = [lambda fold=fold: one_fold(*fold) for fold in folds]  # type: ignore[misc]
+    tasks = [lambda fold=fold: one_fold(*fold) for fold in folds]
     errors = np.array(run_all(tasks, resolve_jobs(n_jobs)))
     mean, standard_error = errors.mean(axis=0), errors.std(axis=0, ddof=1) / np.sqrt(len(errors))
     best = int(np.flatnonzero(mean <= mean.min() * (1 + 1e-12))[-1])  # of equal errors the smallest tree
@@ -113,8 +114,8 @@ def _check_arguments(estimator: Any, rule: Any, scoring: Any, n_jobs: Any) -> No
             get_scorer(scoring)
         except (ValueError, TypeError) as error:
             raise ParameterError(
-                f"scoring={scoring!r} is not the name of a scikit-learn scorer. Use sklearn.metrics.get_scorer_names() to "
-                "list them, or None."
+                f"scoring={scoring!r} is not the name of a scikit-learn scorer. "
+                "Use None, or a name from sklearn.metrics.get_scorer_names()."
             ) from error
 
 

@@ -66,7 +66,9 @@ def _weights_of_classes(setting: Any, classes: NDArray[Any], codes: NDArray[Any]
                 f"{', '.join(repr(_plain(c)) for c in classes)}."
             )
         if not (isinstance(weight, (int, float, np.number)) and math.isfinite(weight) and weight >= 0):
-            raise ParameterError(f"class_weight[{label!r}]={weight!r} is not allowed: give a finite number of at least 0.")
+            raise ParameterError(
+                f"class_weight[{label!r}]={weight!r} is not allowed: give a finite number of at least 0."
+            )
         result[known[_plain(label)]] = weight
     return result
 
@@ -88,13 +90,14 @@ def monotonic_signs(setting: Any, schema: Schema, statistics: Statistics) -> NDA
         )
     if statistics.is_class and statistics.n_classes[0] > 2:
         raise ParameterError(
-            "monotonic_cst: Monotonicity constraints are not supported with multiclass classification. Use them with two "
-            "classes."
+            "monotonic_cst: Monotonicity constraints are not supported with multiclass classification. Use them with "
+            "two classes."
         )
     for column, sign in zip(schema.columns, signs, strict=True):
         if sign and column.kind == "category":
             raise ParameterError(
-                f"monotonic_cst constrains the category column {column.name!r}, whose levels have no order. Set it to 0."
+                f"monotonic_cst constrains the category column {column.name!r}, whose levels have no order. "
+                "Set it to 0."
             )
     return signs
 
@@ -114,7 +117,9 @@ def _signs_by_name(setting: Mapping[str, Any], schema: Schema) -> NDArray[np.int
     names = list(schema.names)
     for name, value in setting.items():
         if name not in names:
-            raise ParameterError(f"monotonic_cst names the column {name!r}, which X does not have. Columns are {names}.")
+            raise ParameterError(
+                f"monotonic_cst names the column {name!r}, which X does not have. Columns are {names}."
+            )
         signs[names.index(name)] = _sign(value, f"monotonic_cst[{name!r}]")
     return signs
 

@@ -400,8 +400,8 @@ def _check_counts(target: NumberTarget) -> None:
     if len(bad):
         row, output = bad[0]
         raise InputError(
-            f"y has the negative value {target.values[row, output]} in row {row}, but criterion='poisson' is for counts "
-            "and rates. Use criterion='squared_error', or remove negative values."
+            f"y has the negative value {target.values[row, output]} in row {row}, but criterion='poisson' is for "
+            "counts and rates. Use criterion='squared_error', or remove negative values."
         )
     if not target.values.sum(axis=0).all():
         raise InputError(

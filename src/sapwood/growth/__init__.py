@@ -1,0 +1,1 @@
+"""Growth: from a coded table to a tree, and pruning."""

@@ -34,7 +34,7 @@ class Statistics:
     @property
     def n_outputs(self) -> int:
         """Number of targets."""
-        return self.wy.shape[1] - 1
+        return int(self.wy.shape[1]) - 1
 
     @property
     def is_class(self) -> bool:

@@ -27,7 +27,7 @@ N_SLOTS = 64  # depth first, the smaller child first: at most log2(rows) nodes a
 
 @dataclass(frozen=True, eq=False)
 class Lists:
-    """All lists in one array: the rows, orders of the targets, then the columns' lists; marks of coded columns behind."""
+    """All lists in one array: rows, orders of targets, the columns' lists, marks of coded columns."""
 
     entries: NDArray[np.uint32]
     lo: NDArray[np.int64]
@@ -47,7 +47,7 @@ def grow_tree(
     leaf: str = "auto",
     values: Array | None = None,
 ) -> Tree:
-    """Grow one tree. Uses the coded table's entries up. `values` (features x rows) are needed for random thresholds only."""
+    """Grow one tree and use up the coded table. `values` (features x rows) are for random thresholds only."""
     lists = _arrange_lists(coded, statistics)
     raw = _run_kernel(coded, statistics, rules, lists, monotonic, values)
     return Tree(
@@ -152,7 +152,7 @@ def _medians(n_rows: int, n_outputs: int) -> Medians:
 
 
 def _arrange_lists(coded: CodedTable, statistics: Statistics) -> Lists:
-    """Rows and target orders fill the stretches reserved in front of the columns' entries, so that nothing is copied."""
+    """Rows and target orders fill the stretches reserved in front of the columns, so that nothing is copied."""
     n_rows, n_features = coded.n_rows, coded.n_features
     always = [np.arange(n_rows, dtype=np.uint32) << np.uint32(1)]
     if statistics.is_absolute:

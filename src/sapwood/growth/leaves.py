@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from scipy.special import softmax
 
 from sapwood.growth.criteria import Statistics
-from sapwood.kernels.nodes import node_medians
 from sapwood.growth.raw import RawTree
+from sapwood.kernels.nodes import node_medians
 
 Floats = NDArray[np.float64]
 

@@ -1,7 +1,7 @@
 """Minimal cost-complexity pruning: C(T) = Error(T) + alpha |T|, minimised over the subtrees T of a tree.
 
-As alpha grows, the best subtree loses one branch after the other, always the weakest link; the sequence T_0, T_1, … T_L and its
-alphas are the pruning path.
+As alpha grows, the best subtree loses one branch after the other, always the weakest link; the sequence T_0, T_1, …
+T_L and its alphas are the pruning path.
 """
 
 from __future__ import annotations

@@ -34,8 +34,8 @@ class GrowthRules:
     def most_nodes(self, n_rows: int) -> int:
         """An upper bound on the nodes of a tree of n_rows rows under these rules."""
         leaves = max(1, n_rows // self.min_samples_leaf)
-        leaves = min(leaves, self.max_leaf_nodes or leaves, 2 ** min(self.max_depth, 40))
-        return 2 * leaves + 1
+        by_depth: int = 2 ** min(self.max_depth, 40)
+        return 2 * min(leaves, self.max_leaf_nodes or leaves, by_depth) + 1
 
     def limits(self, criterion: int) -> NDArray[np.void]:
         """The same as one record for the kernels."""

@@ -17,8 +17,8 @@ Array = NDArray[Any]
 def midpoints(below: Array, above: Array) -> NDArray[np.float64]:
     """A value t with below <= t < above, the middle where it exists.
 
-    Halves are added, because a sum may overflow. Where the middle rounds to the upper value, or one end is infinite, the lower
-    value separates them just as well.
+    Halves are added, because a sum may overflow. Where the middle rounds to the upper value, or one end is infinite,
+    the lower value separates them just as well.
     """
     below, above = below.astype(np.float64), above.astype(np.float64)
     with np.errstate(invalid="ignore"):

@@ -14,20 +14,22 @@ from llvmlite import ir
 from numba.core import types
 from numba.extending import intrinsic
 
-kernel = numba.njit(cache=True, nogil=True, error_model="numpy", _nrt=True)
+kernel = numba.njit(cache=True, nogil=True, error_model="numpy", _nrt=True)  # type: ignore[call-overload]
 
-# A lean kernel allocates nothing and counts no references to its arrays: half the time of small nodes went into counting.
-lean_kernel = numba.njit(cache=True, nogil=True, error_model="numpy", _nrt=False)
+# A lean kernel allocates nothing and counts no references to its arrays: half the time of small nodes went into
+# counting.
+lean_kernel = numba.njit(cache=True, nogil=True, error_model="numpy", _nrt=False)  # type: ignore[call-overload]
 
-# A part is copied into the kernels that call it before they are compiled, so that it is compiled once and costs no call.
+# A part is copied into the kernels that call it before they are compiled, so that it is compiled once and costs no
+# call.
 part = numba.njit(inline="always", nogil=True, error_model="numpy")
 
 # Row numbers and shifts are unsigned: a signed index costs a wrap-around test on every access.
 ONE = np.uint32(1)
 
 
-@intrinsic  # type: ignore[untyped-decorator]
-def lowest_bit(_context: Any, word: Any) -> Any:
+@intrinsic
+def lowest_bit(_context: Any, _word: Any) -> Any:
     """Position of the lowest bit set in a non-zero uint64 (the `cttz` instruction)."""
 
     def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:

@@ -1,8 +1,8 @@
 """Candidates: the best cut of a row of groups into left and right.
 
-Each function returns (decrease, group after which to cut, whether missing rows go left); the decrease exceeds `floor`, the value to
-beat, or is INVALID. The first of equal candidates wins: lower group, then missing to the right. A cut after the last group puts
-all present rows left and the missing ones right.
+Each function returns (decrease, group after which to cut, whether missing rows go left); the decrease exceeds
+`floor`, the value to beat, or is INVALID. The first of equal candidates wins: lower group, then missing to the right.
+A cut after the last group puts all present rows left and the missing ones right.
 """
 
 from __future__ import annotations
@@ -102,18 +102,35 @@ def fill_losses(wy, groups, mn, missing_left, n, bounded, floats, ints, medians)
         floats[LOSS_LEFT, g] = 0.0
         floats[LOSS_RIGHT, g] = 0.0
     for o in range(wy.shape[1] - 1):
-        running_losses(wy, o, 0, groups, 1, mn if missing_left else 0, n, LOSS_LEFT, MEDIAN_LEFT, bounded, floats, ints,
-                       medians)
-        running_losses(wy, o, groups - 1, -1, -1, 0 if missing_left else mn, n, LOSS_RIGHT, MEDIAN_RIGHT, bounded, floats,
-                       ints, medians)
+        running_losses(
+            wy, o, 0, groups, 1, mn if missing_left else 0, n, LOSS_LEFT, MEDIAN_LEFT, bounded, floats, ints, medians
+        )
+        running_losses(
+            wy,
+            o,
+            groups - 1,
+            -1,
+            -1,
+            0 if missing_left else mn,
+            n,
+            LOSS_RIGHT,
+            MEDIAN_RIGHT,
+            bounded,
+            floats,
+            ints,
+            medians,
+        )
         if not missing_left and mn > 0:  # only missing rows on the right: an empty group behind the last one
             ints[CUM_N, groups] = ints[CUM_N, groups - 1]
-            running_losses(wy, o, groups, groups + 1, 1, mn, n, LOSS_RIGHT, MEDIAN_RIGHT, bounded, floats, ints, medians)
+            running_losses(
+                wy, o, groups, groups + 1, 1, mn, n, LOSS_RIGHT, MEDIAN_RIGHT, bounded, floats, ints, medians
+            )
 
 
 @lean_kernel
-def best_absolute_cut(wy, limits, sign, lower, upper, groups, first, last, mn, mw, n, w, mass, floor, tolerance, floats,
-                      ints, medians):
+def best_absolute_cut(
+    wy, limits, sign, lower, upper, groups, first, last, mn, mw, n, w, mass, floor, tolerance, floats, ints, medians
+):
     """Best cut after one of the groups first…last-1, for the absolute error."""
     bounded = sign != 0 or lower > INVALID or upper < -INVALID
     n_outputs = wy.shape[1] - 1

@@ -24,7 +24,7 @@ LOG_2 = math.log(2.0)
 
 @part
 def x_log_x(x):
-    """x log x, continued by 0 at 0 (and below, where only rounding can lead)."""
+    """The product x log x, continued by 0 at 0 (and below, where only rounding can lead)."""
     return x * math.log(x) if x > 0.0 else 0.0
 
 
@@ -80,12 +80,12 @@ def vector_mass(criterion, w, sums, output_start):
 
 @part
 def pair_decrease(criterion, mass, w_left, s_left, w, s):
-    """Decrease of a split that sends (w_left, s_left) of the node's (w, s) to the left; `mass` is pair_mass of the node.
+    """Decrease of a split that sends (w_left, s_left) of the node's (w, s) left; `mass` is the node's pair_mass.
 
-    Gini and squared error use d = sl W - wl S, decrease = d^2 / (wl wr W): one division, exact for whole numbers, and the
-    same for a split and its mirror image.
+    Gini and squared error use d = sl W - wl S, decrease = d^2 / (wl wr W): one division, exact for whole numbers, and
+    the same for a split and its mirror image.
     """
-    if criterion == GINI or criterion == SQUARED:  # noqa: PLR1714 - the compiler knows == better than `in`
+    if criterion == GINI or criterion == SQUARED:  # noqa: PLR1714, SIM109 - the compiler knows == better than `in`
         d = s_left * w - w_left * s
         decrease = d * d / (w_left * (w - w_left) * w)
         return 2.0 * decrease if criterion == GINI else decrease

@@ -1,9 +1,9 @@
 """Groups: the rows of a node that share a code of one column, in ascending order, with cumulative statistics.
 
-Both forms of a column end here: sorted lists are walked, codes are counted. Everything after this file sees only groups.
-Each function returns (number of groups, missing rows, their weight, their sum) and fills floats[CUM_W], floats[CUM_S] and ints[CUM_N]
-(ints[CODE] for coded columns); vectors fill `cum`, and the sums of the missing rows are in work[MISS].
-`center` is subtracted from the targets so that squared errors do not cancel.
+Both forms of a column end here: sorted lists are walked, codes are counted. Everything after this file sees only
+groups. Each function returns (number of groups, missing rows, their weight, their sum) and fills floats[CUM_W],
+floats[CUM_S] and ints[CUM_N] (ints[CODE] for coded columns); vectors fill `cum`, and the sums of the missing rows are
+in work[MISS]. `center` is subtracted from the targets so that squared errors do not cancel.
 """
 
 from __future__ import annotations
@@ -170,7 +170,9 @@ def sorted_vectors(column, entries, lo, hi, wy, criterion, n_node, w_node, float
         work[MISS, d] = 0.0
     n, w, g, mn, mw = 0, 0.0, -1, list_size(column.missing, lo, hi), 0.0
     if column.below >= 0:
-        n, w, g = walk_vectors(entries, lo[column.below], hi[column.below], wy, criterion, n, w, g, floats, ints, vectors)
+        n, w, g = walk_vectors(
+            entries, lo[column.below], hi[column.below], wy, criterion, n, w, g, floats, ints, vectors
+        )
     if mn > 0:
         for i in range(lo[column.missing], hi[column.missing]):
             r = entries[i] >> ONE
@@ -189,7 +191,9 @@ def sorted_vectors(column, entries, lo, hi, wy, criterion, n_node, w_node, float
             cum[at, d] = work[LEFT, d]
         g = at
     if column.above >= 0:
-        n, w, g = walk_vectors(entries, lo[column.above], hi[column.above], wy, criterion, n, w, g, floats, ints, vectors)
+        n, w, g = walk_vectors(
+            entries, lo[column.above], hi[column.above], wy, criterion, n, w, g, floats, ints, vectors
+        )
     if n_implicit > 0:
         for i in range(at, g + 1):
             ints[CUM_N, i] += n_implicit
@@ -241,7 +245,7 @@ def coded_vectors(codes, entries, first, last, wy, criterion, floats, ints, hist
 
 @lean_kernel
 def sorted_rows(column, entries, lo, hi, wy, floats, ints, medians):
-    """Rows of a sorted column in order (medians.rows[0]), where each group ends, and the missing rows (medians.rows[1])."""
+    """Rows of a sorted column in order, where each group ends, and missing rows; OUT medians.rows."""
     n, w, g = 0, 0.0, -1
     if column.below >= 0:
         for i in range(lo[column.below], hi[column.below]):

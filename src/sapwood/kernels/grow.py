@@ -1,10 +1,10 @@
 """Growth of a whole tree in one call.
 
-    open the root
-    while nodes are open:
-        take the last one opened (depth first), or the one of largest decrease (best first)
-        move its rows; total both children; drop the split if it is not significant
-        search each child that may be split, and open it if a split was found
+open the root
+while nodes are open:
+    take the last one opened (depth first), or the one of largest decrease (best first)
+    move its rows; total both children; drop the split if it is not significant
+    search each child that may be split, and open it if a split was found
 """
 
 from __future__ import annotations
@@ -42,8 +42,29 @@ def may_split(limits, node, depth, constant):
 
 
 @part
-def search_slot(columns, codes, wy, limits, entries, slot, lo, hi, node, sums, root_weight, floats, ints, hist, occupied,
-                features, vectors, medians, values, levels, at):
+def search_slot(
+    columns,
+    codes,
+    wy,
+    limits,
+    entries,
+    slot,
+    lo,
+    hi,
+    node,
+    sums,
+    root_weight,
+    floats,
+    ints,
+    hist,
+    occupied,
+    features,
+    vectors,
+    medians,
+    values,
+    levels,
+    at,
+):
     """Search the node in a slot; returns whether it has a split worth making."""
     s, center = sums[0], 0.0
     if limits.criterion == SQUARED:  # targets are centred at the node's mean, so their sum is zero
@@ -52,8 +73,31 @@ def search_slot(columns, codes, wy, limits, entries, slot, lo, hi, node, sums, r
         for d in range(len(sums)):
             vectors.work[CENTER, d] = sums[d] / node.weight if limits.criterion == SQUARED else 0.0
             vectors.work[NODE_SUMS, d] = 0.0 if limits.criterion == SQUARED else sums[d]
-    found = search(columns, codes, wy, limits, entries, slot, lo, hi, node.n_rows, node.weight, s, node.mass, center, floats,
-                   ints, hist, occupied, features, vectors, medians, values, levels, at)
+    found = search(
+        columns,
+        codes,
+        wy,
+        limits,
+        entries,
+        slot,
+        lo,
+        hi,
+        node.n_rows,
+        node.weight,
+        s,
+        node.mass,
+        center,
+        floats,
+        ints,
+        hist,
+        occupied,
+        features,
+        vectors,
+        medians,
+        values,
+        levels,
+        at,
+    )
     return found and slot.decrease / root_weight + 1e-15 >= limits.min_decrease
 
 
@@ -170,8 +214,38 @@ def inherit_marks(first, lo, hi, parent, left, right):
 
 
 @lean_kernel
-def grow(columns, codes, wy, limits, entries, n_always, n_lists, open_, lo, hi, nodes, sums, floats, ints, hist, occupied,
-         moved, side, features, frontier, free, own, wanted, vectors, medians, middle, values, levels, subsets, critical):
+def grow(
+    columns,
+    codes,
+    wy,
+    limits,
+    entries,
+    n_always,
+    n_lists,
+    open_,
+    lo,
+    hi,
+    nodes,
+    sums,
+    floats,
+    ints,
+    hist,
+    occupied,
+    moved,
+    side,
+    features,
+    frontier,
+    free,
+    own,
+    wanted,
+    vectors,
+    medians,
+    middle,
+    values,
+    levels,
+    subsets,
+    critical,
+):
     """Grow a tree; returns (how many nodes, how many words of subsets).
 
     IN/OUT entries: list 0 holds the rows, lists up to n_always follow every split, the others only where a child is
@@ -194,9 +268,29 @@ def grow(columns, codes, wy, limits, entries, n_always, n_lists, open_, lo, hi, 
         while c != last:  # the nodes just made: one root, or two children, the larger one first
             at = own[c]
             node = nodes[first + c]
-            if wanted[c] and search_slot(columns, codes, wy, limits, entries, open_[at], lo[at], hi[at], node,
-                                         sums[first + c], nodes[0].weight, floats, ints, hist, occupied, features, vectors,
-                                         medians, values, levels, at):
+            if wanted[c] and search_slot(
+                columns,
+                codes,
+                wy,
+                limits,
+                entries,
+                open_[at],
+                lo[at],
+                hi[at],
+                node,
+                sums[first + c],
+                nodes[0].weight,
+                floats,
+                ints,
+                hist,
+                occupied,
+                features,
+                vectors,
+                medians,
+                values,
+                levels,
+                at,
+            ):
                 push(frontier, n_open, at, open_, best_first)
                 n_open += 1
             else:
@@ -215,16 +309,30 @@ def grow(columns, codes, wy, limits, entries, n_always, n_lists, open_, lo, hi, 
         for c in range(2):
             child = nodes[left + c]
             new_leaf(child, slot.lower, slot.upper)
-            constant = total_node(wy, limits.criterion, entries, lo[own[c]], hi[own[c]], child, sums[left + c], vectors,
-                                  row_of(middle, left + c))
+            constant = total_node(
+                wy,
+                limits.criterion,
+                entries,
+                lo[own[c]],
+                hi[own[c]],
+                child,
+                sums[left + c],
+                vectors,
+                row_of(middle, left + c),
+            )
             wanted[c] = may_split(limits, child, slot.depth + 1, constant)
         if not is_significant(wy, limits.criterion, entries, nodes, sums, slot.node, left, left + 1, vectors, critical):
             free[n_free + 2] = at
             n_free += 3
             c = last = 0
             continue
-        narrow(columns[slot.feature].monotonic, nodes, left, node_value(nodes, sums, left, middle),
-               node_value(nodes, sums, left + 1, middle))
+        narrow(
+            columns[slot.feature].monotonic,
+            nodes,
+            left,
+            node_value(nodes, sums, left, middle),
+            node_value(nodes, sums, left + 1, middle),
+        )
         write_split(slot, nodes[slot.node], left)
         if columns[slot.feature].is_category != 0:
             nodes[slot.node].subset_start = n_words

@@ -1,7 +1,7 @@
 """Absolute error: medians and losses of growing sets of rows, by a Fenwick tree over the ranks of the targets.
 
-The loss of a set of rows is `min over m of sum w |y - m|`, reached at a weighted median m. Adding a row and asking for the
-loss both cost O(log n).
+The loss of a set of rows is `min over m of sum w |y - m|`, reached at a weighted median m. Adding a row and asking
+for the loss both cost O(log n).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from sapwood.kernels.records import CUM_N, TREE_S, TREE_W
 
 @lean_kernel
 def insert(floats, n, rank, w, wy):
-    """Add weight w and weighted target wy at a rank (0-based) to the Fenwick trees; OUT floats[TREE_W], floats[TREE_S]."""
+    """Add weight w and weighted target wy at a rank to the Fenwick trees; OUT floats[TREE_W], floats[TREE_S]."""
     i = rank + 1
     while i <= n:
         floats[TREE_W, i] += w
@@ -22,7 +22,7 @@ def insert(floats, n, rank, w, wy):
 
 @lean_kernel
 def find_median(floats, n, total_w, total_s, ranked):
-    """(rank of the weighted median, weight below it, loss) of the rows inserted so far; ranked[rank] is a target.
+    """(rank of the weighted median, loss) of the rows inserted so far; ranked[rank] is a target.
 
     Descend to the largest prefix of weight below one half; the next row is the median.
     """
@@ -40,7 +40,7 @@ def find_median(floats, n, total_w, total_s, ranked):
     rank = min(at, n - 1)
     y = ranked[rank]
     loss = (total_s - below_s) - y * (total_w - below_w) + y * below_w - below_s
-    return rank, below_w, max(loss, 0.0)
+    return rank, max(loss, 0.0)
 
 
 @lean_kernel
@@ -54,7 +54,7 @@ def prefix_weight(floats, count):
 
 
 @lean_kernel
-def exact_median(floats, n, rank, below_w, total_w, ranked):
+def exact_median(floats, n, rank, total_w, ranked):
     """The target at `rank`, or the middle of the two rows around the cut where a prefix weighs exactly half."""
     reached = prefix_weight(floats, rank + 1)
     if reached != 0.5 * total_w:
@@ -69,9 +69,9 @@ def exact_median(floats, n, rank, below_w, total_w, ranked):
 def running_losses(wy, output, first, last, step, n_lead, n, loss, median, want_medians, floats, ints, medians):
     """Add groups of rows one by one; OUT floats[loss, g] += loss, floats[median, g] = median of the rows so far.
 
-    The rows of the column are medians.rows[0], in groups that end at ints[CUM_N]; groups run from `first` towards `last` by `step` (+1
-    or -1). The first n_lead missing rows, medians.rows[1], are in from the start.
-    `n` is the number of ranks in play.
+    The rows of the column are medians.rows[0], in groups that end at ints[CUM_N]; groups run from `first` towards
+    `last` by `step` (+1 or -1). The first n_lead missing rows, medians.rows[1], are in from the start. `n` is the
+    number of ranks in play.
     """
     for i in range(n + 1):
         floats[TREE_W, i] = 0.0
@@ -92,10 +92,10 @@ def running_losses(wy, output, first, last, step, n_lead, n, loss, median, want_
             insert(floats, n, medians.rank_of[output, r], w, w * y)
             total_w += w
             total_s += w * y
-        rank, below_w, value = find_median(floats, n, total_w, total_s, medians.ranked[output])
+        rank, value = find_median(floats, n, total_w, total_s, medians.ranked[output])
         floats[loss, g] += value
         if want_medians:
-            floats[median, g] = exact_median(floats, n, rank, below_w, total_w, medians.ranked[output])
+            floats[median, g] = exact_median(floats, n, rank, total_w, medians.ranked[output])
         g += step
 
 

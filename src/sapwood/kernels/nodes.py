@@ -47,11 +47,12 @@ def node_medians(rows, first_row, n_rows, wy, output, out):
 def weakest_links(left, right, parent, cost, effective_alpha, cut_order, cost_after):
     """Minimal cost-complexity pruning (Breiman et al. 1984, chapter 3).
 
-    IN cost[node]: error of the node as a leaf, R(t). For an inner node t with branch T_t of |T_t| leaves the link strength is
+    IN cost[node]: error of the node as a leaf, R(t). For an inner node t with branch T_t of |T_t| leaves the link
+    strength is
         g(t) = (R(t) - R(T_t)) / (|T_t| - 1);
-    the weakest link is cut again and again. OUT effective_alpha[node]: alpha at which the inner node t became a leaf (never
-    decreasing; inf for leaves). OUT cut_order, cost_after: the inner nodes in the order they were cut, and the error of the tree
-    after each cut. Returns how many were cut.
+    the weakest link is cut again and again. OUT effective_alpha[node]: alpha at which the inner node t became a leaf
+    (never decreasing; inf for leaves). OUT cut_order, cost_after: the inner nodes in the order they were cut, and the
+    error of the tree after each cut. Returns how many were cut.
     """
     n = len(left)
     branch_cost, n_leaves, alive = cost.copy(), np.ones(n, np.int64), np.zeros(n, np.bool_)

@@ -4,8 +4,8 @@
     left stays in place, right waits aside   a c f|         moved: b d e
     then follows                             a c f|b d e
 
-The tie bit of an entry says "same value as the entry before". An entry opens a group in its child if it is the first of its
-group to arrive there, so each side remembers whether a group has been opened since the last change of value.
+The tie bit of an entry says "same value as the entry before". An entry opens a group in its child if it is the first
+of its group to arrive there, so each side remembers whether a group has been opened since the last change of value.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Record layouts: what growth knows of a column, a rule, an open node and a finished node, each declared once.
 
-Records are passed to kernels as arrays with named fields. Parts that only some trees need (vectors of sums, orders of targets, subsets of
-categories, values for random thresholds) are separate arguments that are None for the others: the compiler then leaves their code out.
+Records are passed to kernels as arrays with named fields. Parts that only some trees need (vectors of sums, orders of
+targets, subsets of categories, values for random thresholds) are separate arguments that are None for the others: the
+compiler then leaves their code out.
 """
 
 from __future__ import annotations

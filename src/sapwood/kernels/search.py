@@ -1,4 +1,4 @@
-"""Search: the best split of one node over the columns it may use. The split is written into the node's slot of `open_`."""
+"""Search: the best split of one node over the columns it may use, written into the node's slot."""
 
 from __future__ import annotations
 
@@ -108,19 +108,24 @@ def toss_levels(groups, key, f, floats, ints, vectors):
 
 
 @part
-def collect(column, codes, wy, criterion, entries, lo, hi, n, w, s, center, floats, ints, hist, occupied, vectors, medians):
+def collect(
+    column, codes, wy, criterion, entries, lo, hi, n, w, s, center, floats, ints, hist, occupied, vectors, medians
+):
     """Groups of a column in the node: (number of groups, missing rows, their weight, their sum)."""
     row = column.code_row
     if medians is not None:
         if row >= 0:
-            groups, mn, mw = coded_rows(codes[row], column.n_codes, entries, lo[0], hi[0], wy, floats, ints, hist, medians)
+            groups, mn, mw = coded_rows(
+                codes[row], column.n_codes, entries, lo[0], hi[0], wy, floats, ints, hist, medians
+            )
         else:
             groups, mn, mw = sorted_rows(column, entries, lo, hi, wy, floats, ints, medians)
         return groups, mn, mw, 0.0
     if vectors is not None:
         if row >= 0:
-            groups, mn, mw = coded_vectors(codes[row], entries, lo[0], hi[0], wy, criterion, floats, ints, hist, occupied,
-                                           vectors)
+            groups, mn, mw = coded_vectors(
+                codes[row], entries, lo[0], hi[0], wy, criterion, floats, ints, hist, occupied, vectors
+            )
         else:
             groups, mn, mw = sorted_vectors(column, entries, lo, hi, wy, criterion, n, w, floats, ints, vectors)
         return groups, mn, mw, 0.0
@@ -150,28 +155,115 @@ def bury(column, lo, hi):
 
 
 @part
-def best_cut(wy, limits, sign, lower, upper, first, last, groups, mn, mw, ms, n, w, s, mass, center, floor, tolerance,
-             floats, ints, vectors, medians):
+def best_cut(
+    wy,
+    limits,
+    sign,
+    lower,
+    upper,
+    first,
+    last,
+    groups,
+    mn,
+    mw,
+    ms,
+    n,
+    w,
+    s,
+    mass,
+    center,
+    floor,
+    tolerance,
+    floats,
+    ints,
+    vectors,
+    medians,
+):
     """Best cut after one of the groups first…last-1."""
     if medians is not None:
-        return best_absolute_cut(wy, limits, sign, lower, upper, groups, first, last, mn, mw, n, w, mass, floor, tolerance,
-                                 floats, ints, medians)
+        return best_absolute_cut(
+            wy,
+            limits,
+            sign,
+            lower,
+            upper,
+            groups,
+            first,
+            last,
+            mn,
+            mw,
+            n,
+            w,
+            mass,
+            floor,
+            tolerance,
+            floats,
+            ints,
+            medians,
+        )
     if vectors is not None:
         return best_vector_cut(limits, first, last, mn, mw, n, w, floor, tolerance, floats, ints, vectors)
-    return best_pair_cut(limits, sign, lower, upper, center, first, last, mn, mw, ms, n, w, s, floor, tolerance, floats,
-                         ints)
+    return best_pair_cut(
+        limits, sign, lower, upper, center, first, last, mn, mw, ms, n, w, s, floor, tolerance, floats, ints
+    )
 
 
 @part
-def search_numbers(column, f, wy, limits, entries, slot, lo, hi, groups, mn, mw, ms, n, w, s, mass, center, floor,
-                   tolerance, floats, ints, vectors, medians, values):
+def search_numbers(
+    column,
+    f,
+    wy,
+    limits,
+    entries,
+    slot,
+    lo,
+    hi,
+    groups,
+    mn,
+    mw,
+    ms,
+    n,
+    w,
+    s,
+    mass,
+    center,
+    floor,
+    tolerance,
+    floats,
+    ints,
+    vectors,
+    medians,
+    values,
+):
     """Look at a numeric column; returns the decrease, and records the cut in the slot if it beats `floor`."""
     first, last, threshold = 0, groups if mn > 0 else groups - 1, np.nan
     if values is not None and groups > 1:
         threshold, first = random_cut(column, f, entries, lo, hi, groups, slot.key, ints, values)
         last = first + 1
-    decrease, cut, missing_left = best_cut(wy, limits, column.monotonic, slot.lower, slot.upper, first, last, groups, mn,
-                                           mw, ms, n, w, s, mass, center, floor, tolerance, floats, ints, vectors, medians)
+    decrease, cut, missing_left = best_cut(
+        wy,
+        limits,
+        column.monotonic,
+        slot.lower,
+        slot.upper,
+        first,
+        last,
+        groups,
+        mn,
+        mw,
+        ms,
+        n,
+        w,
+        s,
+        mass,
+        center,
+        floor,
+        tolerance,
+        floats,
+        ints,
+        vectors,
+        medians,
+    )
     if decrease == INVALID:
         return decrease
     n_left = ints[CUM_N, cut]
@@ -213,23 +305,92 @@ def write_subset(column, slot, groups, mn, missing_left, n, ints, subset):
 
 
 @lean_kernel
-def search_categories(column, f, codes, wy, limits, entries, slot, lo, hi, groups, mn, mw, ms, n, w, s, mass, floor,
-                      tolerance, floats, ints, vectors, medians, values, levels, subset):
+def search_categories(
+    column,
+    f,
+    codes,
+    wy,
+    limits,
+    entries,
+    slot,
+    lo,
+    hi,
+    groups,
+    mn,
+    mw,
+    ms,
+    n,
+    w,
+    s,
+    mass,
+    floor,
+    tolerance,
+    floats,
+    ints,
+    vectors,
+    medians,
+    values,
+    levels,
+    subset,
+):
     """Look at a category column; returns the decrease, and records the subset if it beats `floor`."""
     for g in range(groups):
         ints[SIZE, g] = ints[CUM_N, g] - (ints[CUM_N, g - 1] if g > 0 else 0)
     if values is not None and medians is None and groups > 1:
         toss_levels(groups, slot.key, f, floats, ints, vectors)
-        decrease, _, missing_left = best_cut(wy, limits, 0, INVALID, -INVALID, 0, 1, 1, mn, mw, ms, n, w, s, mass, 0.0,
-                                             floor, tolerance, floats, ints, vectors, medians)
+        decrease, _, missing_left = best_cut(
+            wy,
+            limits,
+            0,
+            INVALID,
+            -INVALID,
+            0,
+            1,
+            1,
+            mn,
+            mw,
+            ms,
+            n,
+            w,
+            s,
+            mass,
+            0.0,
+            floor,
+            tolerance,
+            floats,
+            ints,
+            vectors,
+            medians,
+        )
     elif medians is not None:
-        decrease, missing_left = best_absolute_subset(wy, limits, entries, lo, hi, codes[column.code_row], column.n_codes,
-                                                      groups, mn, mw, n, w, mass, floor, tolerance, floats, ints, levels)
+        decrease, missing_left = best_absolute_subset(
+            wy,
+            limits,
+            entries,
+            lo,
+            hi,
+            codes[column.code_row],
+            column.n_codes,
+            groups,
+            mn,
+            mw,
+            n,
+            w,
+            mass,
+            floor,
+            tolerance,
+            floats,
+            ints,
+            levels,
+        )
     elif vectors is not None:
-        decrease, missing_left = best_vector_subset(limits, groups, mn, mw, n, w, floor, tolerance, floats, ints, vectors,
-                                                    levels)
+        decrease, missing_left = best_vector_subset(
+            limits, groups, mn, mw, n, w, floor, tolerance, floats, ints, vectors, levels
+        )
     else:
-        decrease, missing_left = best_pair_subset(limits, groups, mn, mw, ms, n, w, s, floor, tolerance, floats, ints, levels)
+        decrease, missing_left = best_pair_subset(
+            limits, groups, mn, mw, ms, n, w, s, floor, tolerance, floats, ints, levels
+        )
     if decrease > INVALID:
         write_subset(column, slot, groups, mn, missing_left, n, ints, subset)
     return decrease
@@ -247,8 +408,31 @@ def rank_targets(wy, entries, lo, hi, medians):
 
 
 @lean_kernel
-def search(columns, codes, wy, limits, entries, slot, lo, hi, n, w, s, mass, center, floats, ints, hist, occupied, features,
-           vectors, medians, values, levels, at):
+def search(
+    columns,
+    codes,
+    wy,
+    limits,
+    entries,
+    slot,
+    lo,
+    hi,
+    n,
+    w,
+    s,
+    mass,
+    center,
+    floats,
+    ints,
+    hist,
+    occupied,
+    features,
+    vectors,
+    medians,
+    values,
+    levels,
+    at,
+):
     """Find the best split of an open node; returns whether there is one, and writes it into the slot."""
     n_features = len(columns)
     tolerance = TOLERANCE * mass
@@ -264,8 +448,25 @@ def search(columns, codes, wy, limits, entries, slot, lo, hi, n, w, s, mass, cen
         column = columns[f]
         if list_size(column.below, lo, hi) + list_size(column.above, lo, hi) + list_size(column.missing, lo, hi) == 0:
             continue
-        groups, mn, mw, ms = collect(column, codes, wy, limits.criterion, entries, lo, hi, n, w, s, center, floats, ints,
-                                     hist, occupied, vectors, medians)
+        groups, mn, mw, ms = collect(
+            column,
+            codes,
+            wy,
+            limits.criterion,
+            entries,
+            lo,
+            hi,
+            n,
+            w,
+            s,
+            center,
+            floats,
+            ints,
+            hist,
+            occupied,
+            vectors,
+            medians,
+        )
         if groups == 0 or (groups == 1 and mn == 0):
             bury(column, lo, hi)
             continue
@@ -273,12 +474,61 @@ def search(columns, codes, wy, limits, entries, slot, lo, hi, n, w, s, mass, cen
         total = centred_sum(column, limits.criterion, groups, ms, s, floats, vectors)
         decrease = INVALID
         if column.is_category == 0:
-            decrease = search_numbers(column, f, wy, limits, entries, slot, lo, hi, groups, mn, mw, ms, n, w, total, mass,
-                                      center, floor, tolerance, floats, ints, vectors, medians, values)
+            decrease = search_numbers(
+                column,
+                f,
+                wy,
+                limits,
+                entries,
+                slot,
+                lo,
+                hi,
+                groups,
+                mn,
+                mw,
+                ms,
+                n,
+                w,
+                total,
+                mass,
+                center,
+                floor,
+                tolerance,
+                floats,
+                ints,
+                vectors,
+                medians,
+                values,
+            )
         elif levels is not None:
-            decrease = search_categories(column, f, codes, wy, limits, entries, slot, lo, hi, groups, mn, mw, ms, n, w, total,
-                                         mass, floor, tolerance, floats, ints, vectors, medians, values, levels,
-                                         levels.subset[at])
+            decrease = search_categories(
+                column,
+                f,
+                codes,
+                wy,
+                limits,
+                entries,
+                slot,
+                lo,
+                hi,
+                groups,
+                mn,
+                mw,
+                ms,
+                n,
+                w,
+                total,
+                mass,
+                floor,
+                tolerance,
+                floats,
+                ints,
+                vectors,
+                medians,
+                values,
+                levels,
+                levels.subset[at],
+            )
         if decrease > INVALID:
             slot.feature, slot.decrease = f, decrease
             floor = decrease + tolerance

@@ -1,7 +1,8 @@
 """Sorting of one column: rows in order of value, ties in order of row.
 
-A radix sort on the bits of the values: a float's bits, with the sign bit turned for positive numbers and all bits turned for negative
-ones, order as unsigned integers like the floats themselves. It is stable and does the same work on every machine.
+A radix sort on the bits of the values: a float's bits, with the sign bit turned for positive numbers and all bits
+turned for negative ones, order as unsigned integers like the floats themselves. It is stable and does the same work
+on every machine.
 """
 
 from __future__ import annotations
@@ -72,7 +73,7 @@ def write_entries(keys, rows, first, last, entries):
 
 
 @kernel
-def write_codes(keys, rows, cuts, codes):
+def write_codes(rows, cuts, codes):
     """Write code b + 1 for the sorted rows in [cuts[b], cuts[b + 1]); OUT codes."""
     for b in range(len(cuts) - 1):
         for i in range(cuts[b], cuts[b + 1]):

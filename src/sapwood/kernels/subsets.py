@@ -1,11 +1,13 @@
 """Categories: which levels go left.
 
-With statistics (w, s) the best of all 2^(M-1) - 1 subsets is a prefix of the levels in order of s/w (Fisher 1958; Breiman et al. 1984,
-theorem 4.5), for every concave impurity. With vectors all subsets are tried while there are few groups; beyond that, prefixes of the orders
-by each single sum (one class against the rest) are. Levels with equal statistics always stay together and orders are by
-statistics alone, so the tree does not depend on how the levels are numbered.
+With statistics (w, s) the best of all 2^(M-1) - 1 subsets is a prefix of the levels in order of s/w (Fisher 1958;
+Breiman et al. 1984, theorem 4.5), for every concave impurity. With vectors all subsets are tried while there are few
+groups; beyond that, prefixes of the orders by each single sum (one class against the rest) are. Levels with equal
+statistics always stay together and orders are by statistics alone, so the tree does not depend on how the levels are
+numbered.
 
-Every function returns (decrease, whether missing rows go left) and marks ints[GOES_LEFT]. The rows of each group are in ints[SIZE].
+Every function returns (decrease, whether missing rows go left) and marks ints[GOES_LEFT]. The rows of each group are
+in ints[SIZE].
 """
 
 from __future__ import annotations
@@ -67,7 +69,7 @@ def merge_equal(n, ints, levels):
 
 
 @lean_kernel
-def single_groups(n, floats, ints, levels):
+def single_groups(n, floats, levels):
     """Undo the cumulation: OUT levels.w, levels.s."""
     for g in range(n):
         levels.w[g] = floats[CUM_W, g] - (floats[CUM_W, g - 1] if g > 0 else 0.0)
@@ -99,7 +101,7 @@ def mark_prefix(n, cut, ints):
 
 @lean_kernel
 def part_equals(groups, ints, levels):
-    """Number levels of equal shares by weight; two of equal weight are parted as well, which can be done in one way only."""
+    """Number levels of equal shares by weight; two of equal weight are parted too: there is one way only."""
     for g in range(groups):
         levels.key[g] = levels.w[g]
     n_merged = merge_equal(groups, ints, levels)
@@ -111,7 +113,7 @@ def part_equals(groups, ints, levels):
 @lean_kernel
 def best_pair_subset(limits, groups, mn, mw, ms, n, w, s, floor, tolerance, floats, ints, levels):
     """Best subset for statistics (w, s)."""
-    single_groups(groups, floats, ints, levels)
+    single_groups(groups, floats, levels)
     for g in range(groups):
         levels.key[g] = levels.s[g] / levels.w[g]
     n_merged = merge_equal(groups, ints, levels)
@@ -119,17 +121,18 @@ def best_pair_subset(limits, groups, mn, mw, ms, n, w, s, floor, tolerance, floa
         n_merged = part_equals(groups, ints, levels)
     cumulate(groups, n_merged, floats, ints, levels)
     last = n_merged if mn > 0 else n_merged - 1
-    decrease, cut, missing_left = best_pair_cut(limits, 0, INVALID, -INVALID, 0.0, 0, last, mn, mw, ms, n, w, s, floor,
-                                                tolerance, floats, ints)
+    decrease, cut, missing_left = best_pair_cut(
+        limits, 0, INVALID, -INVALID, 0.0, 0, last, mn, mw, ms, n, w, s, floor, tolerance, floats, ints
+    )
     if cut >= 0:
         mark_prefix(groups, cut, ints)
     return decrease, missing_left
 
 
 @lean_kernel
-def single_vectors(n, floats, ints, vectors, levels):
+def single_vectors(n, floats, vectors, levels):
     """Undo the cumulation of vectors: OUT levels.w, levels.sums."""
-    single_groups(n, floats, ints, levels)
+    single_groups(n, floats, levels)
     for g in range(n):
         for d in range(levels.sums.shape[1]):
             levels.sums[g, d] = vectors.cum[g, d] - (vectors.cum[g - 1, d] if g > 0 else 0.0)
@@ -147,7 +150,7 @@ def compare_shares(a, b, levels):
 
 @lean_kernel
 def merge_vectors(n, ints, levels):
-    """Number the groups in lexicographic order of their shares, equal ones together; returns how many numbers there are."""
+    """Number the groups in lexicographic order of their shares, equal ones together; returns how many."""
     order = levels.order
     for g in range(n):
         i = g
@@ -165,7 +168,7 @@ def merge_vectors(n, ints, levels):
 
 @lean_kernel
 def tabulate_subsets(n, n_merged, ints, levels):
-    """Rows, weight and sums of every subset of the merged groups but the last; OUT levels.table: [subset, (n, w, sums…)].
+    """Rows, weight and sums of every subset of the merged groups but the last; OUT levels.table.
 
     The sums of a subset are those of the subset without its lowest member, plus that member.
     """
@@ -190,7 +193,7 @@ def tabulate_subsets(n, n_merged, ints, levels):
 
 @lean_kernel
 def best_of_all_subsets(limits, groups, n_merged, mn, mw, n, w, floor, tolerance, ints, vectors, levels):
-    """Try every subset that leaves out the last merged group (the others are mirror images), and all against missing."""
+    """Try every subset without the last merged group (the others are mirror images), and all against missing."""
     work = vectors.work
     mass = vector_mass(limits.criterion, w, work[NODE_SUMS], vectors.output_start)
     tabulate_subsets(groups, n_merged, ints, levels)
@@ -237,7 +240,9 @@ def best_of_orders(limits, groups, mn, mw, n, w, floor, tolerance, floats, ints,
             for e in range(levels.sums.shape[1]):
                 vectors.cum[p, e] += vectors.cum[p - 1, e]
         last = n_merged if mn > 0 else n_merged - 1
-        decrease, cut, missing_left = best_vector_cut(limits, 0, last, mn, mw, n, w, best, tolerance, floats, ints, vectors)
+        decrease, cut, missing_left = best_vector_cut(
+            limits, 0, last, mn, mw, n, w, best, tolerance, floats, ints, vectors
+        )
         if cut >= 0:
             mark_prefix(groups, cut, ints)
             best, best_left, found = decrease + tolerance, missing_left, True
@@ -247,7 +252,7 @@ def best_of_orders(limits, groups, mn, mw, n, w, floor, tolerance, floats, ints,
 @lean_kernel
 def best_vector_subset(limits, groups, mn, mw, n, w, floor, tolerance, floats, ints, vectors, levels):
     """Best subset for vectors of sums: all of them while few, else prefixes of orders."""
-    single_vectors(groups, floats, ints, vectors, levels)
+    single_vectors(groups, floats, vectors, levels)
     if groups <= 4 * limits.max_exhaustive:
         n_merged = merge_vectors(groups, ints, levels)
         if n_merged == 1:
@@ -284,7 +289,7 @@ def two_sided_loss(wy, entries, lo, hi, codes, missing_left, levels):
 
 @lean_kernel
 def order_by_median(wy, entries, lo, hi, codes, n_codes, groups, ints, levels):
-    """OUT levels.key: each level's median of the first target; ints[MERGED]: positions in that order, ties by number."""
+    """Median of the first target within each level; OUT levels.key."""
     for c in range(n_codes + 1):
         levels.left[c] = 0
     for g in range(groups):
@@ -296,17 +301,18 @@ def order_by_median(wy, entries, lo, hi, codes, n_codes, groups, ints, levels):
 
 @part
 def choose_levels(attempt, n_tries, exhaustive, groups, ints, levels):
-    """Send left the levels of an attempt: a subset by its bits, or a prefix; the last attempt is all levels. OUT levels.left."""
+    """Send left a subset by its bits, or a prefix; the last attempt is all levels. OUT levels.left."""
     for g in range(groups):
         inside = ((attempt + 1) >> ints[MERGED, g]) & 1 == 1 if exhaustive else ints[MERGED, g] <= attempt
         levels.left[ints[CODE, g]] = 1 if inside or attempt == n_tries else 0
 
 
 @lean_kernel
-def best_absolute_subset(wy, limits, entries, lo, hi, codes, n_codes, groups, mn, mw, n, w, mass, floor, tolerance, floats,
-                         ints, levels):
+def best_absolute_subset(
+    wy, limits, entries, lo, hi, codes, n_codes, groups, mn, mw, n, w, mass, floor, tolerance, floats, ints, levels
+):
     """Best subset for the absolute error: all subsets of few levels, else prefixes in order of the medians."""
-    single_groups(groups, floats, ints, levels)
+    single_groups(groups, floats, levels)
     order_by_median(wy, entries, lo, hi, codes, n_codes, groups, ints, levels)
     n_merged = merge_equal(groups, ints, levels)
     exhaustive = groups <= FEW_LEVELS

@@ -1,4 +1,4 @@
-"""Totals of a node: rows, weight, sums, mass and whether the target is constant. Also the test of a split's significance."""
+"""Totals of a node: rows, weight, sums, mass, constancy of the target; and the test of a split's significance."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def total_node(wy, criterion, entries, lo, hi, node, sums, vectors, middle):
 
 @part
 def add_deviation(w, s, w_left, s_left, w_right, s_right):
-    """Sum over both sides of (observed - expected)^2 / expected, with expected = weight of the side * share of the class."""
+    """Sum over both sides of (observed - expected)^2 / expected; expected = side's weight * class share."""
     expected_left, expected_right = w_left * s / w, w_right * s / w
     return (s_left - expected_left) ** 2 / expected_left + (s_right - expected_right) ** 2 / expected_right
 
