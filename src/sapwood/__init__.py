@@ -1,12 +1,37 @@
-"""Sapwood: every classic tree method of machine learning on one engine."""
+"""Sapwood: every classic tree method of machine learning on one engine.
 
-from sapwood.errors import SapwoodError
-from sapwood.estimators.pruning import PruningChoice, prune_by_cv
-from sapwood.estimators.tree import DecisionTreeClassifier, DecisionTreeRegressor
-from sapwood.plot import plot_decision_regions, plot_tree
-from sapwood.show import explain_row, export_graphviz, export_text
+Names are loaded when they are first used, so that `import sapwood` is quick.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from sapwood.errors import SapwoodError
+    from sapwood.estimators.pruning import PruningChoice, prune_by_cv
+    from sapwood.estimators.tree import DecisionTreeClassifier, DecisionTreeRegressor
+    from sapwood.plot import plot_decision_regions, plot_pruning, plot_tree
+    from sapwood.show import decision_steps, explain_row, export_graphviz, export_text
 
 __version__ = "0.1.0"
+
+_HOMES = {
+    "DecisionTreeClassifier": "sapwood.estimators.tree",
+    "DecisionTreeRegressor": "sapwood.estimators.tree",
+    "PruningChoice": "sapwood.estimators.pruning",
+    "SapwoodError": "sapwood.errors",
+    "decision_steps": "sapwood.show",
+    "explain_row": "sapwood.show",
+    "export_graphviz": "sapwood.show",
+    "export_text": "sapwood.show",
+    "plot_decision_regions": "sapwood.plot",
+    "plot_pruning": "sapwood.plot",
+    "plot_tree": "sapwood.plot",
+    "prune_by_cv": "sapwood.estimators.pruning",
+}
+_MODULES = ("errors", "plot", "show")
 
 __all__ = [
     "DecisionTreeClassifier",
@@ -14,10 +39,24 @@ __all__ = [
     "PruningChoice",
     "SapwoodError",
     "__version__",
+    "decision_steps",
     "explain_row",
     "export_graphviz",
     "export_text",
     "plot_decision_regions",
+    "plot_pruning",
     "plot_tree",
     "prune_by_cv",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        return getattr(import_module(_HOMES[name]), name)
+    if name in _MODULES:
+        return import_module(f"sapwood.{name}")
+    raise AttributeError(f"module 'sapwood' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, *_MODULES])

@@ -91,6 +91,6 @@ def _pack_levels(tree: Tree) -> Levels | None:
 
 def _round_down(thresholds: NDArray[np.float64], dtype: np.dtype[Any]) -> NDArray[Any]:
     """Largest value of the type that is at most each threshold: cells of this type are on the same side of both."""
-    with np.errstate(over="ignore"):
+    with np.errstate(over="ignore", under="ignore"):
         rounded = thresholds.astype(dtype)
-    return np.where(rounded > thresholds, np.nextafter(rounded, dtype.type(-np.inf)), rounded)
+        return np.where(rounded > thresholds, np.nextafter(rounded, dtype.type(-np.inf)), rounded)

@@ -65,27 +65,48 @@ def test_mirror_images_tie_whatever_the_offset() -> None:
         assert DecisionTreeRegressor().fit(X, y + offset).tree_.feature.tolist() == [0, -2, 0, -2, -2]
 
 
-@pytest.mark.parametrize("scale", [1e-150, 1e-30, 1e30, 1e150])
-def test_the_scale_of_the_target_does_not_matter(scale: float) -> None:
+@pytest.mark.parametrize("criterion", ["squared_error", "absolute_error", "poisson"])
+@pytest.mark.parametrize("power", [-1000, -500, -100, 100, 500, 1000])
+def test_the_scale_of_the_target_does_not_matter(criterion: str, power: int) -> None:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 2))
-    y = X[:, 0] + rng.normal(size=300)
-    first, second = DecisionTreeRegressor(max_depth=4).fit(X, y), DecisionTreeRegressor(max_depth=4).fit(X, y * scale)
+    y = np.floor(4 + X[:, 0] + rng.normal(size=300))
+    limit = 2.0 ** (2 * power if criterion == "squared_error" else power) * 0.01 if power < 500 else 0.0
+    first = new_tree(criterion, max_depth=4, min_impurity_decrease=0.01 if limit else 0.0).fit(X, y)
+    second = new_tree(criterion, max_depth=4, min_impurity_decrease=limit).fit(X, y * 2.0**power)
     np.testing.assert_array_equal(first.tree_.threshold, second.tree_.threshold)
-    np.testing.assert_allclose(second.predict(X), first.predict(X) * scale, rtol=1e-9)
+    np.testing.assert_array_equal(second.predict(X), first.predict(X) * 2.0**power)
 
 
 @pytest.mark.parametrize("criterion", ["gini", "entropy", "error", "squared_error", "absolute_error", "poisson"])
-@pytest.mark.parametrize("scale", [1e-300, 1e-30, 1e30, 1e300])
-def test_the_scale_of_the_weights_does_not_matter(criterion: str, scale: float) -> None:
+@pytest.mark.parametrize("power", [-1000, -100, 100, 1000])
+@pytest.mark.parametrize("parameters", [{}, {"min_weight_fraction_leaf": 0.1}, {"max_leaf_nodes": 5}], ids=str)
+def test_the_scale_of_the_weights_does_not_matter(criterion: str, power: int, parameters: dict) -> None:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 2))
     y = (X[:, 0] + rng.normal(size=300) > 0).astype(int)
     weight = rng.integers(1, 5, size=300).astype(float)
-    first = new_tree(criterion, max_depth=3).fit(X, y, sample_weight=weight)
-    second = new_tree(criterion, max_depth=3).fit(X, y, sample_weight=weight * scale)
-    np.testing.assert_array_equal(first.tree_.threshold, second.tree_.threshold)
-    np.testing.assert_allclose(first.tree_.value, second.tree_.value, rtol=1e-9)
+    first = new_tree(criterion, max_depth=3, **parameters).fit(X, y, sample_weight=weight)
+    second = new_tree(criterion, max_depth=3, **parameters).fit(X, y, sample_weight=weight * 2.0**power)
+    for name, array in first.tree_.arrays().items():
+        unit = 2.0**power if name == "weighted_n_node_samples" else 1
+        np.testing.assert_array_equal(second.tree_.arrays()[name], array * unit, err_msg=name)
+
+
+def test_weights_of_very_different_size() -> None:
+    X, y = np.arange(6.0)[:, None], [0, 1, 0, 1, 0, 1]
+    for criterion in ("gini", "entropy", "error"):
+        model = new_tree(criterion).fit(X, y, sample_weight=[1e300, 1, 1e-300, 1e300, 1, 1e-320])
+        assert np.isfinite(model.tree_.value).all()
+        assert np.isfinite(model.tree_.impurity).all()
+        assert model.predict(X[[0, 3]]).tolist() == [0, 1]
+
+
+@pytest.mark.xfail(reason="rounding of the sums defeats the comparison with zero", strict=True)
+def test_poisson_never_predicts_a_rate_of_zero() -> None:
+    weight = [0.4, 0.2, 0.3, 0.1]
+    model = DecisionTreeRegressor(criterion="poisson").fit([[0], [2], [3], [1]], [1, 1, 0, 1], sample_weight=weight)
+    assert (model.tree_.value > 0).all()
 
 
 @examples

@@ -146,7 +146,7 @@ def rows_for(draw: st.DrawFn, tree: Tree) -> NDArray[Any]:
     dtype = draw(st.sampled_from(list(STEPS)))
     n_rows = draw(st.integers(1, 12))
     columns = [draw(st.lists(cells(tree, j, dtype), min_size=n_rows, max_size=n_rows)) for j in range(tree.n_features)]
-    with np.errstate(over="ignore"):
+    with np.errstate(over="ignore", under="ignore"):
         return np.array(columns).T.astype(dtype, order="C")
 
 
@@ -155,7 +155,7 @@ def cells(tree: Tree, feature: int, dtype: np.dtype[Any]) -> st.SearchStrategy[f
     if n_levels:
         return st.one_of(st.integers(0, n_levels - 1).map(float), st.sampled_from([UNSEEN, float(n_levels), np.nan]))
     used = tree.threshold[tree.feature == feature]
-    with np.errstate(over="ignore"):
+    with np.errstate(over="ignore", under="ignore"):
         near = used.astype(dtype)
         around = np.concatenate([near, np.nextafter(near, -np.inf), np.nextafter(near, np.inf), [np.nan]])
     return st.one_of(st.sampled_from(around.astype(np.float64).tolist()), numbers())
@@ -187,7 +187,7 @@ def test_a_leaf_does_not_depend_on_the_rows_around(data: Any, categories: bool, 
 def test_float32_cells_reach_the_same_leaves_as_float64(data: Any, categories: bool) -> None:
     tree = data.draw(trees(categories))
     X = data.draw(rows_for(tree))
-    with np.errstate(over="ignore"):
+    with np.errstate(over="ignore", under="ignore"):
         X = X.astype(np.float32)
     predictor = Predictor(tree)
     assert (predictor.leaves(Rows(X)) == predictor.leaves(Rows(X.astype(np.float64)))).all()

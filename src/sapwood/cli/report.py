@@ -72,8 +72,6 @@ def model_facts(estimator: Any, seconds: float) -> str:
 
 def show_importances(estimator: Any, names: Sequence[str]) -> None:
     """The columns that matter most; in a lone leaf none does."""
-    if hasattr(estimator, "get_depth") and estimator.get_depth() == 0:
-        return
     shares = np.asarray(estimator.feature_importances_)
     order = [j for j in np.argsort(-shares, kind="stable")[:_MOST_COLUMNS] if shares[j] > 0]
     if order:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from sapwood.errors import NotFittedError
+from sapwood.errors import NotFittedError, ParameterTypeError
 from sapwood.parameters import Rule, check_names, check_parameters
 
 
@@ -36,6 +37,12 @@ class RuledEstimator(BaseEstimator):
                 f"This {type(self).__name__} instance is not fitted yet. Call 'fit' with appropriate arguments before "
                 "using this estimator."
             )
+
+
+def _n_positions(cls: type[RuledEstimator]) -> int:
+    """How many parameters may be given without a name."""
+    kinds = [parameter.kind for parameter in inspect.signature(cls.__init__).parameters.values()]
+    return kinds.count(inspect.Parameter.POSITIONAL_OR_KEYWORD) - 1  # self
 
 
 def seed_from(random_state: int | np.random.RandomState | np.random.Generator | None) -> int:

@@ -55,6 +55,13 @@ def class_weights(setting: Any, target: ClassTarget, owner: str) -> NDArray[np.f
 
 
 def _weights_of_classes(setting: Any, classes: NDArray[Any], codes: NDArray[Any]) -> NDArray[np.float64]:
+    if setting is None:
+        return np.ones(len(classes))
+    if not isinstance(setting, Mapping) and not (isinstance(setting, str) and setting == "balanced"):
+        raise ParameterError(
+            f"class_weight contains {setting!r}. Give each output 'balanced', None, or a dictionary from classes to "
+            "weights."
+        )
     if isinstance(setting, str):
         return np.asarray(compute_class_weight(setting, classes=np.arange(len(classes)), y=codes), dtype=np.float64)
     known = {_plain(label): i for i, label in enumerate(classes)}
@@ -67,7 +74,7 @@ def _weights_of_classes(setting: Any, classes: NDArray[Any], codes: NDArray[Any]
             )
         if not (isinstance(weight, (int, float, np.number)) and math.isfinite(weight) and weight >= 0):
             raise ParameterError(
-                f"class_weight[{label!r}]={weight!r} is not allowed: give a finite number of at least 0."
+                f"class_weight[{label!r}]={weight!r} is not allowed. Give a finite number of at least 0."
             )
         result[known[_plain(label)]] = weight
     return result

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -66,11 +67,13 @@ class DecisionTree(MultiOutputMixin, RuledEstimator):
         if weight is not None and not weight.all():
             used = np.flatnonzero(weight)
             table, target, weight = table.take(used), _take(target, used), weight[used]
-        if weight is None:
-            weight = np.ones(table.n_rows)
-        statistics = self._statistics(target, weight)
-        tree = self._grow(table, statistics, n_jobs)
-        self._describe(table, target)
+        weight = self._row_weights(target, np.ones(table.n_rows) if weight is None else weight)
+        grown_on, statistics = table, self._statistics(target, weight)
+        if not weight.all():  # a class of weight zero remains a class, but its rows count for nothing
+            used = np.flatnonzero(weight)
+            grown_on, statistics = table.take(used), replace(statistics, wy=statistics.wy[used])
+        tree = self._grow(grown_on, statistics, n_jobs)
+        self._describe(grown_on, target)
         return prune(tree, ccp_alpha) if ccp_alpha > 0 else tree
 
     def _grow(self, table: Table, statistics: Statistics, n_jobs: int) -> Tree:
@@ -125,6 +128,10 @@ class DecisionTree(MultiOutputMixin, RuledEstimator):
 
     def _read_target(self, y: Any, n_rows: int) -> Target:
         raise NotImplementedError
+
+    def _row_weights(self, target: Any, weight: NDArray[np.float64]) -> NDArray[np.float64]:  # noqa: ARG002
+        """Weights of the rows, those of their classes included."""
+        return weight
 
     def _statistics(self, target: Any, weight: NDArray[np.float64]) -> Statistics:
         raise NotImplementedError
@@ -286,13 +293,16 @@ class DecisionTreeClassifier(ClassifierMixin, DecisionTree):
     def _read_target(self, y: Any, n_rows: int) -> ClassTarget:
         return ClassTarget.from_any(y, n_rows)
 
-    def _statistics(self, target: ClassTarget, weight: NDArray[np.float64]) -> Statistics:
+    def _row_weights(self, target: ClassTarget, weight: NDArray[np.float64]) -> NDArray[np.float64]:
         weight = weight * class_weights(self.class_weight, target, type(self).__name__)
-        if not weight.sum() > 0:
+        if not weight.any():
             raise InputError(
                 f"class_weight={self.class_weight!r} gives every row a weight of zero. Give at least one class that "
                 "occurs in y a weight above zero."
             )
+        return weight
+
+    def _statistics(self, target: ClassTarget, weight: NDArray[np.float64]) -> Statistics:
         return class_statistics(target, weight, self.criterion)
 
     def _describe(self, table: Table, target: Any) -> None:

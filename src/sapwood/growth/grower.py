@@ -14,6 +14,7 @@ from sapwood.growth.criteria import Statistics
 from sapwood.growth.leaves import leaf_values
 from sapwood.growth.raw import RawTree
 from sapwood.growth.rules import GrowthRules, critical_values
+from sapwood.growth.scale import Scale, shifted
 from sapwood.growth.thresholds import split_thresholds
 from sapwood.kernels.grow import grow
 from sapwood.kernels.nodes import preorder
@@ -48,6 +49,8 @@ def grow_tree(
     values: Array | None = None,
 ) -> Tree:
     """Grow one tree and use up the coded table. `values` (features x rows) are for random thresholds only."""
+    scale = Scale.of(statistics)
+    statistics, rules = scale.statistics(statistics), scale.rules(rules)
     lists = _arrange_lists(coded, statistics)
     raw = _run_kernel(coded, statistics, rules, lists, monotonic, values)
     return Tree(
@@ -56,10 +59,10 @@ def grow_tree(
         feature=raw.nodes["feature"].astype(np.int32),
         threshold=split_thresholds(coded, raw.nodes),
         missing_go_to_left=raw.nodes["missing_left"].astype(np.bool_),
-        value=leaf_values(raw, statistics, leaf, lists.entries[: coded.n_rows]),
-        impurity=raw.nodes["mass"] / raw.nodes["weight"],
+        value=leaf_values(raw, statistics, leaf, lists.entries[: coded.n_rows], scale),
+        impurity=shifted(raw.nodes["mass"] / raw.nodes["weight"], scale.impurity),
         n_node_samples=raw.nodes["n_rows"].copy(),
-        weighted_n_node_samples=raw.nodes["weight"].copy(),
+        weighted_n_node_samples=shifted(raw.nodes["weight"].copy(), scale.weight),
         subset_start=raw.nodes["subset_start"].astype(np.int32),
         subsets=raw.subsets,
         n_levels=n_levels,

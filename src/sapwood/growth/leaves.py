@@ -10,18 +10,19 @@ from scipy.special import softmax
 
 from sapwood.growth.criteria import Statistics
 from sapwood.growth.raw import RawTree
+from sapwood.growth.scale import Scale, shifted
 from sapwood.kernels.nodes import node_medians
 
 Floats = NDArray[np.float64]
 
 
-def leaf_values(raw: RawTree, statistics: Statistics, leaf: str, rows: NDArray[Any]) -> Floats:
-    """Values (node, output, class share or 1).
+def leaf_values(raw: RawTree, statistics: Statistics, leaf: str, rows: NDArray[Any], scale: Scale) -> Floats:
+    """Values (node, output, class share or 1), in the caller's scale.
 
     `leaf`: "auto"; for classes "share" or "softmax" (of the class weights); for numbers "mean" or "median".
     """
     if statistics.is_class:
-        return _class_values(raw, statistics, leaf)
+        return _class_values(raw, statistics, leaf, scale)
     values = raw.sums / raw.nodes["weight"][:, None]
     if raw.middle is not None and leaf != "mean":
         values = raw.middle.copy()
@@ -29,7 +30,7 @@ def leaf_values(raw: RawTree, statistics: Statistics, leaf: str, rows: NDArray[A
         values = _medians(raw, statistics, rows)
     if statistics.n_outputs == 1:
         values = np.clip(values, raw.nodes["lower"][:, None], raw.nodes["upper"][:, None])
-    return np.ascontiguousarray(values[:, :, None])
+    return np.ascontiguousarray(shifted(values, scale.target)[:, :, None])
 
 
 def class_weights_of(raw: RawTree, statistics: Statistics) -> list[Floats]:
@@ -41,10 +42,13 @@ def class_weights_of(raw: RawTree, statistics: Statistics) -> list[Floats]:
     return [raw.sums[:, start[o] : start[o + 1]] for o in range(statistics.n_outputs)]
 
 
-def _class_values(raw: RawTree, statistics: Statistics, leaf: str) -> Floats:
+def _class_values(raw: RawTree, statistics: Statistics, leaf: str, scale: Scale) -> Floats:
     values = np.zeros((len(raw.nodes["weight"]), statistics.n_outputs, max(statistics.n_classes)))
     for o, weights in enumerate(class_weights_of(raw, statistics)):
-        shares = softmax(weights, axis=1) if leaf == "softmax" else weights / weights.sum(axis=1, keepdims=True)
+        if leaf == "softmax":
+            shares = softmax(shifted(weights, scale.weight), axis=1)
+        else:
+            shares = weights / weights.sum(axis=1, keepdims=True)
         values[:, o, : weights.shape[1]] = shares
     if statistics.n_classes == (2,) and np.isfinite(raw.nodes["lower"]).any() | np.isfinite(raw.nodes["upper"]).any():
         share = np.clip(values[:, 0, 1], raw.nodes["lower"], raw.nodes["upper"])

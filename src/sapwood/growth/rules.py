@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import fdtri
-from scipy.stats import chi2
+from scipy.special import chdtri, fdtri
 
 from sapwood.kernels.records import LIMITS
 
@@ -68,7 +67,7 @@ def critical_values(
         return None
     if n_classes:
         freedom = np.arange(1, sum(n_classes) + 1, dtype=float)
-        values = chi2.isf(level, freedom)
+        values = chdtri(freedom, level)
     else:
         freedom = np.arange(1, min(int(weight) + 2, LARGEST_TABLE) + 1, dtype=float)
         values = fdtri(1.0, freedom, 1.0 - level) * n_outputs

@@ -24,7 +24,10 @@ _SHOWN_CLASSES = 5
 
 @dataclass(frozen=True)
 class Step:
-    """One node on the way of a row; at the last one, the leaf, `feature`, `value` and `went_left` are None."""
+    """One node on the way of a row; at the last one, the leaf, `feature`, `value` and `went_left` are None.
+
+    With unseen="node" the last one may be an inner node, whose `feature` has an unseen level in this row.
+    """
 
     node: int
     feature: str | None
@@ -45,10 +48,15 @@ def decision_steps(estimator: Any, x: Any) -> list[Step]:
     """
     require_fitted(estimator)
     table, values = as_one_row(x, estimator.schema_)
-    codes = np.asarray(estimator.schema_.match(table).block(0, 1), dtype=np.float64)[0]
+    unseen = getattr(estimator, "unseen", "missing")
+    policy = {} if unseen == "missing" else {"unseen": unseen}
+    codes = np.asarray(estimator.schema_.match(table, **policy).block(0, 1), dtype=np.float64)[0]
     steps: list[Step] = []
     node = 0
     while estimator.tree_.children_left[node] != LEAF:
+        feature = int(estimator.tree_.feature[node])
+        if unseen == "node" and estimator.tree_.is_subset_split(node) and codes[feature] == _UNSEEN:
+            return [*steps, _last_step(estimator, node, values[feature])]
         steps.append(_inner_step(estimator, node, codes, values))
         children = estimator.tree_.children_left if steps[-1].went_left else estimator.tree_.children_right
         node = int(children[node])
@@ -63,7 +71,8 @@ def explain_row(estimator: Any, x: Any) -> str:
     steps = decision_steps(estimator, x)
     start = f"Start: {_node_words(steps[0])}"
     way = [f"{number}. {step.words} → {_node_words(after)}" for number, (step, after) in enumerate(pairwise(steps), 1)]
-    return "\n".join([start, *way, *_answer(estimator, steps[-1])])
+    end = [] if steps[-1].feature is None else [f"{len(steps)}. {steps[-1].words}"]
+    return "\n".join([start, *way, *end, *_answer(estimator, steps[-1])])
 
 
 def _step(estimator: Any, node: int, feature: str | None, words: str, value: Any, went_left: bool | None) -> Step:
@@ -83,6 +92,13 @@ def _inner_step(estimator: Any, node: int, codes: Any, values: list[Any]) -> Ste
     else:
         words = _present_words(estimator, node, code, went_left)
     return _step(estimator, node, column.name, words, None if math.isnan(code) else value, went_left)
+
+
+def _last_step(estimator: Any, node: int, value: Any) -> Step:
+    """The node where an unseen level ends the way."""
+    name = estimator.schema_.columns[int(estimator.tree_.feature[node])].name
+    words = f"{one_line(name)} = {level_text(value)} was not seen in training, so the way ends here"
+    return _step(estimator, node, name, words, value, None)
 
 
 def goes_left(tree: Tree, node: int, code: float) -> bool:

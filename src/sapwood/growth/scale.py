@@ -1,0 +1,73 @@
+"""Scale: kernels see weights and targets of ordinary size, so that no product of theirs overflows or vanishes.
+
+Both are shifted by powers of two, which is exact, and only if they need it. Weights go no further than the border of the
+ordinary range, because tests of significance read them as numbers of rows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sapwood.growth.criteria import Statistics
+from sapwood.growth.rules import GrowthRules
+from sapwood.kernels.criteria import SQUARED
+
+_WEIGHT_RANGE = 64  # decreases are of the order weight^4 target^2, and a double ends at 2^1024
+_TARGET_RANGE = 200
+
+
+@dataclass(frozen=True)
+class Scale:
+    """The caller's weights, targets and impurities are the kernels' times 2 to these powers."""
+
+    weight: int = 0
+    target: int = 0
+    impurity: int = 0
+
+    @classmethod
+    def of(cls, statistics: Statistics) -> Scale:
+        """The scale of weights and targets; all zero unless they are extreme."""
+        wy = statistics.wy
+        weight = _excess(float(wy[:, 0].sum()), _WEIGHT_RANGE)
+        if statistics.is_class:
+            return cls(weight)
+        target = _excess(float(max(wy[:, 1:].max(), -wy[:, 1:].min())), _TARGET_RANGE)
+        return cls(weight, target, 2 * target if statistics.criterion == SQUARED else target)
+
+    def statistics(self, given: Statistics) -> Statistics:
+        """What the kernels see of the caller's statistics."""
+        if not self.weight and not self.target:
+            return given
+        wy = np.ldexp(given.wy, -self.target if not given.is_class else 0)
+        # A row that counts for nearly nothing must not count for nothing
+        wy[:, 0] = np.maximum(np.ldexp(given.wy[:, 0], -self.weight), np.finfo(np.float64).tiny)
+        return replace(given, wy=wy)
+
+    def rules(self, given: GrowthRules) -> GrowthRules:
+        """What the kernels see of the caller's limits."""
+        return replace(
+            given,
+            min_weight_leaf=_shift(given.min_weight_leaf, -self.weight),
+            min_impurity_decrease=_shift(given.min_impurity_decrease, -self.impurity),
+            impurity_threshold=_shift(given.impurity_threshold, -self.impurity),
+        )
+
+
+def shifted(values: NDArray[Any], power: int) -> NDArray[np.float64]:
+    """Values times 2 to a power; what is too large becomes infinite."""
+    with np.errstate(over="ignore"):
+        return np.ldexp(values, power) if power else values
+
+
+def _shift(value: float, power: int) -> float:
+    return float(shifted(np.float64(value), power)) if power else value  # type: ignore[arg-type]
+
+
+def _excess(size: float, most: int) -> int:
+    """The power of two by which a size is outside of 2^-most to 2^most."""
+    power = int(np.frexp(size)[1]) if size > 0 else 0
+    return power - max(-most, min(power, most))
