@@ -59,13 +59,13 @@ def first_fit_seconds(estimator: str, target: str) -> Seconds:
     """Import and fit of 1000 rows where nothing was ever compiled."""
     with tempfile.TemporaryDirectory() as folder:
         program = FIRST_FIT.format(estimator=estimator, target=target)
-        return _timed(lambda: _run("-c", program, environment={"NUMBA_CACHE_DIR": folder}))
+        return _timed(lambda: _run("-P", "-c", program, environment={"NUMBA_CACHE_DIR": folder}))
 
 
 def import_seconds(modules: Sequence[str], repeats: int = 5) -> dict[str, Seconds]:
     """Import of each module in a fresh process, beyond the start of Python itself."""
     programs = {"": "pass", **{module: f"import {module}" for module in modules}}
-    runs = {module: lambda program=program: _run("-c", program) for module, program in programs.items()}
+    runs = {module: lambda program=program: _run("-P", "-c", program) for module, program in programs.items()}
     seconds = take_turns(runs, repeats)
     return {module: Seconds(*np.subtract(seconds[module], seconds[""])) for module in modules}
 
@@ -83,6 +83,7 @@ def _cpu_seconds() -> float:
 
 
 def _run(*arguments: str, environment: Mapping[str, str] | None = None) -> str:
+    """Output of Python; programs are given -P, or a folder `sapwood` in the present one would be imported."""
     command = [sys.executable, *arguments]
     variables = {**os.environ, **(environment or {})}
     return subprocess.run(command, env=variables, check=True, stdout=subprocess.PIPE, text=True).stdout

@@ -25,7 +25,7 @@ REGRESSION = ("squared_error", "absolute_error", "poisson")
 CRITERIA = CLASSIFICATION + REGRESSION
 
 examples = settings(
-    max_examples=int(os.environ.get("SAPWOOD_EXAMPLES", "40")),
+    max_examples=int(os.environ.get("SAPWOOD_EXAMPLES", "20")),
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )

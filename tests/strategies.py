@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from oracle import brute_force as bf
 
-EXAMPLES = int(os.environ.get("SAPWOOD_EXAMPLES", "60"))
+EXAMPLES = int(os.environ.get("SAPWOOD_EXAMPLES", "12"))
 LEVELS = ("red", "blue", "yellow", "green", "black", "white")
 
 examples = settings(

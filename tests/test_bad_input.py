@@ -14,7 +14,7 @@ import pytest
 from scipy import sparse
 from sklearn.exceptions import NotFittedError
 
-from sapwood import DecisionTreeClassifier, DecisionTreeRegressor, SapwoodError
+from sapwood import DecisionTreeClassifier, DecisionTreeRegressor, SapwoodError, prune_by_cv
 
 X = np.array([[0.0, 1], [1, 0], [2, 2], [3, 1], [4, np.nan], [5, 0]])
 Y = np.array([0, 0, 1, 1, 0, 1])
@@ -230,6 +230,22 @@ PREDICTION: dict[str, Case] = {
     ),
 }
 
+PRUNING: dict[str, Case] = {
+    "not an estimator": (lambda: prune_by_cv("tree", X, Y), TypeError, "estimator='tree'"),
+    "a class": (lambda: prune_by_cv(Classifier, X, Y), TypeError, "estimator=<class"),
+    "one fold": (lambda: prune_by_cv(Classifier(), X, Y, cv=1), ValueError, "cv=1"),
+    "too many folds": (lambda: prune_by_cv(Classifier(), X, Y, cv=9), ValueError, "cv=9 cannot divide"),
+    "folds in words": (lambda: prune_by_cv(Classifier(), X, Y, cv="five"), ValueError, "cv='five'"),
+    "no folds": (lambda: prune_by_cv(Classifier(), X, Y, cv=[]), ValueError, r"cv=\[\]"),
+    "rule": (lambda: prune_by_cv(Classifier(), X, Y, cv=2, rule="2se"), ValueError, "rule='2se'"),
+    "scoring": (lambda: prune_by_cv(Classifier(), X, Y, cv=2, scoring="good"), ValueError, "scoring='good'"),
+    "n_jobs": (lambda: prune_by_cv(Classifier(), X, Y, cv=2, n_jobs=0), ValueError, "n_jobs=0"),
+    "weight": (lambda: prune_by_cv(Classifier(), X, Y, sample_weight=[1]), ValueError, "sample_weight"),
+    "X": (lambda: prune_by_cv(Classifier(), X[0], Y), ValueError, "X must have rows and columns"),
+    "y": (lambda: prune_by_cv(Classifier(), X, Y[:2]), ValueError, "y must have"),
+    "parameter": (lambda: prune_by_cv(Classifier(max_depth=0), X, Y, cv=2), ValueError, "max_depth=0"),
+}
+
 UNFITTED: dict[str, Callable[[Any], Any]] = {
     "predict": lambda model: model.predict(X),
     "apply": lambda model: model.apply(X),
@@ -270,6 +286,11 @@ def test_fitting(case: Case) -> None:
 
 @pytest.mark.parametrize("case", PREDICTION.values(), ids=PREDICTION)
 def test_prediction(case: Case) -> None:
+    check(*case)
+
+
+@pytest.mark.parametrize("case", PRUNING.values(), ids=PRUNING)
+def test_pruning(case: Case) -> None:
     check(*case)
 
 

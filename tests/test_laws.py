@@ -31,6 +31,8 @@ from law_cases import (
     tables,
 )
 
+pytestmark = pytest.mark.timeout(1200)  # the first example of a kind waits for the compiler
+
 
 def variants() -> st.SearchStrategy[dict]:
     """Parameters that choose different ways through growth."""

@@ -29,6 +29,8 @@ from law_cases import (
 )
 from sapwood.errors import SchemaError
 
+pytestmark = pytest.mark.timeout(1200)  # the first example of a kind waits for the compiler
+
 COLOURS = np.array(["red", "blue", "yellow", "green", "black", "white"])
 NAMES = np.array([f"level {k}" for k in range(12)], dtype=object)
 VARIANTS = st.sampled_from([{}, {"max_bins": 8}, {"max_leaf_nodes": 7}, {"splitter": "random", "random_state": 3}])

@@ -10,6 +10,8 @@ from scipy.stats import chi2_contingency, f_oneway
 
 from law_cases import CLASSIFICATION, Data, decreases, examples, new_tree, rows_of_nodes, tables
 
+pytestmark = pytest.mark.timeout(1200)  # the first example of a kind waits for the compiler
+
 
 @examples
 @given(tables(), st.integers(1, 6))
@@ -68,6 +70,36 @@ def test_min_impurity_decrease(data: Data, limit: float, best_first: bool) -> No
     scale = 1.0 if data.criterion in CLASSIFICATION else np.var(data.y)
     tree = data.fit(min_impurity_decrease=limit * scale, max_leaf_nodes=50 if best_first else None).tree_
     assert (decreases(tree) >= limit * scale - 1e-12).all()
+
+
+@pytest.mark.parametrize("power", [0, 40, 600])
+def test_limits_are_in_the_units_of_the_target(power: int) -> None:
+    _check_units(power)
+
+
+def test_min_impurity_decrease_of_a_tiny_target() -> None:
+    _check_units(-40)
+
+
+def test_splits_without_decrease_do_not_depend_on_the_unit() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 1))
+    y = np.round(X[:, 0] + rng.normal(size=300), 1)  # sums are rounded
+    first, second = (new_tree("absolute_error").fit(X, y * unit) for unit in (1.0, 2.0**40))
+    np.testing.assert_array_equal(first.tree_.threshold, second.tree_.threshold)
+
+
+def _check_units(power: int) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 1))
+    y = np.round((X[:, 0] + rng.normal(size=300)) * 8) / 8
+    for criterion, unit in (("squared_error", 2 * power), ("absolute_error", power)):
+        if criterion == "squared_error" and 2 * power > 1000:
+            continue  # the variance is infinite
+        for limit in ("min_impurity_decrease", "impurity_threshold"):
+            first = new_tree(criterion, **{limit: 0.02}).fit(X, y)
+            second = new_tree(criterion, **{limit: 0.02 * 2.0**unit}).fit(X, y * 2.0**power)
+            np.testing.assert_array_equal(first.tree_.threshold, second.tree_.threshold)
 
 
 @examples

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from law_cases import Data, assert_same_tree, examples, tables
 from sapwood.tree import Tree
+
+pytestmark = pytest.mark.timeout(1200)  # the first example of a kind waits for the compiler
 
 
 def _cost(tree: Tree) -> float:

@@ -11,6 +11,8 @@ from scipy.special import softmax
 from law_cases import CLASSIFICATION, Data, examples, new_tree, rows_of_nodes, tables
 from sapwood import DecisionTreeRegressor
 
+pytestmark = pytest.mark.timeout(1200)  # the first example of a kind waits for the compiler
+
 
 @examples
 @given(tables(criteria=CLASSIFICATION), st.sampled_from(["share", "softmax"]))
@@ -58,7 +60,6 @@ def test_a_large_offset_of_the_target_keeps_the_tree(offset: float) -> None:
     np.testing.assert_allclose(first.tree_.impurity, second.tree_.impurity, rtol=1e-6, atol=1e-9)
 
 
-@pytest.mark.xfail(reason="the centred sum of a node is taken as zero, but is so only up to rounding", strict=True)
 def test_mirror_images_tie_whatever_the_offset() -> None:
     X, y = np.array([[2, 0], [1, 1], [0, 2]]), np.array([0.25, 0.5, -0.25])
     for offset in (0.0, 1e6):
@@ -71,9 +72,8 @@ def test_the_scale_of_the_target_does_not_matter(criterion: str, power: int) -> 
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 2))
     y = np.floor(4 + X[:, 0] + rng.normal(size=300))
-    limit = 2.0 ** (2 * power if criterion == "squared_error" else power) * 0.01 if power < 500 else 0.0
-    first = new_tree(criterion, max_depth=4, min_impurity_decrease=0.01 if limit else 0.0).fit(X, y)
-    second = new_tree(criterion, max_depth=4, min_impurity_decrease=limit).fit(X, y * 2.0**power)
+    first = new_tree(criterion, max_depth=4, min_samples_leaf=3).fit(X, y)
+    second = new_tree(criterion, max_depth=4, min_samples_leaf=3).fit(X, y * 2.0**power)
     np.testing.assert_array_equal(first.tree_.threshold, second.tree_.threshold)
     np.testing.assert_array_equal(second.predict(X), first.predict(X) * 2.0**power)
 
@@ -90,7 +90,8 @@ def test_the_scale_of_the_weights_does_not_matter(criterion: str, power: int, pa
     second = new_tree(criterion, max_depth=3, **parameters).fit(X, y, sample_weight=weight * 2.0**power)
     for name, array in first.tree_.arrays().items():
         unit = 2.0**power if name == "weighted_n_node_samples" else 1
-        np.testing.assert_array_equal(second.tree_.arrays()[name], array * unit, err_msg=name)
+        slack = 1e-12 if name == "impurity" else 0  # logarithms
+        np.testing.assert_allclose(second.tree_.arrays()[name], array * unit, rtol=slack, err_msg=name)
 
 
 def test_weights_of_very_different_size() -> None:
@@ -102,7 +103,6 @@ def test_weights_of_very_different_size() -> None:
         assert model.predict(X[[0, 3]]).tolist() == [0, 1]
 
 
-@pytest.mark.xfail(reason="rounding of the sums defeats the comparison with zero", strict=True)
 def test_poisson_never_predicts_a_rate_of_zero() -> None:
     weight = [0.4, 0.2, 0.3, 0.1]
     model = DecisionTreeRegressor(criterion="poisson").fit([[0], [2], [3], [1]], [1, 1, 0, 1], sample_weight=weight)

@@ -292,7 +292,8 @@ def all_splits(task: Task, rows: Ints) -> list[Split]:
     found: list[Split] = []
     for feature, column in enumerate(task.columns):
         splits = category_splits if column.is_category else number_splits
-        found.extend(splits(feature, column.values[rows]))
+        candidates = splits(feature, column.values[rows])
+        found.extend(sorted(candidates, key=lambda split: split.missing_left))  # missing to the right comes first
     return found
 
 

@@ -144,8 +144,10 @@ class _Checker:
         """As the specification, but None where rounding could decide."""
         rules = self.task.rules
         slack = RELATIVE * scale(self.task, node)
-        if not self.strict and split.gain <= slack:
-            return None
+        if (not self.strict or split.left_levels is not None) and split.gain <= slack:
+            return (
+                None  # levels that are alike are not parted by their numbers, so a split without gain may be passed by
+            )
         if rules.min_impurity_decrease > 0 and abs(split.gain - rules.min_impurity_decrease) <= slack:
             return None
         if rules.significance is not None:
@@ -197,6 +199,7 @@ class _Checker:
                 f"node {visit.at}: not the best partition: {found}"
             )
         unclear = ((behind > EXACT) & (behind < RELATIVE)).any()
+        unclear |= visit.gain <= RELATIVE * unit and any(split.left_levels is not None for split in tied)
         if self.strict and not unclear:
             first = tied[0]
             assert feature == first.feature, f"node {visit.at}: tie not decided by lower feature: {found}"

@@ -119,18 +119,22 @@ def _code_numbers(
     if stored is not None and not list_all and n_rows - len(stored[0]) > IMPLICIT_SHARE * n_rows:
         return _list_sparse(stored[0], stored[1], entries)
     values = table.values(j)
+
+    def look_up(rows: Array) -> Array:
+        return table.values(j)[rows]  # read again, because a copy of every column kept for this would be large
+
     column = sort_column(values)
     if not list_all:
         if column.longest > IMPLICIT_SHARE * n_rows:
-            return _list_around_mode(column, values, entries)
+            return _list_around_mode(column, values, entries, look_up)
         if len(column.missing) > IMPLICIT_SHARE * n_rows:
             size = _write(column, 0, len(column.rows), entries, 0)
-            return Form(False, sizes=(size, 0, 0), implicit=MISSING, look_up=values.__getitem__)
+            return Form(False, sizes=(size, 0, 0), implicit=MISSING, look_up=look_up)
     if max_bins is not None or column.n_distinct <= FEW_VALUES:
         return _code_runs(column, values, codes, max_bins)
     size = _write(column, 0, len(column.rows), entries, 0)
     sizes = (size, 0, _write_missing(column.missing, entries, size))
-    return Form(False, sizes=sizes, look_up=values.__getitem__)
+    return Form(False, sizes=sizes, look_up=look_up)
 
 
 def _code_runs(column: SortedColumn, values: Array, codes: Array, max_bins: int | None) -> Form:
@@ -155,13 +159,15 @@ def _write_missing(rows: Array, entries: NDArray[np.uint32], at: int) -> int:
     return len(rows)
 
 
-def _list_around_mode(column: SortedColumn, values: Array, entries: NDArray[np.uint32]) -> Form:
+def _list_around_mode(
+    column: SortedColumn, values: Array, entries: NDArray[np.uint32], look_up: Callable[[Array], Array]
+) -> Form:
     start, end = column.longest_start, column.longest_start + column.longest
     below = _write(column, 0, start, entries, 0)
     above = _write(column, end, len(column.rows), entries, below)
     missing = _write_missing(column.missing, entries, below + above)
     value = float(values[column.rows[start]])
-    return Form(False, sizes=(below, above, missing), implicit=VALUE, implicit_value=value, look_up=values.__getitem__)
+    return Form(False, sizes=(below, above, missing), implicit=VALUE, implicit_value=value, look_up=look_up)
 
 
 def _list_sparse(rows: Array, stored: Array, entries: NDArray[np.uint32]) -> Form:

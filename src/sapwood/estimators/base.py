@@ -18,14 +18,28 @@ class RuledEstimator(BaseEstimator):
 
     rules: ClassVar[Mapping[str, tuple[Rule, ...]]] = {}
 
-    def __new__(cls, *_args: Any, **parameters: Any) -> Self:
+    def __new__(cls, *unnamed: Any, **parameters: Any) -> Self:
         """Refuse unknown parameters with the nearest known name, which `__init__` could not."""
-        check_names(cls.__name__, parameters, cls._get_param_names())
+        known = cls._get_param_names()
+        check_names(cls.__name__, parameters, known)
+        if unnamed and len(unnamed) > _n_positions(cls):
+            raise ParameterTypeError(
+                f"{cls.__name__} takes its parameters by name, but got {unnamed[-1]!r} by position. Use names, for "
+                f"example {cls.__name__}({known[0]}=…). Its parameters are {', '.join(known)}."
+            )
         return super().__new__(cls)  # type: ignore[no-any-return]
 
     def set_params(self, **parameters: Any) -> Self:
         """Set parameters by name; unknown ones are refused with the nearest known name."""
-        check_names(type(self).__name__, [name.partition("__")[0] for name in parameters], self._get_param_names())
+        owner = type(self).__name__
+        check_names(owner, [name.partition("__")[0] for name in parameters], self._get_param_names())
+        for name in parameters:
+            outer, nested, inner = name.partition("__")
+            if nested and not hasattr(parameters.get(outer, getattr(self, outer)), "set_params"):
+                raise ParameterTypeError(
+                    f"{owner} has no parameter {name!r}: its {outer} has no parameters of its own, such as {inner!r}. "
+                    f"Set {outer} itself."
+                )
         return super().set_params(**parameters)  # type: ignore[no-any-return]
 
     def _check_parameters(self) -> None:

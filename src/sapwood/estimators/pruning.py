@@ -132,9 +132,12 @@ def _folds(cv: Any, X: Any, y: Any, classifier: bool) -> list[tuple[Any, Any]]:
     except ParameterError:
         raise
     except ValueError as error:
-        raise ParameterError(f"cv={cv!r} cannot divide these rows: {error}. Use fewer folds.") from error
+        raise ParameterError(
+            f"cv={cv!r} cannot divide these rows: {str(error).rstrip('.')}. Use a smaller number of folds, from 2 on, "
+            "or a scikit-learn splitter."
+        ) from error
     if len(folds) < 2:
-        raise InputError(f"cv={cv!r} gives {len(folds)} fold(s). At least 2 are needed for a standard error.")
+        raise InputError(f"cv={cv!r} gives {len(folds)} fold(s). Pass at least 2, which a standard error needs.")
     return folds
 
 

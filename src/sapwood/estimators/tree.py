@@ -272,7 +272,11 @@ class DecisionTreeClassifier(ClassifierMixin, DecisionTree):
     def predict(self, X: Any, check_input: bool = True) -> NDArray[Any]:  # noqa: ARG002
         """Most probable class of every row; the first of equals."""
         nodes = self._nodes(X)
-        likely = self.tree_.value.argmax(axis=2)
+        if len(nodes) < self.tree_.node_count:
+            reached, nodes = np.unique(nodes, return_inverse=True)
+            likely = self.tree_.value[reached].argmax(axis=2)
+        else:
+            likely = self.tree_.value.argmax(axis=2)
         classes = [self.classes_] if self._single_output else self.classes_
         columns = [labels[likely[:, o]][nodes] for o, labels in enumerate(classes)]
         return columns[0] if self._single_output else np.stack(columns, axis=1)

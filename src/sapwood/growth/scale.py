@@ -1,7 +1,7 @@
 """Scale: kernels see weights and targets of ordinary size, so that no product of theirs overflows or vanishes.
 
-Both are shifted by powers of two, which is exact, and only if they need it. Weights go no further than the border of the
-ordinary range, because tests of significance read them as numbers of rows.
+Both are shifted by powers of two, which is exact, and only if they need it. Weights go no further than the border of
+the ordinary range, because tests of significance read them as numbers of rows.
 """
 
 from __future__ import annotations

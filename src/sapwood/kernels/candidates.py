@@ -8,7 +8,7 @@ A cut after the last group puts all present rows left and the missing ones right
 from __future__ import annotations
 
 from sapwood.kernels._jit import lean_kernel, part
-from sapwood.kernels.criteria import INVALID, POISSON, pair_decrease, pair_mass, vector_mass
+from sapwood.kernels.criteria import INVALID, NO_EVENTS, POISSON, pair_decrease, pair_mass, vector_mass
 from sapwood.kernels.median import running_losses
 from sapwood.kernels.records import (
     CUM_N,
@@ -45,7 +45,7 @@ def ordered(sign, left, right, lower, upper):
 @part
 def best_pair_cut(limits, sign, lower, upper, center, first, last, mn, mw, ms, n, w, s, floor, tolerance, floats, ints):
     """Best cut after one of the groups first…last-1, for statistics (w, s)."""
-    bounded = sign != 0 or lower > INVALID or upper < -INVALID
+    bounded = sign != 0  # a free column may pass the bounds: its children's values are clipped
     criterion = limits.criterion
     mass = pair_mass(criterion, w, s)
     best, best_group, best_left = floor, -1, False
@@ -69,7 +69,7 @@ def vector_decrease(criterion, w_left, w, mass, vectors):
     work = vectors.work
     for d in range(work.shape[1]):
         work[RIGHT, d] = work[NODE_SUMS, d] - work[LEFT, d]
-        if criterion == POISSON and (work[LEFT, d] <= 0.0 or work[RIGHT, d] <= 0.0):
+        if criterion == POISSON and min(work[LEFT, d], work[RIGHT, d]) <= NO_EVENTS * work[NODE_SUMS, d]:
             return INVALID
     left_mass = vector_mass(criterion, w_left, work[LEFT], vectors.output_start)
     return mass - left_mass - vector_mass(criterion, w - w_left, work[RIGHT], vectors.output_start)
@@ -132,7 +132,7 @@ def best_absolute_cut(
     wy, limits, sign, lower, upper, groups, first, last, mn, mw, n, w, mass, floor, tolerance, floats, ints, medians
 ):
     """Best cut after one of the groups first…last-1, for the absolute error."""
-    bounded = sign != 0 or lower > INVALID or upper < -INVALID
+    bounded = sign != 0
     n_outputs = wy.shape[1] - 1
     best, best_group, best_left = floor, -1, False
     for turn in range(2 if mn > 0 else 1):

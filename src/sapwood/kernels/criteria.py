@@ -20,6 +20,7 @@ from sapwood.kernels._jit import lean_kernel, part
 GINI, ENTROPY, ERROR, SQUARED, POISSON, ABSOLUTE = 0, 1, 2, 3, 4, 5
 INVALID = -math.inf
 LOG_2 = math.log(2.0)
+NO_EVENTS = 1e-14  # a smaller part of the events is a rounding error of their sum
 
 
 @part
@@ -89,6 +90,6 @@ def pair_decrease(criterion, mass, w_left, s_left, w, s):
         d = s_left * w - w_left * s
         decrease = d * d / (w_left * (w - w_left) * w)
         return 2.0 * decrease if criterion == GINI else decrease
-    if criterion == POISSON and (s_left <= 0.0 or s - s_left <= 0.0):
+    if criterion == POISSON and (s_left <= NO_EVENTS * s or s - s_left <= NO_EVENTS * s):
         return INVALID  # a child that predicts a rate of zero has infinite loss on any event
     return mass - pair_mass(criterion, w_left, s_left) - pair_mass(criterion, w - w_left, s - s_left)

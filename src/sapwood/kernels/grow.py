@@ -98,7 +98,8 @@ def search_slot(
         levels,
         at,
     )
-    return found and slot.decrease / root_weight + 1e-15 >= limits.min_decrease
+    least = limits.min_decrease * root_weight * (1.0 - 1e-12)
+    return found and (limits.min_decrease == 0.0 or slot.decrease >= least)
 
 
 @part

@@ -2,9 +2,11 @@
 
 With statistics (w, s) the best of all 2^(M-1) - 1 subsets is a prefix of the levels in order of s/w (Fisher 1958;
 Breiman et al. 1984, theorem 4.5), for every concave impurity. With vectors all subsets are tried while there are few
-groups; beyond that, prefixes of the orders by each single sum (one class against the rest) are. Levels with equal
-statistics always stay together and orders are by statistics alone, so the tree does not depend on how the levels are
-numbered.
+groups; beyond that, prefixes of the orders by each single sum (one class against the rest) are.
+A limit on the rows of a child, or Poisson's rule against children without events, may forbid the best subset; then
+all subsets of few levels are tried, and beyond few the best prefix allowed is taken.
+Levels with equal statistics always stay together and orders are by statistics alone, so the tree does not
+depend on how the levels are numbered.
 
 Every function returns (decrease, whether missing rows go left) and marks ints[GOES_LEFT]. The rows of each group are
 in ints[SIZE].
@@ -14,7 +16,7 @@ from __future__ import annotations
 
 from sapwood.kernels._jit import ONE, lean_kernel, part
 from sapwood.kernels.candidates import best_pair_cut, best_vector_cut, large_enough, vector_decrease
-from sapwood.kernels.criteria import INVALID, vector_mass
+from sapwood.kernels.criteria import INVALID, POISSON, pair_decrease, pair_mass, vector_mass
 from sapwood.kernels.median import sorted_median_and_loss
 from sapwood.kernels.records import (
     CODE,
@@ -31,6 +33,12 @@ from sapwood.kernels.records import (
 
 EQUAL = 1e-12  # shares closer than this part of their range are the same
 FEW_LEVELS = 6  # absolute error: a subset costs a pass over the rows, so all are tried for fewer levels
+
+
+@part
+def share_of(s, w):
+    """Share s/w; a weight that vanishes next to the others' has no share of its own, and any will do."""
+    return s / w if w > 0.0 else 0.0
 
 
 @lean_kernel
@@ -100,14 +108,46 @@ def mark_prefix(n, cut, ints):
 
 
 @lean_kernel
-def part_equals(groups, ints, levels):
+def part_equals(groups, mn, ints, levels):
     """Number levels of equal shares by weight; two of equal weight are parted too: there is one way only."""
     for g in range(groups):
         levels.key[g] = levels.w[g]
     n_merged = merge_equal(groups, ints, levels)
-    if n_merged == 1 and groups == 2:
+    if n_merged == 1 and groups == 2 and mn == 0:
         ints[MERGED, 1], n_merged = 1, 2
     return n_merged
+
+
+@part
+def forbids_some(limits):
+    """Whether a rule may forbid the best subset, so that the best one allowed need not be a prefix."""
+    return limits.min_rows_leaf > 1 or limits.min_weight_leaf > 0.0 or limits.criterion == POISSON
+
+
+@lean_kernel
+def best_pair_of_all(limits, groups, mn, mw, ms, n, w, s, floor, tolerance, ints, levels):
+    """Try every subset of few levels without the one of largest share, and all levels against missing rows."""
+    for i in range(groups):  # positions by share, which levels.order holds
+        ints[MERGED, levels.order[i]] = i
+        levels.sums[i, 0] = levels.s[i]
+    tabulate_subsets(groups, groups, ints, levels)
+    mass = pair_mass(limits.criterion, w, s)
+    everything = 1 << (groups - 1)
+    best, best_subset, best_left = floor, 0, False
+    for subset in range(1, everything + 1 if mn > 0 else everything):
+        for turn in range(2 if mn > 0 and subset < everything else 1):
+            n_left, w_left, s_left = n - mn, w - mw, s - ms
+            if subset < everything:
+                n_left, w_left, s_left = int(levels.table[subset, 0]), levels.table[subset, 1], levels.table[subset, 2]
+            if turn == 1:
+                n_left, w_left, s_left = n_left + mn, w_left + mw, s_left + ms
+            if large_enough(limits, n_left, w_left, n, w):
+                decrease = pair_decrease(limits.criterion, mass, w_left, s_left, w, s)
+                if decrease > best:
+                    best, best_subset, best_left = decrease + tolerance, subset, turn == 1
+    for g in range(groups):
+        ints[GOES_LEFT, g] = 1 if best_subset == everything else (best_subset >> ints[MERGED, g]) & 1
+    return best - tolerance if best_subset > 0 else INVALID, best_left
 
 
 @lean_kernel
@@ -115,10 +155,12 @@ def best_pair_subset(limits, groups, mn, mw, ms, n, w, s, floor, tolerance, floa
     """Best subset for statistics (w, s)."""
     single_groups(groups, floats, levels)
     for g in range(groups):
-        levels.key[g] = levels.s[g] / levels.w[g]
+        levels.key[g] = share_of(levels.s[g], levels.w[g])
     n_merged = merge_equal(groups, ints, levels)
+    if groups <= limits.max_exhaustive and forbids_some(limits):
+        return best_pair_of_all(limits, groups, mn, mw, ms, n, w, s, floor, tolerance, ints, levels)
     if n_merged == 1:  # no order by share: a split without decrease may still prepare a good one
-        n_merged = part_equals(groups, ints, levels)
+        n_merged = part_equals(groups, mn, ints, levels)
     cumulate(groups, n_merged, floats, ints, levels)
     last = n_merged if mn > 0 else n_merged - 1
     decrease, cut, missing_left = best_pair_cut(
@@ -142,7 +184,7 @@ def single_vectors(n, floats, vectors, levels):
 def compare_shares(a, b, levels):
     """Lexicographic order of two groups' shares: -1, 0 (equal) or 1."""
     for d in range(levels.sums.shape[1]):
-        share_a, share_b = levels.sums[a, d] / levels.w[a], levels.sums[b, d] / levels.w[b]
+        share_a, share_b = share_of(levels.sums[a, d], levels.w[a]), share_of(levels.sums[b, d], levels.w[b])
         if abs(share_a - share_b) > EQUAL * (abs(share_a) + abs(share_b)):
             return -1 if share_a < share_b else 1
     return 0
@@ -227,7 +269,7 @@ def best_of_orders(limits, groups, mn, mw, n, w, floor, tolerance, floats, ints,
     best, best_left, found = floor, False, False
     for d in range(levels.sums.shape[1]):
         for g in range(groups):
-            levels.key[g] = levels.sums[g, d] / levels.w[g]
+            levels.key[g] = share_of(levels.sums[g, d], levels.w[g])
         n_merged = merge_equal(groups, ints, levels)
         cumulate(groups, n_merged, floats, ints, levels)
         for p in range(n_merged):
@@ -256,7 +298,7 @@ def best_vector_subset(limits, groups, mn, mw, n, w, floor, tolerance, floats, i
     if groups <= 4 * limits.max_exhaustive:
         n_merged = merge_vectors(groups, ints, levels)
         if n_merged == 1:
-            n_merged = part_equals(groups, ints, levels)
+            n_merged = part_equals(groups, mn, ints, levels)
         if n_merged <= limits.max_exhaustive:
             return best_of_all_subsets(limits, groups, n_merged, mn, mw, n, w, floor, tolerance, ints, vectors, levels)
     return best_of_orders(limits, groups, mn, mw, n, w, floor, tolerance, floats, ints, vectors, levels)
