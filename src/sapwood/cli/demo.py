@@ -84,7 +84,7 @@ class _Demo:
     def _prune(self) -> None:
         trained = self._timed(self._chosen)
         self.pruned = trained.estimator
-        self._add("pruned by CV", _Trained(self.pruned.estimator, trained.seconds))
+        self._add("pruned", _Trained(self.pruned.estimator, trained.seconds))
 
     def _chosen(self) -> Any:
         from sapwood import prune_by_cv
