@@ -271,12 +271,12 @@ class DecisionTreeClassifier(ClassifierMixin, DecisionTree):
 
     def predict(self, X: Any, check_input: bool = True) -> NDArray[Any]:  # noqa: ARG002
         """Most probable class of every row; the first of equals."""
-        nodes = self._nodes(X)
-        if len(nodes) < self.tree_.node_count:
+        nodes: NDArray[Any] = self._nodes(X)
+        values = self.tree_.value
+        if len(nodes) < self.tree_.node_count:  # a few rows need not cost a look at every node
             reached, nodes = np.unique(nodes, return_inverse=True)
-            likely = self.tree_.value[reached].argmax(axis=2)
-        else:
-            likely = self.tree_.value.argmax(axis=2)
+            values = values[reached]
+        likely = values.argmax(axis=2)
         classes = [self.classes_] if self._single_output else self.classes_
         columns = [labels[likely[:, o]][nodes] for o, labels in enumerate(classes)]
         return columns[0] if self._single_output else np.stack(columns, axis=1)
