@@ -54,16 +54,16 @@ def grow_tree(
     lists = _arrange_lists(coded, statistics)
     raw = _run_kernel(coded, statistics, rules, lists, monotonic, values)
     return Tree(
-        children_left=raw.renumbered(raw.nodes["left"]),
-        children_right=raw.renumbered(raw.nodes["right"]),
-        feature=raw.nodes["feature"].astype(np.int32),
-        threshold=split_thresholds(coded, raw.nodes),
-        missing_go_to_left=raw.nodes["missing_left"].astype(np.bool_),
+        children_left=raw.links("left"),
+        children_right=raw.links("right"),
+        feature=raw.field("feature").astype(np.int32),
+        threshold=split_thresholds(coded, raw),
+        missing_go_to_left=raw.field("missing_left").astype(np.bool_),
         value=leaf_values(raw, statistics, leaf, lists.entries[: coded.n_rows], scale),
-        impurity=shifted(raw.nodes["mass"] / raw.nodes["weight"], scale.impurity),
-        n_node_samples=raw.nodes["n_rows"].copy(),
-        weighted_n_node_samples=shifted(raw.nodes["weight"].copy(), scale.weight),
-        subset_start=raw.nodes["subset_start"].astype(np.int32),
+        impurity=shifted(raw.field("mass") / raw.field("weight"), scale.impurity),
+        n_node_samples=raw.field("n_rows").astype(np.int64),
+        weighted_n_node_samples=shifted(raw.field("weight"), scale.weight),
+        subset_start=raw.field("subset_start").astype(np.int32),
         subsets=raw.subsets,
         n_levels=n_levels,
         n_classes=statistics.n_classes or (1,) * statistics.n_outputs,
@@ -129,7 +129,7 @@ def _run_kernel(
     )
     pool = np.empty(0, dtype=np.uint32) if subsets is None else subsets[:n_words].copy()
     order = preorder(nodes["left"], nodes["right"], n_nodes)
-    return RawTree(nodes[order], sums[order], None if middle is None else middle[order], order, pool)
+    return RawTree(nodes, sums[order], None if middle is None else middle[order], order, pool)
 
 
 def _levels(widest: int, n_slots: int, n_sums: int, n_rows: int, max_exhaustive: int, absolute: bool) -> Levels:

@@ -23,13 +23,13 @@ def leaf_values(raw: RawTree, statistics: Statistics, leaf: str, rows: NDArray[A
     """
     if statistics.is_class:
         return _class_values(raw, statistics, leaf, scale)
-    values = raw.sums / raw.nodes["weight"][:, None]
+    values = raw.sums / raw.field("weight")[:, None]
     if raw.middle is not None and leaf != "mean":
         values = raw.middle.copy()
     elif leaf == "median":
         values = _medians(raw, statistics, rows)
     if statistics.n_outputs == 1:
-        values = np.clip(values, raw.nodes["lower"][:, None], raw.nodes["upper"][:, None])
+        values = np.clip(values, raw.field("lower")[:, None], raw.field("upper")[:, None])
     return np.ascontiguousarray(shifted(values, scale.target)[:, :, None])
 
 
@@ -37,29 +37,29 @@ def class_weights_of(raw: RawTree, statistics: Statistics) -> list[Floats]:
     """Weight of each class in each node, one array per output."""
     if statistics.is_pair:
         ones = raw.sums
-        return [np.hstack([raw.nodes["weight"][:, None] - ones, ones])[:, : statistics.n_classes[0]]]
+        return [np.hstack([raw.field("weight")[:, None] - ones, ones])[:, : statistics.n_classes[0]]]
     start = statistics.output_start
     return [raw.sums[:, start[o] : start[o + 1]] for o in range(statistics.n_outputs)]
 
 
 def _class_values(raw: RawTree, statistics: Statistics, leaf: str, scale: Scale) -> Floats:
-    values = np.zeros((len(raw.nodes["weight"]), statistics.n_outputs, max(statistics.n_classes)))
+    values = np.zeros((len(raw.order), statistics.n_outputs, max(statistics.n_classes)))
     for o, weights in enumerate(class_weights_of(raw, statistics)):
         if leaf == "softmax":
             shares = softmax(shifted(weights, scale.weight), axis=1)
         else:
             shares = weights / weights.sum(axis=1, keepdims=True)
         values[:, o, : weights.shape[1]] = shares
-    if statistics.n_classes == (2,) and np.isfinite(raw.nodes["lower"]).any() | np.isfinite(raw.nodes["upper"]).any():
-        share = np.clip(values[:, 0, 1], raw.nodes["lower"], raw.nodes["upper"])
+    if statistics.n_classes == (2,) and np.isfinite(raw.field("lower")).any() | np.isfinite(raw.field("upper")).any():
+        share = np.clip(values[:, 0, 1], raw.field("lower"), raw.field("upper"))
         values[:, 0, 0], values[:, 0, 1] = 1.0 - share, share
     return values
 
 
 def _medians(raw: RawTree, statistics: Statistics, rows: NDArray[Any]) -> Floats:
-    medians = np.empty((len(raw.nodes["weight"]), statistics.n_outputs))
+    medians = np.empty((len(raw.order), statistics.n_outputs))
     for o in range(statistics.n_outputs):
         column = np.empty(len(medians))
-        node_medians(rows, raw.nodes["first_row"], raw.nodes["n_rows"], statistics.wy, o, column)
+        node_medians(rows, raw.field("first_row"), raw.field("n_rows"), statistics.wy, o, column)
         medians[:, o] = column
     return medians

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 @dataclass(frozen=True, eq=False)
 class RawTree:
-    """Node records and sums in preorder, and the order in which the kernel had numbered them."""
+    """Node records as the kernel numbered them, the same numbers in preorder, and sums in preorder."""
 
     nodes: NDArray[Any]  # kernels.records.NODE
     sums: NDArray[np.float64]  # (nodes, sums)
@@ -19,8 +19,13 @@ class RawTree:
     order: NDArray[np.int64]
     subsets: NDArray[np.uint32]
 
-    def renumbered(self, links: NDArray[np.int64]) -> NDArray[np.int32]:
+    def field(self, name: str) -> NDArray[Any]:
+        """One field of the nodes, in preorder. The records are never copied whole: they are the largest part."""
+        return self.nodes[name][self.order]
+
+    def links(self, name: str) -> NDArray[np.int32]:
         """Links to nodes, in preorder numbers; -1 stays."""
+        links = self.field(name)
         position = np.empty(len(self.order), dtype=np.int32)
         position[self.order] = np.arange(len(self.order), dtype=np.int32)
         return np.where(links < 0, np.int32(-1), position[links])

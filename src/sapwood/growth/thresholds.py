@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sapwood.codes.coded import CodedTable
+from sapwood.growth.raw import RawTree
 from sapwood.kernels.search import IMPLICIT_ROW, NO_ROW
 from sapwood.tree import UNDEFINED
 
@@ -27,17 +28,18 @@ def midpoints(below: Array, above: Array) -> NDArray[np.float64]:
     return np.where(usable, middle, below)
 
 
-def split_thresholds(coded: CodedTable, nodes: Array) -> NDArray[np.float64]:
+def split_thresholds(coded: CodedTable, raw: RawTree) -> NDArray[np.float64]:
     """Threshold of every node: +inf where all present rows go left, NaN at category splits, -2 at leaves."""
-    thresholds = np.full(len(nodes), float(UNDEFINED))
-    for j in np.unique(nodes["feature"][nodes["feature"] >= 0]):
-        at = np.flatnonzero(nodes["feature"] == j)
-        thresholds[at] = np.nan if coded.is_category[j] else _column_thresholds(coded, int(j), nodes, at)
+    feature = raw.field("feature")
+    thresholds = np.full(len(feature), float(UNDEFINED))
+    for j in np.unique(feature[feature >= 0]):
+        at = np.flatnonzero(feature == j)
+        thresholds[at] = np.nan if coded.is_category[j] else _column_thresholds(coded, int(j), raw, raw.order[at])
     return thresholds
 
 
-def _column_thresholds(coded: CodedTable, j: int, nodes: Array, at: Array) -> NDArray[np.float64]:
-    below, above, drawn = nodes["at_left"][at], nodes["at_right"][at], nodes["threshold"][at]
+def _column_thresholds(coded: CodedTable, j: int, raw: RawTree, at: Array) -> NDArray[np.float64]:
+    below, above, drawn = raw.nodes["at_left"][at], raw.nodes["at_right"][at], raw.nodes["threshold"][at]
     result = np.full(len(at), np.inf)
     cut = above != NO_ROW
     result[cut] = midpoints(_values(coded, j, below[cut], coded.high), _values(coded, j, above[cut], coded.low))

@@ -61,16 +61,16 @@ OPEN = np.dtype(  # a node that may still be split, with the best split found fo
 
 NODE = np.dtype(
     [
-        ("left", np.int64),
-        ("right", np.int64),
-        ("feature", np.int64),
-        ("missing_left", np.int64),
-        ("at_left", np.int64),
-        ("at_right", np.int64),
+        ("left", np.int32),
+        ("right", np.int32),
+        ("feature", np.int32),
+        ("missing_left", np.int32),
+        ("at_left", np.int32),
+        ("at_right", np.int32),
         ("threshold", np.float64),
-        ("subset_start", np.int64),
-        ("n_rows", np.int64),
-        ("first_row", np.int64),  # the node's rows are rows[first_row : first_row + n_rows]
+        ("subset_start", np.int32),
+        ("n_rows", np.int32),
+        ("first_row", np.int32),  # the node's rows are rows[first_row : first_row + n_rows]
         ("weight", np.float64),
         ("mass", np.float64),
         ("lower", np.float64),
