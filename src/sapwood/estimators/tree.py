@@ -12,7 +12,7 @@ from sklearn.base import ClassifierMixin, MultiOutputMixin, RegressorMixin
 from sklearn.utils import Bunch, Tags
 
 from sapwood.codes.coded import code_table
-from sapwood.errors import InputError, ParameterError
+from sapwood.errors import InputError
 from sapwood.estimators.base import RuledEstimator, seed_from
 from sapwood.estimators.settings import class_weights, monotonic_signs, n_features_drawn, rows_at_least
 from sapwood.estimators.tree_rules import CLASSIFIER_RULES, REGRESSOR_RULES
@@ -151,7 +151,8 @@ class DecisionTree(MultiOutputMixin, RuledEstimator):
 
     def decision_path(self, X: Any, check_input: bool = True) -> sparse.csr_matrix:  # noqa: ARG002
         """Indicator matrix (rows x nodes) of the nodes each row passes."""
-        return self._predictor.paths(self._nodes(X)) if hasattr(self, "schema_") else self._check_fitted()
+        nodes = self._nodes(X)
+        return self._predictor.paths(nodes)
 
     def explain_row(self, x: Any) -> str:
         """The way of one row through the tree, in words."""
@@ -385,8 +386,8 @@ class DecisionTreeRegressor(RegressorMixin, DecisionTree):
 
     def predict(self, X: Any, check_input: bool = True) -> NDArray[np.float64]:  # noqa: ARG002
         """Value of every row's leaf."""
-        values = self.tree_.value[:, :, 0] if hasattr(self, "tree_") else np.empty((0, 0))
-        predicted = values[self._nodes(X)]
+        nodes = self._nodes(X)
+        predicted = self.tree_.value[:, :, 0][nodes]
         return predicted[:, 0] if self._single_output else predicted
 
     def _read_target(self, y: Any, n_rows: int) -> NumberTarget:
@@ -422,6 +423,3 @@ def _check_counts(target: NumberTarget) -> None:
             "Sum of y is not strictly positive, which criterion='poisson' needs. Use criterion='squared_error' for a "
             "target that is always zero."
         )
-
-
-__all__ = ["DecisionTree", "DecisionTreeClassifier", "DecisionTreeRegressor", "ParameterError"]
