@@ -20,7 +20,7 @@ def main(library: str, task: str, folder: str, *settings: str) -> None:
     pairs = dict(setting.split("=") for setting in settings)
     parameters = {name: None if value == "None" else int(value) for name, value in pairs.items()}
     X, y = (np.load(Path(folder) / f"{name}.npy") for name in "Xy")
-    make_model(library, task, **parameters).fit(X[:100], y[:100])  # compiled code is loaded here
+    make_model(library, task, **parameters).fit(X[:1000], y[:1000])  # all of the compiled code is loaded here
     Path("/proc/self/clear_refs").write_text("5")
     before = _status(PRESENT)
     model = make_model(library, task, **parameters).fit(X, y)

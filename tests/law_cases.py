@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -27,6 +27,7 @@ CRITERIA = CLASSIFICATION + REGRESSION
 examples = settings(
     max_examples=int(os.environ.get("SAPWOOD_EXAMPLES", "20")),
     deadline=None,
+    phases=[phase for phase in Phase if phase is not Phase.explain],  # it traces every line: minutes
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
 

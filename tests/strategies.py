@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -22,6 +22,7 @@ LEVELS = ("red", "blue", "yellow", "green", "black", "white")
 examples = settings(
     max_examples=EXAMPLES,
     deadline=None,
+    phases=[phase for phase in Phase if phase is not Phase.explain],  # it traces every line: minutes
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much],
 )
 

@@ -84,7 +84,7 @@ implicits = st.sampled_from([NOTHING, VALUE, MISSING])
 
 
 def arrange(node: Node, implicit: int, keep_empty: bool) -> Lists:
-    """The lists of a sorted column; an empty one is either kept or absent (-1)."""
+    """The lists of a sorted column; an empty one is either kept or absent (all absent ones share the last)."""
     present, values = node.present, node.values
     order = present[np.argsort(values[present], kind="stable")]
     parts = {"below": order, "above": order[:0], "missing": node.missing}
@@ -104,6 +104,10 @@ def _joined(rows: Array, parts: dict[str, Array], values: Array, implicit: int, 
         column[name] = len(lists) if len(members) or keep_empty else -1
         if column[name][0] >= 0:
             lists.append(with_tie_bits(members, values))
+    for name in parts:
+        if column[name][0] < 0:
+            column[name] = len(lists)
+    lists.append(lists[0][:0])
     ends = np.cumsum([len(part) for part in lists])
     return Lists(column[0], np.concatenate(lists), np.append(0, ends[:-1]), ends)
 

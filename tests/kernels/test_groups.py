@@ -16,7 +16,6 @@ from sapwood.kernels.groups import (
     coded_pairs,
     coded_rows,
     coded_vectors,
-    list_size,
     sorted_pairs,
     sorted_rows,
     sorted_vectors,
@@ -192,8 +191,3 @@ def test_coded_rows(data: Any, node: Node) -> None:
     check_rows(node, medians)
     check_codes(node, codes, ints)
     assert not hist.any()
-
-
-def test_list_size_of_no_list_is_zero() -> None:
-    lo, hi = np.array([0, 3]), np.array([3, 7])
-    assert [list_size(member, lo, hi) for member in (-1, 0, 1)] == [0, 3, 4]

@@ -287,12 +287,41 @@ def category_splits(feature: int, x: Floats) -> Iterator[Split]:
         yield Split(feature, None, frozenset(levels), False, ~missing)
 
 
+def level_profiles(task: Task, rows: Ints, x: Floats) -> dict[int, tuple[float, ...]]:
+    """What a criterion sees of every level: its class shares or means, or where all of these are equal, its weight."""
+    levels = np.unique(x[~np.isnan(x)])
+    member = membership(task, rows, x == levels[:, None])
+    shares = [class_shares(y, member) if task.classes else means(y, member)[:, None] for y in task.target[rows].T]
+    profiles = np.hstack(shares).round(12)
+    if (profiles == profiles[0]).all():
+        profiles = member.sum(axis=1, keepdims=True)
+    return {int(level): tuple(row) for level, row in zip(levels, profiles, strict=True)}
+
+
+def keeps_twins_together(task: Task, rows: Ints, x: Floats, splits: list[Split]) -> list[Split]:
+    """Splits that do not part levels of equal profile, so that the names of levels cannot matter.
+
+    Two equal levels may be parted if there is nothing else: there is one way only.
+    """
+    if len(splits) <= 1:
+        return splits
+    profiles = level_profiles(task, rows, x)
+    kept = []
+    for split in splits:
+        sides = {(profile, level in (split.left_levels or ())) for level, profile in profiles.items()}
+        if len(sides) == len(set(profiles.values())):
+            kept.append(split)
+    return kept
+
+
 def all_splits(task: Task, rows: Ints) -> list[Split]:
     """Every candidate of a node in the order that decides ties."""
     found: list[Split] = []
     for feature, column in enumerate(task.columns):
-        splits = category_splits if column.is_category else number_splits
-        candidates = splits(feature, column.values[rows])
+        x = column.values[rows]
+        candidates = list(category_splits(feature, x) if column.is_category else number_splits(feature, x))
+        if column.is_category and task.rules.criterion != "absolute_error":
+            candidates = keeps_twins_together(task, rows, x, candidates)
         found.extend(sorted(candidates, key=lambda split: split.missing_left))  # missing to the right comes first
     return found
 

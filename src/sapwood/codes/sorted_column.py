@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sapwood.kernels.sorting import count_runs, order_keys, radix_sort
+from sapwood.kernels.sorting import BUCKETS, count_runs, order_keys, radix_sort
 
 Array = NDArray[Any]
 
@@ -53,4 +53,6 @@ def _sorted_keys(values: Array, rows: Array) -> tuple[Array, Array]:
     bits = (values + values.dtype.type(0)).view(unsigned)  # adding zero turns -0.0 into 0.0: they are equal
     n_bits = 8 * bits.dtype.itemsize
     order_keys(bits, unsigned(1) << unsigned(n_bits - 1), bits)
-    return radix_sort(bits, rows.copy(), n_bits, np.empty_like(bits), np.empty_like(rows))  # type: ignore[no-any-return]
+    count = np.empty(BUCKETS, dtype=np.int64)
+    result: tuple[Array, Array] = radix_sort(bits, rows.copy(), n_bits, np.empty_like(bits), np.empty_like(rows), count)
+    return result

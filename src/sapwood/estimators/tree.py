@@ -72,6 +72,7 @@ class DecisionTree(MultiOutputMixin, RuledEstimator):
         if not weight.all():  # a class of weight zero remains a class, but its rows count for nothing
             used = np.flatnonzero(weight)
             grown_on, statistics = table.take(used), replace(statistics, wy=statistics.wy[used])
+        del weight  # the statistics hold it
         tree = self._grow(grown_on, statistics, n_jobs)
         self._describe(grown_on, target)
         return prune(tree, ccp_alpha) if ccp_alpha > 0 else tree
@@ -83,15 +84,20 @@ class DecisionTree(MultiOutputMixin, RuledEstimator):
         if self.splitter == "random":
             values = np.stack([table.values(j).astype(np.float64) for j in range(table.n_features)])
         absolute = statistics.is_absolute
-        coded = code_table(
-            table,
-            max_bins=self.max_bins,
-            list_all=absolute,
-            n_reserved=1 + statistics.n_outputs * absolute,
-            n_jobs=n_jobs,
-        )
         return grow_tree(
-            coded, statistics, rules, n_levels=table.schema.n_levels, monotonic=signs, leaf=self.leaf, values=values
+            code_table(
+                table,
+                max_bins=self.max_bins,
+                list_all=absolute,
+                n_reserved=1 + statistics.n_outputs * absolute,
+                n_jobs=n_jobs,
+            ),
+            statistics,
+            rules,
+            n_levels=table.schema.n_levels,
+            monotonic=signs,
+            leaf=self.leaf,
+            values=values,
         )
 
     def _growth_rules(self, table: Table, total_weight: float) -> GrowthRules:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -28,14 +28,14 @@ N_SLOTS = 64  # depth first, the smaller child first: at most log2(rows) nodes a
 
 @dataclass(frozen=True, eq=False)
 class Lists:
-    """All lists in one array: rows, orders of targets, the columns' lists, marks of coded columns."""
+    """All lists in one array: rows, orders of targets, the columns' lists, marks of coded columns, and an empty one."""
 
     entries: NDArray[np.uint32]
     lo: NDArray[np.int64]
     hi: NDArray[np.int64]
     n_always: int
     n_lists: int
-    of_column: NDArray[np.int64]  # (features, 3): below, above, missing; -1 for none
+    of_column: NDArray[np.int64]  # (features, 3): below, above, missing; the last list, which is empty, for none
 
 
 def grow_tree(
@@ -53,13 +53,18 @@ def grow_tree(
     statistics, rules = scale.statistics(statistics), scale.rules(rules)
     lists = _arrange_lists(coded, statistics)
     raw = _run_kernel(coded, statistics, rules, lists, monotonic, values)
+    rows = lists.entries[: coded.n_rows].copy()
+    coded = replace(
+        coded, entries=rows[:0]
+    )  # the entries go before the tree is put together: they are the largest part
+    del lists
     return Tree(
         children_left=raw.links("left"),
         children_right=raw.links("right"),
         feature=raw.field("feature").astype(np.int32),
         threshold=split_thresholds(coded, raw),
         missing_go_to_left=raw.field("missing_left").astype(np.bool_),
-        value=leaf_values(raw, statistics, leaf, lists.entries[: coded.n_rows], scale),
+        value=leaf_values(raw, statistics, leaf, rows, scale),
         impurity=shifted(raw.field("mass") / raw.field("weight"), scale.impurity),
         n_node_samples=raw.field("n_rows").astype(np.int64),
         weighted_n_node_samples=shifted(raw.field("weight"), scale.weight),
@@ -95,6 +100,7 @@ def _run_kernel(
     # Pages of these arrays that no node is written to cost nothing.
     nodes, sums = np.empty(capacity, dtype=NODE), np.empty((capacity, n_sums))
     middle = np.empty((capacity, n_outputs)) if medians else None
+    bounds = np.empty((capacity, 2)) if monotonic is not None and monotonic.any() else None
     n_nodes, n_words = grow(
         _columns(coded, lists, monotonic),
         coded.codes,
@@ -126,10 +132,15 @@ def _run_kernel(
         levels,
         subsets,
         critical_values(rules.significance, statistics.n_classes, n_outputs, float(statistics.wy[:, 0].sum())),
+        bounds,
     )
     pool = np.empty(0, dtype=np.uint32) if subsets is None else subsets[:n_words].copy()
     order = preorder(nodes["left"], nodes["right"], n_nodes)
-    return RawTree(nodes, sums[order], None if middle is None else middle[order], order, pool)
+
+    def ordered(by_node: Array | None) -> Array | None:
+        return None if by_node is None else by_node[order]
+
+    return RawTree(nodes, sums[order], ordered(middle), ordered(bounds), order, pool)
 
 
 def _levels(widest: int, n_slots: int, n_sums: int, n_rows: int, max_exhaustive: int, absolute: bool) -> Levels:
@@ -170,6 +181,8 @@ def _arrange_lists(coded: CodedTable, statistics: Statistics) -> Lists:
     for j in np.flatnonzero(coded.is_coded):
         of_column[j, 0] = len(ranges)
         ranges.append((0, 1))
+    of_column[of_column < 0] = len(ranges)
+    ranges.append((0, 0))
     bounds = np.array(ranges, dtype=np.int64)
     coded.entries[: n_always * n_rows] = np.concatenate(always)
     return Lists(coded.entries, bounds[:, 0].copy(), bounds[:, 1].copy(), n_always, n_lists, of_column)

@@ -28,8 +28,8 @@ def leaf_values(raw: RawTree, statistics: Statistics, leaf: str, rows: NDArray[A
         values = raw.middle.copy()
     elif leaf == "median":
         values = _medians(raw, statistics, rows)
-    if statistics.n_outputs == 1:
-        values = np.clip(values, raw.field("lower")[:, None], raw.field("upper")[:, None])
+    if raw.bounds is not None:
+        values = np.clip(values, raw.bounds[:, :1], raw.bounds[:, 1:])
     return np.ascontiguousarray(shifted(values, scale.target)[:, :, None])
 
 
@@ -50,8 +50,8 @@ def _class_values(raw: RawTree, statistics: Statistics, leaf: str, scale: Scale)
         else:
             shares = weights / weights.sum(axis=1, keepdims=True)
         values[:, o, : weights.shape[1]] = shares
-    if statistics.n_classes == (2,) and np.isfinite(raw.field("lower")).any() | np.isfinite(raw.field("upper")).any():
-        share = np.clip(values[:, 0, 1], raw.field("lower"), raw.field("upper"))
+    if raw.bounds is not None and statistics.n_classes == (2,):
+        share = np.clip(values[:, 0, 1], raw.bounds[:, 0], raw.bounds[:, 1])
         values[:, 0, 0], values[:, 0, 1] = 1.0 - share, share
     return values
 

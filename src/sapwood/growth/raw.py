@@ -11,11 +11,12 @@ from numpy.typing import NDArray
 
 @dataclass(frozen=True, eq=False)
 class RawTree:
-    """Node records as the kernel numbered them, the same numbers in preorder, and sums in preorder."""
+    """Node records as the kernel numbered them, the same numbers in preorder, and sums, medians, bounds in preorder."""
 
     nodes: NDArray[Any]  # kernels.records.NODE
     sums: NDArray[np.float64]  # (nodes, sums)
     middle: NDArray[np.float64] | None  # (nodes, outputs) medians, for the absolute error
+    bounds: NDArray[np.float64] | None  # (nodes, 2) least and largest value under monotonic constraints
     order: NDArray[np.int64]
     subsets: NDArray[np.uint32]
 

@@ -32,12 +32,6 @@ LOW_6 = np.uint64(63)
 BIT = np.uint64(1)
 
 
-@part
-def list_size(member, lo, hi):
-    """Rows of the node in a list; -1 is no list."""
-    return hi[member] - lo[member] if member >= 0 else 0
-
-
 # One output, two classes or a number: statistics (w, s)
 
 
@@ -73,21 +67,18 @@ def sum_pairs(entries, first, last, wy, center):
 def sorted_pairs(column, entries, lo, hi, wy, center, n_node, w_node, s_node, floats, ints):
     """Groups of a sorted column."""
     n, w, s, g = 0, 0.0, 0.0, -1
-    mn, mw, ms = list_size(column.missing, lo, hi), 0.0, 0.0
-    if column.below >= 0:
-        n, w, s, g = walk_pairs(entries, lo[column.below], hi[column.below], wy, center, n, w, s, g, floats, ints)
-    if mn > 0:
-        mw, ms = sum_pairs(entries, lo[column.missing], hi[column.missing], wy, center)
+    mn = hi[column.missing] - lo[column.missing]
+    n, w, s, g = walk_pairs(entries, lo[column.below], hi[column.below], wy, center, n, w, s, g, floats, ints)
+    mw, ms = sum_pairs(entries, lo[column.missing], hi[column.missing], wy, center)
     if column.implicit == MISSING:
         return g + 1, n_node - n, w_node - w, s_node - s
     at, n_implicit = g + 1, 0
     if column.implicit == VALUE:
-        n_implicit = n_node - n - list_size(column.above, lo, hi) - mn
+        n_implicit = n_node - n - (hi[column.above] - lo[column.above]) - mn
     if n_implicit > 0:  # a group for the implicit rows: what all the lists leave over
         ints[CUM_N, at], floats[CUM_W, at], floats[CUM_S, at] = n, w, s
         g = at
-    if column.above >= 0:
-        n, w, s, g = walk_pairs(entries, lo[column.above], hi[column.above], wy, center, n, w, s, g, floats, ints)
+    n, w, s, g = walk_pairs(entries, lo[column.above], hi[column.above], wy, center, n, w, s, g, floats, ints)
     if n_implicit > 0:
         w_rest, s_rest = w_node - w - mw, s_node - s - ms
         for i in range(at, g + 1):
@@ -168,32 +159,25 @@ def sorted_vectors(column, entries, lo, hi, wy, criterion, n_node, w_node, float
     for d in range(work.shape[1]):
         work[LEFT, d] = 0.0
         work[MISS, d] = 0.0
-    n, w, g, mn, mw = 0, 0.0, -1, list_size(column.missing, lo, hi), 0.0
-    if column.below >= 0:
-        n, w, g = walk_vectors(
-            entries, lo[column.below], hi[column.below], wy, criterion, n, w, g, floats, ints, vectors
-        )
-    if mn > 0:
-        for i in range(lo[column.missing], hi[column.missing]):
-            r = entries[i] >> ONE
-            mw += wy[r, 0]
-            add_row(wy, r, criterion, vectors, work[MISS])
+    n, w, g, mn, mw = 0, 0.0, -1, hi[column.missing] - lo[column.missing], 0.0
+    n, w, g = walk_vectors(entries, lo[column.below], hi[column.below], wy, criterion, n, w, g, floats, ints, vectors)
+    for i in range(lo[column.missing], hi[column.missing]):
+        r = entries[i] >> ONE
+        mw += wy[r, 0]
+        add_row(wy, r, criterion, vectors, work[MISS])
     if column.implicit == MISSING:
         for d in range(work.shape[1]):
             work[MISS, d] = work[NODE_SUMS, d] - work[LEFT, d]
         return g + 1, n_node - n, w_node - w
     at, n_implicit = g + 1, 0
     if column.implicit == VALUE:
-        n_implicit = n_node - n - list_size(column.above, lo, hi) - mn
+        n_implicit = n_node - n - (hi[column.above] - lo[column.above]) - mn
     if n_implicit > 0:
         ints[CUM_N, at], floats[CUM_W, at] = n, w
         for d in range(work.shape[1]):
             cum[at, d] = work[LEFT, d]
         g = at
-    if column.above >= 0:
-        n, w, g = walk_vectors(
-            entries, lo[column.above], hi[column.above], wy, criterion, n, w, g, floats, ints, vectors
-        )
+    n, w, g = walk_vectors(entries, lo[column.above], hi[column.above], wy, criterion, n, w, g, floats, ints, vectors)
     if n_implicit > 0:
         for i in range(at, g + 1):
             ints[CUM_N, i] += n_implicit
@@ -247,21 +231,19 @@ def coded_vectors(codes, entries, first, last, wy, criterion, floats, ints, hist
 def sorted_rows(column, entries, lo, hi, wy, floats, ints, medians):
     """Rows of a sorted column in order, where each group ends, and missing rows; OUT medians.rows."""
     n, w, g = 0, 0.0, -1
-    if column.below >= 0:
-        for i in range(lo[column.below], hi[column.below]):
-            r = entries[i] >> ONE
-            medians.rows[0, n] = r
-            n += 1
-            w += wy[r, 0]
-            g += 1 - np.int64(entries[i] & ONE)
-            ints[CUM_N, g], floats[CUM_W, g] = n, w
+    for i in range(lo[column.below], hi[column.below]):
+        r = entries[i] >> ONE
+        medians.rows[0, n] = r
+        n += 1  # noqa: SIM113 - kernels count in int64
+        w += wy[r, 0]
+        g += 1 - np.int64(entries[i] & ONE)
+        ints[CUM_N, g], floats[CUM_W, g] = n, w
     mn, mw = 0, 0.0
-    if column.missing >= 0:
-        for i in range(lo[column.missing], hi[column.missing]):
-            r = entries[i] >> ONE
-            medians.rows[1, mn] = r
-            mn += 1
-            mw += wy[r, 0]
+    for i in range(lo[column.missing], hi[column.missing]):
+        r = entries[i] >> ONE
+        medians.rows[1, mn] = r
+        mn += 1
+        mw += wy[r, 0]
     return g + 1, mn, mw
 
 

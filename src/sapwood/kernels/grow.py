@@ -153,11 +153,10 @@ def mark_sides(columns, codes, entries, slot, lo, hi, side, levels, at):
 
 
 @part
-def new_leaf(node, lower, upper):
+def new_leaf(node):
     """Make a node a leaf; it may be split later."""
     node.left, node.right, node.feature, node.subset_start = -1, -1, -2, -1
     node.threshold, node.missing_left = np.nan, 0
-    node.lower, node.upper = lower, upper
 
 
 @part
@@ -169,13 +168,16 @@ def node_value(nodes, sums, node, middle):
 
 
 @part
-def narrow(sign, nodes, left, left_value, right_value):
+def narrow(sign, nodes, sums, left, middle, left_slot, right_slot, bounds):
     """Bounds of the children of a split on a constrained column: neither may cross the middle of their values."""
-    border = 0.5 * (left_value + right_value)
-    if sign > 0:
-        nodes[left].upper, nodes[left + 1].lower = border, border
-    elif sign < 0:
-        nodes[left].lower, nodes[left + 1].upper = border, border
+    if bounds is not None:
+        border = 0.5 * (node_value(nodes, sums, left, middle) + node_value(nodes, sums, left + 1, middle))
+        if sign > 0:
+            left_slot.upper, right_slot.lower = border, border
+        elif sign < 0:
+            left_slot.lower, right_slot.upper = border, border
+        bounds[left, 0], bounds[left, 1] = left_slot.lower, left_slot.upper
+        bounds[left + 1, 0], bounds[left + 1, 1] = right_slot.lower, right_slot.upper
 
 
 @part
@@ -246,12 +248,14 @@ def grow(
     levels,
     subsets,
     critical,
+    bounds,
 ):
     """Grow a tree; returns (how many nodes, how many words of subsets).
 
     IN/OUT entries: list 0 holds the rows, lists up to n_always follow every split, the others only where a child is
     searched; lists from n_lists on are the marks of coded columns. Row 0 of lo and hi has the root's part of each list.
-    OUT nodes, sums, middle, subsets. Depth first, the smaller child is taken first, so that few slots are enough.
+    OUT nodes, sums, middle, subsets, bounds (least and largest value of a node under monotonic constraints, or None).
+    Depth first, the smaller child is taken first, so that few slots are enough.
     """
     best_first = limits.max_leaves > 0
     n_words, n_free, n_open, n_leaves = 0, len(open_) - 1, 0, 1
@@ -259,12 +263,14 @@ def grow(
         free[i] = len(open_) - 1 - i
     own[0] = 0
 
-    new_leaf(nodes[0], -np.inf, np.inf)
+    new_leaf(nodes[0])
     constant = total_node(wy, limits.criterion, entries, lo[0], hi[0], nodes[0], sums[0], vectors, row_of(middle, 0))
-    open_[0].node, open_[0].depth, open_[0].key = 0, 0, mix(limits.seed, 0)
+    open_[0].node, open_[0].depth, open_[0].key = 0, 0, mix(limits.seed, np.int64(0))
     open_[0].lower, open_[0].upper = -np.inf, np.inf
+    if bounds is not None:
+        bounds[0, 0], bounds[0, 1] = -np.inf, np.inf
     wanted[0] = may_split(limits, nodes[0], 0, constant)
-    first, n_nodes, c, last = 0, 1, 0, 1
+    first, n_nodes, c, last = 0, np.int64(1), 0, 1  # an int64 at once, so that what takes it is compiled once
     while True:
         while c != last:  # the nodes just made: one root, or two children, the larger one first
             at = own[c]
@@ -306,10 +312,10 @@ def grow(
         n_free -= 2
         own[0], own[1] = free[n_free], free[n_free + 1]
         mark_sides(columns, codes, entries, slot, lo[at], hi[at], side, levels, at)
-        split_lists(entries, 0, n_always, lo, hi, at, own[0], own[1], side, moved)
+        split_lists(entries, np.int64(0), n_always, lo, hi, at, own[0], own[1], side, moved)
         for c in range(2):
             child = nodes[left + c]
-            new_leaf(child, slot.lower, slot.upper)
+            new_leaf(child)
             constant = total_node(
                 wy,
                 limits.criterion,
@@ -327,13 +333,6 @@ def grow(
             n_free += 3
             c = last = 0
             continue
-        narrow(
-            columns[slot.feature].monotonic,
-            nodes,
-            left,
-            node_value(nodes, sums, left, middle),
-            node_value(nodes, sums, left + 1, middle),
-        )
         write_split(slot, nodes[slot.node], left)
         if columns[slot.feature].is_category != 0:
             nodes[slot.node].subset_start = n_words
@@ -344,9 +343,10 @@ def grow(
             split_lists(entries, n_always, n_lists, lo, hi, at, own[0], own[1], side, moved)
             inherit_marks(n_lists, lo, hi, at, own[0], own[1])
         for c in range(2):
-            new, child = open_[own[c]], nodes[left + c]
+            new = open_[own[c]]
             new.node, new.depth, new.key = left + c, slot.depth + 1, mix(slot.key, c + 1)
-            new.lower, new.upper = child.lower, child.upper
+            new.lower, new.upper = slot.lower, slot.upper
+        narrow(columns[slot.feature].monotonic, nodes, sums, left, middle, open_[own[0]], open_[own[1]], bounds)
         free[n_free] = at
         n_free += 1
         first = left

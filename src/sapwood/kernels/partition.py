@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from sapwood.kernels._jit import ONE, lean_kernel
-from sapwood.kernels.groups import MISSING, VALUE, list_size
+from sapwood.kernels.groups import MISSING, VALUE
 
 ZERO = np.uint32(0)
 
@@ -51,22 +51,20 @@ def mark_list(entries, first, last, value, side):
 @lean_kernel
 def mark_sorted(column, entries, lo, hi, n_left, missing_left, side):
     """Sides of the rows when the first n_left present rows of a sorted column go left; OUT side."""
-    n_below, n_above = list_size(column.below, lo, hi), list_size(column.above, lo, hi)
-    n_implicit = hi[0] - lo[0] - n_below - n_above - list_size(column.missing, lo, hi)
+    below, above, missing = column.below, column.above, column.missing
+    n_below = hi[below] - lo[below]
+    n_implicit = hi[0] - lo[0] - n_below - (hi[above] - lo[above]) - (hi[missing] - lo[missing])
     if column.implicit == VALUE and n_implicit > 0:
-        mark_list(entries, lo[0], hi[0], n_left > n_below, side)
+        mark_list(entries, lo[0], hi[0], np.int64(n_left > n_below), side)
     elif column.implicit == MISSING:
         mark_list(entries, lo[0], hi[0], missing_left, side)
-    if column.below >= 0:
-        cut = lo[column.below] + min(n_left, n_below)
-        mark_list(entries, lo[column.below], cut, 1, side)
-        mark_list(entries, cut, hi[column.below], 0, side)
-    if column.above >= 0:
-        cut = lo[column.above] + max(0, n_left - n_below - n_implicit)
-        mark_list(entries, lo[column.above], cut, 1, side)
-        mark_list(entries, cut, hi[column.above], 0, side)
-    if column.missing >= 0:
-        mark_list(entries, lo[column.missing], hi[column.missing], missing_left, side)
+    cut_below = lo[below] + min(n_left, n_below)
+    cut_above = lo[above] + max(np.int64(0), n_left - n_below - n_implicit)
+    mark_list(entries, lo[below], cut_below, np.int64(1), side)
+    mark_list(entries, cut_below, hi[below], np.int64(0), side)
+    mark_list(entries, lo[above], cut_above, np.int64(1), side)
+    mark_list(entries, cut_above, hi[above], np.int64(0), side)
+    mark_list(entries, lo[missing], hi[missing], missing_left, side)
 
 
 @lean_kernel

@@ -18,7 +18,10 @@ COLUMN = np.dtype(
         ("code_row", np.int64),  # row of the code matrix, or -1 for a sorted column
         ("n_codes", np.int64),  # largest code
         ("is_category", np.int64),
-        ("below", np.int64),  # list of the rows below the implicit value, or of all present rows; -1 for none
+        (
+            "below",
+            np.int64,
+        ),  # list of the rows below the implicit value, or of all present rows; absent lists are empty
         ("above", np.int64),  # list of the rows above the implicit value
         ("missing", np.int64),  # list of the rows without a value
         ("implicit", np.int64),  # what rows in no list hold: NOTHING, VALUE or MISSING
@@ -73,8 +76,6 @@ NODE = np.dtype(
         ("first_row", np.int32),  # the node's rows are rows[first_row : first_row + n_rows]
         ("weight", np.float64),
         ("mass", np.float64),
-        ("lower", np.float64),
-        ("upper", np.float64),
     ]
 )
 

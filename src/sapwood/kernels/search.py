@@ -14,7 +14,6 @@ from sapwood.kernels.groups import (
     coded_pairs,
     coded_rows,
     coded_vectors,
-    list_size,
     sorted_pairs,
     sorted_rows,
     sorted_vectors,
@@ -43,12 +42,12 @@ def visit(i, n_features, limits, key, features):
 @lean_kernel
 def entry_row(column, entries, lo, hi, position):
     """Row at a position among the present rows of a sorted column, IMPLICIT_ROW within the implicit value."""
-    n_below, n_above = list_size(column.below, lo, hi), list_size(column.above, lo, hi)
+    n_below, n_above = hi[column.below] - lo[column.below], hi[column.above] - lo[column.above]
     if position < n_below:
         return np.int64(entries[lo[column.below] + position] >> ONE)
     n_implicit = 0
     if column.implicit == VALUE:
-        n_implicit = hi[0] - lo[0] - n_below - n_above - list_size(column.missing, lo, hi)
+        n_implicit = hi[0] - lo[0] - n_below - n_above - (hi[column.missing] - lo[column.missing])
     if position < n_below + n_implicit:
         return IMPLICIT_ROW
     if position >= n_below + n_implicit + n_above:
@@ -149,9 +148,9 @@ def centred_sum(column, criterion, groups, ms, s, floats, vectors):
 @part
 def bury(column, lo, hi):
     """Mark a column as constant in the node, and so in all its descendants: its lists become empty."""
-    for member in (column.below, column.above, column.missing):
-        if member >= 0:
-            hi[member] = lo[member]
+    hi[column.below] = lo[column.below]
+    hi[column.above] = lo[column.above]
+    hi[column.missing] = lo[column.missing]
 
 
 @part
@@ -446,7 +445,8 @@ def search(
             break
         f = visit(i, n_features, limits, slot.key, features)
         column = columns[f]
-        if list_size(column.below, lo, hi) + list_size(column.above, lo, hi) + list_size(column.missing, lo, hi) == 0:
+        below, above, missing = column.below, column.above, column.missing
+        if lo[below] == hi[below] and lo[above] == hi[above] and lo[missing] == hi[missing]:
             continue
         groups, mn, mw, ms = collect(
             column,

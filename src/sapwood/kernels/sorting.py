@@ -23,10 +23,9 @@ def order_keys(bits, sign, keys):
 
 
 @kernel
-def radix_sort(keys, rows, n_bits, spare_keys, spare_rows):
-    """Sort rows by keys; returns the sorted (keys, rows), which are either pair of arrays."""
+def radix_sort(keys, rows, n_bits, spare_keys, spare_rows, count):
+    """Sort rows by keys; returns the sorted (keys, rows), which are either pair of arrays. OUT count: scratch."""
     n = len(keys)
-    count = np.empty(BUCKETS, np.int64)
     mask = np.uint64(BUCKETS - 1)
     shift = 0
     while shift < n_bits:

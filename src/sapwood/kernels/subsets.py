@@ -125,14 +125,13 @@ def forbids_some(limits):
 
 
 @lean_kernel
-def best_pair_of_all(limits, groups, mn, mw, ms, n, w, s, floor, tolerance, ints, levels):
+def best_pair_of_all(limits, groups, n_merged, mn, mw, ms, n, w, s, floor, tolerance, ints, levels):
     """Try every subset of few levels without the one of largest share, and all levels against missing rows."""
-    for i in range(groups):  # positions by share, which levels.order holds
-        ints[MERGED, levels.order[i]] = i
-        levels.sums[i, 0] = levels.s[i]
-    tabulate_subsets(groups, groups, ints, levels)
+    for g in range(groups):
+        levels.sums[g, 0] = levels.s[g]
+    tabulate_subsets(groups, n_merged, ints, levels)
     mass = pair_mass(limits.criterion, w, s)
-    everything = 1 << (groups - 1)
+    everything = 1 << (n_merged - 1)
     best, best_subset, best_left = floor, 0, False
     for subset in range(1, everything + 1 if mn > 0 else everything):
         for turn in range(2 if mn > 0 and subset < everything else 1):
@@ -157,10 +156,10 @@ def best_pair_subset(limits, groups, mn, mw, ms, n, w, s, floor, tolerance, floa
     for g in range(groups):
         levels.key[g] = share_of(levels.s[g], levels.w[g])
     n_merged = merge_equal(groups, ints, levels)
-    if groups <= limits.max_exhaustive and forbids_some(limits):
-        return best_pair_of_all(limits, groups, mn, mw, ms, n, w, s, floor, tolerance, ints, levels)
     if n_merged == 1:  # no order by share: a split without decrease may still prepare a good one
         n_merged = part_equals(groups, mn, ints, levels)
+    if n_merged <= limits.max_exhaustive and forbids_some(limits):
+        return best_pair_of_all(limits, groups, n_merged, mn, mw, ms, n, w, s, floor, tolerance, ints, levels)
     cumulate(groups, n_merged, floats, ints, levels)
     last = n_merged if mn > 0 else n_merged - 1
     decrease, cut, missing_left = best_pair_cut(
