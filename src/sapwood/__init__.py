@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from sapwood.errors import SapwoodError
+    from sapwood.estimators.newton import NewtonBoostingClassifier, NewtonBoostingRanker, NewtonBoostingRegressor
     from sapwood.estimators.pruning import PruningChoice, prune_by_cv
     from sapwood.estimators.tree import DecisionTreeClassifier, DecisionTreeRegressor
     from sapwood.plot import plot_decision_regions, plot_pruning, plot_tree
@@ -20,6 +21,9 @@ __version__ = "0.1.0"
 _HOMES = {
     "DecisionTreeClassifier": "sapwood.estimators.tree",
     "DecisionTreeRegressor": "sapwood.estimators.tree",
+    "NewtonBoostingClassifier": "sapwood.estimators.newton",
+    "NewtonBoostingRanker": "sapwood.estimators.newton",
+    "NewtonBoostingRegressor": "sapwood.estimators.newton",
     "PruningChoice": "sapwood.estimators.pruning",
     "SapwoodError": "sapwood.errors",
     "decision_steps": "sapwood.show",
@@ -36,6 +40,9 @@ _MODULES = ("errors", "plot", "show")
 __all__ = [
     "DecisionTreeClassifier",
     "DecisionTreeRegressor",
+    "NewtonBoostingClassifier",
+    "NewtonBoostingRanker",
+    "NewtonBoostingRegressor",
     "PruningChoice",
     "SapwoodError",
     "__version__",

@@ -36,6 +36,7 @@ __all__ = [
     "OneOf",
     "RandomState",
     "Rule",
+    "Text",
     "check_names",
     "check_parameters",
 ]
@@ -255,6 +256,17 @@ class CallableRule(Rule):
     def accepts(self, value: object) -> bool:
         """Accept every callable."""
         return callable(value)
+
+
+@dataclass(frozen=True)
+class Text(Rule):
+    """A name, whose meaning is checked where it is used."""
+
+    words: ClassVar[str] = "a name"
+
+    def accepts(self, value: object) -> bool:
+        """Accept every string."""
+        return isinstance(value, str)
 
 
 def check_parameters(owner: str, rules: Mapping[str, tuple[Rule, ...]], values: Mapping[str, object]) -> None:

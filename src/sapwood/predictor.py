@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from sapwood.codes.separation import round_down
 from sapwood.kernels.traverse import STEPS, Levels, find_leaves
 from sapwood.table.table import Table
 from sapwood.threads import blocks, run_all
@@ -74,7 +75,7 @@ def _pack(tree: Tree, dtype: np.dtype[Any]) -> NDArray[np.void]:
     number = ~np.arange(tree.node_count, dtype=np.int32)
     number[inner] = np.arange(len(inner), dtype=np.int32)
     steps = np.zeros(len(inner), dtype=STEPS[dtype])
-    steps["threshold"] = _round_down(tree.threshold[inner], dtype)
+    steps["threshold"] = round_down(tree.threshold[inner], dtype)
     steps["test"] = tree.feature[inner].astype(np.uint32) << np.uint32(1) | tree.missing_go_to_left[inner]
     steps["left"] = number[tree.children_left[inner]]
     steps["right"] = number[tree.children_right[inner]]
@@ -87,10 +88,3 @@ def _pack_levels(tree: Tree) -> Levels | None:
         return None
     inner = np.flatnonzero(~tree.is_leaf).astype(np.int32)
     return Levels(tree.subset_start[inner], tree.subsets, tree.n_levels, inner)
-
-
-def _round_down(thresholds: NDArray[np.float64], dtype: np.dtype[Any]) -> NDArray[Any]:
-    """Largest value of the type that is at most each threshold: cells of this type are on the same side of both."""
-    with np.errstate(over="ignore", under="ignore"):
-        rounded = thresholds.astype(dtype)
-        return np.where(rounded > thresholds, np.nextafter(rounded, dtype.type(-np.inf)), rounded)

@@ -8,24 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sapwood.codes.coded import CodedTable
+from sapwood.codes.separation import midpoints
 from sapwood.growth.raw import RawTree
 from sapwood.kernels.search import IMPLICIT_ROW, NO_ROW
 from sapwood.tree import UNDEFINED
 
 Array = NDArray[Any]
-
-
-def midpoints(below: Array, above: Array) -> NDArray[np.float64]:
-    """A value t with below <= t < above, the middle where it exists.
-
-    Halves are added, because a sum may overflow. Where the middle rounds to the upper value, or one end is infinite,
-    the lower value separates them just as well.
-    """
-    below, above = below.astype(np.float64), above.astype(np.float64)
-    with np.errstate(invalid="ignore"):
-        middle = below / 2 + above / 2
-    usable = np.isfinite(middle) & (middle < above) & (middle >= below)
-    return np.where(usable, middle, below)
 
 
 def split_thresholds(coded: CodedTable, raw: RawTree) -> NDArray[np.float64]:

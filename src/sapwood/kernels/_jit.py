@@ -12,7 +12,7 @@ from typing import Any
 import numba
 import numpy as np
 from llvmlite import ir
-from numba.core import event, types
+from numba.core import cgutils, event, types
 from numba.extending import intrinsic
 
 kernel = numba.njit(cache=True, nogil=True, error_model="numpy", _nrt=True, no_cfunc_wrapper=True)  # type: ignore[call-overload]
@@ -37,6 +37,23 @@ def lowest_bit(_context: Any, _word: Any) -> Any:
         return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 1))
 
     return types.uint64(types.uint64), generate
+
+
+@intrinsic
+def prefetch(_context: Any, array: Any, _index: Any) -> Any:
+    """Ask for the cache line of an element that will be read soon."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
+        byte, word = ir.IntType(8).as_pointer(), ir.IntType(32)
+        function = cgutils.get_or_insert_function(
+            builder.module, ir.FunctionType(ir.VoidType(), [byte, word, word, word]), "llvm.prefetch.p0"
+        )
+        place = builder.bitcast(builder.gep(data, [arguments[1]]), byte)
+        builder.call(function, [place, word(0), word(3), word(1)])  # to read, keep in every cache, data
+        return context.get_dummy_value()
+
+    return types.void(array, types.uint64), generate
 
 
 class _Breather(event.Listener):

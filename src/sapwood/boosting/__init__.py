@@ -1,0 +1,1 @@
+"""Tree work of boosting: growth, rounds, ensembles."""

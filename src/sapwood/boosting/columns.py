@@ -1,0 +1,105 @@
+"""Which columns a node may use: draws by tree, level and node, and interaction constraints."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sapwood.kernels.draws import mix
+
+Mask = NDArray[np.bool_]
+BY_TREE, BY_LEVEL, BY_NODE = 1, 2, 3  # keep the draws apart
+
+
+@dataclass(frozen=True, eq=False)
+class ColumnOptions:
+    """Shares of the columns drawn for a tree, of those for a level, of those for a node; and who may meet whom."""
+
+    n_features: int
+    by_tree: float = 1.0
+    by_level: float = 1.0
+    by_node: float = 1.0
+    weights: NDArray[np.float64] | None = None
+    together: tuple[frozenset[int], ...] | None = None  # columns of one path must lie in one of these sets
+
+    def choice(self, key: int) -> ColumnChoice:
+        """The choice for the tree of this key."""
+        everything = np.ones(self.n_features, dtype=np.bool_)
+        return ColumnChoice(self, key, self.draw(everything, self.by_tree, _hash(key, BY_TREE)))
+
+    def draw(self, mask: Mask, share: float, key: int) -> Mask:
+        """A share of the columns in the mask, at least one; heavier ones are likelier."""
+        if share >= 1.0:
+            return mask
+        columns = np.flatnonzero(mask)
+        wanted = max(1, round(share * len(columns)))
+        uniform = np.random.Generator(np.random.Philox(key)).random(self.n_features)[columns]
+        # Exponential clocks with rates `weights`: the first ones to ring are a weighted draw without replacement.
+        with np.errstate(divide="ignore"):
+            clock = -np.log1p(-uniform) / (1.0 if self.weights is None else self.weights[columns])
+        chosen = np.zeros_like(mask)
+        chosen[columns[np.argsort(clock, kind="stable")[:wanted]]] = True
+        return chosen
+
+
+@dataclass(eq=False)
+class ColumnChoice:
+    """Columns of one tree, level by level and node by node."""
+
+    options: ColumnOptions
+    key: int
+    of_tree: Mask
+    _levels: dict[int, Mask] = field(default_factory=dict)
+    _paths: dict[int, frozenset[int]] = field(default_factory=lambda: {0: frozenset()})
+
+    def usable(self, nodes: NDArray[Any], ids: Sequence[int]) -> Mask:
+        """(nodes, columns), or one row that serves all nodes."""
+        options = self.options
+        if options.by_level >= 1.0 and options.by_node >= 1.0 and options.together is None:
+            return self.of_tree[None, :]
+        return np.stack([self._of_node(nodes[i], i) for i in ids])
+
+    def _of_node(self, node: Any, i: int) -> Mask:
+        depth = int(node["depth"])
+        if depth not in self._levels:
+            self._levels[depth] = self.options.draw(
+                self.of_tree, self.options.by_level, _hash(self.key, BY_LEVEL, depth)
+            )
+        mask = self._levels[depth]
+        if self.options.together is not None:
+            mask = mask & self._may_meet(i)
+        if not mask.any():
+            return mask
+        return self.options.draw(mask, self.options.by_node, _hash(int(node["key"]), BY_NODE))
+
+    def follow(self, nodes: NDArray[Any], ids: Sequence[int]) -> None:
+        """Remember which columns lie on the way to the children of nodes that are being split."""
+        if self.options.together is None:
+            return
+        for i in ids:
+            path = self._paths[i] | {int(nodes["feature"][i])}
+            self._paths[int(nodes["left"][i])] = self._paths[int(nodes["right"][i])] = path
+
+    def _may_meet(self, i: int) -> Mask:
+        """Columns of all sets that hold the whole path; any column at the root."""
+        path = self._paths[i]
+        allowed = np.zeros(self.options.n_features, dtype=np.bool_)
+        for group in self.options.together or ():
+            if path <= group:
+                allowed[list(group)] = True
+        if not path:
+            allowed[:] = True
+        elif len(path) == 1:
+            allowed[list(path)] = True  # a column in no set may meet itself
+        return allowed
+
+
+def _hash(key: int, *parts: int) -> int:
+    found = np.uint64(key)
+    for part in parts:
+        found = mix(found, np.int64(part))
+    return int(found)

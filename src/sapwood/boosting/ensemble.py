@@ -1,0 +1,91 @@
+"""The fitted ensemble: scores are a constant plus what all trees say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sapwood.predictor import BLOCK_ROWS, Predictor
+from sapwood.table.table import Table
+from sapwood.threads import blocks, run_all
+from sapwood.tree import Tree
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Ensemble:
+    """`rounds[t][k]` is the tree of round t for score k; `base` are the scores before the first round."""
+
+    base: Floats
+    rounds: tuple[tuple[Tree, ...], ...] = ()
+    _predictors: dict[int, Predictor] = field(default_factory=dict, repr=False)
+
+    def __getstate__(self) -> dict[str, object]:
+        """Packed trees are made again when they are needed."""
+        return {"base": self.base, "rounds": self.rounds, "_predictors": {}}
+
+    @property
+    def n_rounds(self) -> int:
+        """Number of rounds."""
+        return len(self.rounds)
+
+    @property
+    def n_scores(self) -> int:
+        """Trees in a round."""
+        return len(self.base)
+
+    def upto(self, n_rounds: int) -> Ensemble:
+        """The first rounds only."""
+        return Ensemble(self.base, self.rounds[:n_rounds])
+
+    def scores(self, table: Table, n_rounds: int | None = None, n_jobs: int = 1) -> Floats:
+        """Scores (n_scores, rows) after all rounds, or after some."""
+        out = np.repeat(self.base[:, None], table.n_rows, axis=1)
+        for _ in self._advance(table, out, self.rounds[:n_rounds], n_jobs):
+            pass
+        return out
+
+    def staged_scores(self, table: Table, n_jobs: int = 1) -> Iterator[Floats]:
+        """Scores after each round."""
+        out = np.repeat(self.base[:, None], table.n_rows, axis=1)
+        for _ in self._advance(table, out, self.rounds, n_jobs):
+            yield out.copy()
+
+    def _advance(self, table: Table, out: Floats, rounds: tuple[tuple[Tree, ...], ...], n_jobs: int) -> Iterator[None]:
+        """Add one round after the other, in the order of training, so that sums are the same to the last bit."""
+        for trees in rounds:
+            for k, tree in enumerate(trees):
+                leaves = self._predictor(tree).leaves(table, n_jobs=n_jobs)
+                add = partial(_add_values, tree.value[:, 0, 0], leaves, out[k])
+                run_all([partial(add, *block) for block in blocks(table.n_rows, BLOCK_ROWS)], n_jobs)
+            yield
+
+    def _predictor(self, tree: Tree) -> Predictor:
+        found = self._predictors.get(id(tree))
+        if found is None:
+            found = self._predictors[id(tree)] = Predictor(tree)
+        return found
+
+    def leaves(self, table: Table, n_rounds: int | None = None, n_jobs: int = 1) -> NDArray[np.int32]:
+        """Leaf of every row in every tree, (rows, rounds, n_scores)."""
+        rounds = self.rounds[:n_rounds]
+        found = [self._predictor(tree).leaves(table, n_jobs=n_jobs) for trees in rounds for tree in trees]
+        return np.stack(found, axis=1).reshape(table.n_rows, len(rounds), self.n_scores)
+
+    def gains(self, n_features: int, n_rounds: int | None = None) -> Floats:
+        """Total gain of the splits on each column."""
+        total = np.zeros(n_features)
+        for trees in self.rounds[:n_rounds]:
+            for tree in trees:
+                if tree.node_count > 1:
+                    total += tree.compute_feature_importances(normalize=False) * tree.weighted_n_node_samples[0]
+        return total
+
+
+def _add_values(values: Floats, leaves: NDArray[np.int32], out: Floats, start: int, stop: int) -> None:
+    out[start:stop] += values[leaves[start:stop]]

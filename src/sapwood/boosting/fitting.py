@@ -1,0 +1,115 @@
+"""Fitting: from tables and targets to a trained ensemble."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import brentq
+
+from sapwood.boosting.ensemble import Ensemble
+from sapwood.boosting.history import History, Watched
+from sapwood.boosting.rounds import Audience, RoundOptions, Rounds
+from sapwood.boosting.training import Outcome, Plan, train
+from sapwood.codes.binned import bin_table, find_bins
+from sapwood.losses.loss import Loss
+from sapwood.metrics.metric import Metric
+from sapwood.table.table import Table
+
+Floats = NDArray[np.float64]
+WIDEST_SCORE = 50.0  # beyond it a link function is flat
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """A table with what is known of its rows. Classes are codes, as floats."""
+
+    table: Table
+    y: Floats
+    weight: Floats | None = None
+    groups: NDArray[np.int64] | None = None
+    name: str = "train"
+
+    def take(self, rows: NDArray[np.intp]) -> Rows:
+        """Some of the rows."""
+        weight = None if self.weight is None else self.weight[rows]
+        return Rows(self.table.take(rows), self.y[rows], weight, None, self.name)
+
+
+@dataclass(frozen=True, eq=False)
+class Setup:
+    """Everything that decides how an ensemble is trained."""
+
+    loss: Loss
+    rounds: RoundOptions
+    plan: Plan
+    max_bins: int = 255
+    metrics: Sequence[Metric] = ()
+    base: Floats | None = None  # scores to start from; None: the best constants
+    start: Ensemble | None = None  # a model to continue from
+    held_out: NDArray[np.int64] | None = field(default=None)  # training rows that only watch
+
+
+def score_of(loss: Loss, response: float) -> Floats:
+    """Scores whose response is a given number, for every class or quantile the same."""
+    if loss.n_scores > 1 and loss.response(np.zeros((loss.n_scores, 1))).sum() == 1.0:
+        return np.zeros(loss.n_scores)  # probabilities: all equal
+
+    def excess(score: float) -> float:
+        return float(loss.response(np.full((loss.n_scores, 1), score))[0, 0]) - response
+
+    is_identity = excess(0.0) == -response and excess(1.0) == 1.0 - response
+    score = response if is_identity else brentq(excess, -WIDEST_SCORE, WIDEST_SCORE, xtol=1e-14)
+    return np.full(loss.n_scores, float(score))
+
+
+def fit_ensemble(rows: Rows, evals: Sequence[Rows], setup: Setup) -> Outcome:
+    """Train on rows, watching others."""
+    n_jobs = setup.rounds.n_jobs
+    bins = find_bins(rows.table, setup.max_bins, n_jobs)
+    table = bin_table(rows.table, bins, n_jobs)
+    own = _training_rows(rows, setup)
+    start = setup.start if setup.start is not None else Ensemble(_base(rows, own, setup))
+    audiences = [Audience(bin_table(e.table, bins, n_jobs), start.scores(e.table, n_jobs=n_jobs)) for e in evals]
+    rounds = Rounds(
+        table,
+        rows.table.schema.n_levels,
+        setup.loss,
+        rows.y,
+        rows.weight,
+        setup.rounds,
+        start,
+        start.scores(rows.table, n_jobs=n_jobs),
+        own,
+        audiences,
+    )
+    watched = [_watch(e, audience) for e, audience in zip(evals, audiences, strict=True)]
+    if setup.held_out is not None:
+        watched.append(_watch_own(rows, rounds, setup.held_out))
+    return train(rounds, History(watched, setup.metrics if watched else ()), setup.plan)
+
+
+def _training_rows(rows: Rows, setup: Setup) -> NDArray[np.int64] | None:
+    if setup.held_out is None:
+        return None
+    mask = np.ones(len(rows.y), dtype=np.bool_)
+    mask[setup.held_out] = False
+    return np.flatnonzero(mask)
+
+
+def _base(rows: Rows, own: NDArray[np.int64] | None, setup: Setup) -> Floats:
+    if setup.base is not None:
+        return setup.base
+    of = slice(None) if own is None else own
+    return setup.loss.start(rows.y[of], None if rows.weight is None else rows.weight[of])
+
+
+def _watch(rows: Rows, audience: Audience) -> Watched:
+    return Watched(rows.name, rows.y, rows.weight, lambda: audience.score, rows.groups)
+
+
+def _watch_own(rows: Rows, rounds: Rounds, held_out: NDArray[np.int64]) -> Watched:
+    weight = None if rows.weight is None else rows.weight[held_out]
+    return Watched("validation", rows.y[held_out], weight, lambda: rounds.score[:, held_out])

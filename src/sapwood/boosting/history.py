@@ -1,0 +1,77 @@
+"""History: what the metrics said after every round, and which round was the best."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sapwood.losses.loss import Loss
+from sapwood.metrics.metric import Metric
+
+Floats = NDArray[np.float64]
+Curves = dict[str, dict[str, list[float]]]
+
+
+@dataclass(frozen=True, eq=False)
+class Watched:
+    """Rows whose metrics are followed; `score` gives their present scores (n_scores, rows)."""
+
+    name: str
+    y: NDArray[np.float64]
+    weight: Floats | None
+    score: Callable[[], Floats]
+    groups: NDArray[np.int64] | None = None
+
+    def measure(self, metric: Metric, loss: Loss) -> float:
+        """The metric of the present scores."""
+        score = self.score()
+        return metric.function(self.y, score if metric.uses_score else loss.response(score), self.weight, self.groups)
+
+
+@dataclass(eq=False)
+class History:
+    """`curves[rows][metric]` has a value for each round. The last metric of the last rows decides which is best."""
+
+    watched: Sequence[Watched]
+    metrics: Sequence[Metric]
+    curves: Curves = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for rows in self.watched:
+            own = self.curves.setdefault(rows.name, {})
+            for metric in self.metrics:
+                own.setdefault(metric.name, [])
+
+    def record(self, loss: Loss) -> None:
+        """Measure everything after a round."""
+        for rows in self.watched:
+            for metric in self.metrics:
+                self.curves[rows.name][metric.name].append(rows.measure(metric, loss))
+
+    @property
+    def deciding(self) -> list[float] | None:
+        """The curve that decides, or None if nothing is watched."""
+        if not self.watched or not self.metrics:
+            return None
+        return self.curves[self.watched[-1].name][self.metrics[-1].name]
+
+    @property
+    def best(self) -> int | None:
+        """The first of the best rounds."""
+        curve = self.deciding
+        if not curve:
+            return None
+        values = np.array(curve)
+        return int(np.nanargmax(values) if self.metrics[-1].larger_is_better else np.nanargmin(values))
+
+    def latest(self) -> dict[str, float]:
+        """The last value of every curve, by "rows-metric"."""
+        return {
+            f"{rows}-{metric}": values[-1]
+            for rows, own in self.curves.items()
+            for metric, values in own.items()
+            if values
+        }

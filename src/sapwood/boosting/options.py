@@ -1,0 +1,62 @@
+"""What a boosted tree may look like."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sapwood.kernels.boosting_records import RULES
+from sapwood.shard.quanta import Quanta
+
+NO_LIMIT = 2**31
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class TreeOptions:
+    """Limits and penalties of one tree. Zero means no limit for depth, leaves and step."""
+
+    max_depth: int = 6
+    max_leaves: int = 0
+    leaf_wise: bool = False
+    gamma: float = 0.0
+    reg_lambda: float = 1.0
+    reg_alpha: float = 0.0
+    max_delta_step: float = 0.0
+    min_child_weight: float = 1.0
+    min_child_rows: int = 1
+    min_split_rows: int = 2
+    cat_smooth: float = 0.0
+    max_cat_to_onehot: int = 4
+    max_cat_threshold: int = 64
+    signs: NDArray[np.int8] | None = field(default=None, compare=False)  # monotone constraints
+
+    @property
+    def counts_rows(self) -> bool:
+        """Whether histograms must count rows."""
+        return self.min_child_rows > 1
+
+    def leaf_weights(self, G: Floats, H: Floats, lower: Floats, upper: Floats) -> Floats:
+        """Newton's step of nodes, see `kernels/newton.py`; zero where there is no curvature."""
+        shrunk = np.sign(G) * np.maximum(np.abs(G) - self.reg_alpha, 0.0)
+        denominator = H + self.reg_lambda
+        weights = -np.divide(shrunk, denominator, out=np.zeros_like(G), where=denominator > 0)
+        if self.max_delta_step > 0.0:
+            weights = np.clip(weights, -self.max_delta_step, self.max_delta_step)
+        clipped: Floats = np.clip(weights, lower, upper)
+        return clipped
+
+    def rules(self, quanta: Quanta) -> NDArray[Any]:
+        """As the kernels want it."""
+        record = np.zeros(1, dtype=RULES)
+        for name in RULES.names or ():
+            if hasattr(self, name):
+                record[name] = getattr(self, name)
+        record["max_depth"] = self.max_depth or NO_LIMIT
+        record["gradient_unit"], record["hessian_unit"] = quanta.gradient_unit, quanta.hessian_unit
+        bounded = self.signs is not None and bool(np.any(self.signs))
+        record["is_plain"] = self.reg_alpha == 0.0 and self.max_delta_step == 0.0 and not bounded
+        return record

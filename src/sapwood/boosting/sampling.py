@@ -1,0 +1,70 @@
+"""Row samples of a round: uniform, or by the size of the gradients.
+
+By gradients ("minimal variance sampling", Ibragimov and Gusev 2019): row i is drawn with probability
+p_i = min(1, s_i / mu), s_i = sqrt(g_i^2 + lambda h_i^2), where mu makes the expected number of rows the wanted one, and
+counts 1 / p_i times.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sapwood.kernels.sampling import draw_rows
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """Rows of a round, and what their weight is multiplied by (None: nothing)."""
+
+    rows: NDArray[Any] | None
+    factor: Floats | None = None
+
+
+def uniform_sample(candidates: NDArray[Any] | None, n_rows: int, share: float, key: int) -> Sample:
+    """Each candidate with the same probability; at least one row."""
+    if share >= 1.0:
+        return Sample(candidates)
+    return Sample(_draw(candidates, n_rows, None, share, key))
+
+
+def gradient_sample(
+    candidates: NDArray[Any] | None, gradient: Floats, hessian: Floats, weight: Floats | None, share: float, key: int
+) -> Sample:
+    """By the size of gradients (scores, rows): rows that pull hardest are surely drawn."""
+    if share >= 1.0:
+        return Sample(candidates)
+    size = np.sqrt((gradient**2 + hessian**2).sum(axis=0))
+    if weight is not None:
+        size = size * weight
+    own = size if candidates is None else size[candidates]
+    probability = np.minimum(1.0, size / threshold(own, share * len(own)))
+    with np.errstate(divide="ignore"):
+        factor = np.where(probability > 0, 1.0 / probability, 0.0)
+    return Sample(_draw(candidates, len(size), probability, 0.0, key), factor)
+
+
+def threshold(sizes: Floats, expected: float) -> float:
+    """The mu for which sum(min(1, sizes / mu)) is the expected number of rows.
+
+    With the k largest certain, mu = (sum of the others) / (expected - k); k is right once the k-th is at least mu.
+    """
+    ordered = np.sort(sizes)[::-1]
+    others = np.cumsum(ordered[::-1])[::-1]  # sum of the k-th largest and all below it
+    n_certain = np.arange(len(ordered))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        mu = others / (expected - n_certain)
+    is_right = (n_certain < expected) & (ordered <= mu)
+    found = float(mu[np.argmax(is_right)])
+    return found if found > 0.0 else 1.0  # all sizes are zero: whom to draw does not matter
+
+
+def _draw(candidates: NDArray[Any] | None, n_rows: int, shares: Floats | None, share: float, key: int) -> NDArray[Any]:
+    rows = np.empty(n_rows if candidates is None else len(candidates), dtype=np.int64)
+    count = draw_rows(np.uint64(key), 0, shares, share, candidates, rows)
+    return rows[: max(count, 1)]

@@ -1,0 +1,94 @@
+"""Training: rounds until there are enough, or until something says stop."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from sapwood.boosting.ensemble import Ensemble
+from sapwood.boosting.history import Curves, History
+from sapwood.boosting.interrupts import Interrupts
+from sapwood.boosting.rate import Rate
+from sapwood.boosting.rounds import Rounds
+
+
+@dataclass(frozen=True, eq=False)
+class Progress:
+    """What a callback is told after each round."""
+
+    round: int  # rounds done, those of the model it continues included
+    n_rounds: int  # rounds wanted
+    history: Curves
+    best_round: int | None
+    seconds: float
+    rounds: Rounds = field(repr=False)
+
+    @property
+    def ensemble(self) -> Ensemble:
+        """The model so far."""
+        return self.rounds.ensemble
+
+
+Callback = Callable[[Progress], bool | None]
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """How long to train."""
+
+    n_rounds: int
+    rate: Rate
+    early_stopping_rounds: int | None = None
+    max_seconds: float | None = None
+    callbacks: Sequence[Callback] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """The trained ensemble, all rounds of it; `best_round` counts from 0 and is None if nothing was watched."""
+
+    ensemble: Ensemble
+    history: History
+    best_round: int | None
+    stopped_reason: str
+
+
+def train(rounds: Rounds, history: History, plan: Plan) -> Outcome:
+    """Advance until a reason to stop is found."""
+    begin = time.monotonic()
+    reason = "all rounds done"
+    with Interrupts() as interrupts:
+        while rounds.n_done < rounds.start.n_rounds + plan.n_rounds:
+            rounds.advance(plan.rate)
+            history.record(rounds.loss)
+            seconds = time.monotonic() - begin
+            progress = Progress(
+                rounds.n_done, rounds.start.n_rounds + plan.n_rounds, history.curves, history.best, seconds, rounds
+            )
+            asked = [callback(progress) for callback in plan.callbacks]
+            found = _reason_to_stop(history, plan, seconds, any(asked), interrupts.asked)
+            if found is not None:
+                reason = found
+                break
+    if interrupts.asked is not None and reason.startswith("interrupted"):
+        warnings.warn(
+            f"Training was {reason} after {rounds.n_done} rounds; the model holds the rounds done so far.",
+            stacklevel=2,
+        )
+    best = history.best
+    return Outcome(rounds.ensemble, history, None if best is None else rounds.start.n_rounds + best, reason)
+
+
+def _reason_to_stop(history: History, plan: Plan, seconds: float, asked: bool, interrupt: str | None) -> str | None:
+    if interrupt is not None:
+        return f"interrupted by {interrupt}"
+    if asked:
+        return "a callback asked to stop"
+    if plan.max_seconds is not None and seconds >= plan.max_seconds:
+        return f"max_seconds={plan.max_seconds} reached"
+    patience, best, curve = plan.early_stopping_rounds, history.best, history.deciding
+    if patience is not None and best is not None and curve is not None and len(curve) - 1 - best >= patience:
+        return f"no better round for early_stopping_rounds={patience}"
+    return None

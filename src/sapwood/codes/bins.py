@@ -1,0 +1,115 @@
+"""Bins of one column: where they are cut, and what their codes mean."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache, cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sapwood.codes.binning import equal_count_cuts
+from sapwood.codes.separation import midpoints, round_down
+from sapwood.kernels.binning import N_CELLS, SHIFT, SIGN, code_values
+
+MOST_BINS = 255  # a code is a byte, and 0 is missing
+Array = NDArray[Any]
+
+
+@dataclass(frozen=True, eq=False)
+class NumberBins:
+    """Code c holds the values above cuts[c - 2] and up to cuts[c - 1]."""
+
+    cuts: NDArray[np.float64]
+
+    @property
+    def n_codes(self) -> int:
+        """Largest code."""
+        return len(self.cuts) + 1
+
+    def threshold(self, code: int, next_code: int) -> float:  # noqa: ARG002 - bins have the same cuts in every node
+        """Values up to it have at most this code; +inf if there are no others."""
+        return float(self.cuts[code - 1]) if code <= len(self.cuts) else np.inf
+
+    def write(self, values: Array, codes: NDArray[np.uint8]) -> None:
+        """Code values; OUT codes."""
+        with np.errstate(over="ignore"):
+            bits = values.astype(np.float32).view(np.uint32)
+        start = self._exact_start if values.dtype == np.float32 else self._safe_start
+        code_values(values, bits, start.cuts, start.code, start.n_pairs, codes)
+
+    @cached_property
+    def _exact_start(self) -> Start:
+        below = np.searchsorted(self.cuts, _lowest_of_cells(), side="left")
+        return Start.of(round_down(self.cuts, np.dtype(np.float32)), below, np.append(below[1:], len(self.cuts)))
+
+    @cached_property
+    def _safe_start(self) -> Start:
+        """Rounding to float32 may lift a value into the next cell, so a cell begins where the one before it does."""
+        below = np.searchsorted(self.cuts, _lowest_of_cells(), side="left")
+        return Start.of(self.cuts, np.append(0, below[:-1]), np.append(below[1:], len(self.cuts)))
+
+
+@dataclass(frozen=True, eq=False)
+class Start:
+    """For each cell of float32 values the code to begin with, less one, and how often two comparisons may be needed."""
+
+    cuts: Array
+    code: NDArray[np.uint8]
+    n_pairs: int
+
+    @classmethod
+    def of(cls, cuts: Array, first: Array, last: Array) -> Start:
+        """From the least and the largest number of cuts below a value of each cell."""
+        n_pairs = int((last - first).max() + 1) // 2
+        padding = np.full(2 * n_pairs + 1, np.inf, dtype=cuts.dtype)
+        return cls(np.concatenate([cuts, padding]), first.astype(np.uint8), n_pairs)
+
+
+@cache
+def _lowest_of_cells() -> NDArray[np.float64]:
+    keys = np.arange(N_CELLS, dtype=np.uint32) << SHIFT
+    with np.errstate(invalid="ignore"):
+        lowest = np.where(keys & SIGN, keys ^ SIGN, ~keys).view(np.float32).astype(np.float64)
+    lowest[np.isnan(lowest)] = np.where(keys[np.isnan(lowest)] & SIGN, np.inf, -np.inf)
+    return lowest
+
+
+@dataclass(frozen=True, eq=False)
+class LevelBins:
+    """Code of each level of a category; the rarest levels share the last code where there are too many."""
+
+    code_of: NDArray[np.uint8]
+    n_codes: int
+
+    def write(self, levels: Array, codes: NDArray[np.uint8]) -> None:
+        """Code levels; -1 is missing. OUT codes."""
+        codes[:] = np.append(self.code_of, np.uint8(0))[levels]
+
+
+Bins = NumberBins | LevelBins
+
+
+def cut_values(values: Array, max_bins: int) -> NumberBins:
+    """Bins of about equal counts from (a sample of) the values of a column; a bin for each value while they are few."""
+    ordered = np.sort(values[~np.isnan(values)])
+    if len(ordered) == 0:
+        return NumberBins(np.empty(0))
+    starts = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1], [True]])[:-1])
+    runs = np.append(starts, len(ordered))
+    if len(starts) > max_bins:
+        runs = equal_count_cuts(runs, max_bins)
+    inner = runs[1:-1]
+    return NumberBins(midpoints(ordered[inner - 1], ordered[inner]))
+
+
+def cut_levels(levels: Array, n_levels: int, most: int = MOST_BINS) -> LevelBins:
+    """A code for each level; where there are too many, the most frequent ones keep their own."""
+    if n_levels <= most:
+        return LevelBins(np.arange(1, n_levels + 1, dtype=np.uint8), n_levels)
+    counts = np.bincount(levels[levels >= 0], minlength=n_levels)
+    by_count = np.argsort(-counts, kind="stable")
+    code_of = np.full(n_levels, most, dtype=np.uint8)
+    code_of[by_count[: most - 1]] = np.arange(1, most, dtype=np.uint8)
+    return LevelBins(code_of, most)

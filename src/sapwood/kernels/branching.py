@@ -1,0 +1,73 @@
+"""Branching: nodes that are split get children, and splits become tables that rows are routed by."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sapwood.kernels._jit import ONE, lean_kernel
+from sapwood.kernels.draws import mix
+from sapwood.kernels.newton import NO_GAIN, leaf_weight
+
+
+@lean_kernel
+def write_table(node, table):
+    """1 for every code that goes left; OUT table."""
+    if node.code >= 0:
+        table[0] = node.missing_left
+        for code in range(1, 256):
+            table[code] = code <= node.code
+    else:
+        for code in range(256):
+            table[code] = (node.subset[code >> 5] >> np.uint32(code & 31)) & ONE
+
+
+@lean_kernel
+def write_tables(ids, nodes, tables):
+    """The table of each node; OUT tables."""
+    for k in range(len(ids)):
+        write_table(nodes[ids[k]], tables[k])
+
+
+@lean_kernel
+def new_node(nodes, at, depth, key, gradient, hessian, lower, upper):
+    """A node that is not split; OUT nodes[at]."""
+    node = nodes[at]
+    node.left, node.right, node.depth, node.key, node.slot = -1, -1, depth, key, -1
+    node.gradient, node.hessian, node.lower, node.upper = gradient, hessian, lower, upper
+    node.gain, node.feature, node.n_rows = NO_GAIN, -1, 0
+
+
+@lean_kernel
+def narrow(node, sign, left, right, rules):
+    """Bounds of the children of a split on a constrained column: neither may cross the middle of their leaves; OUT."""
+    G, H = rules.gradient_unit, rules.hessian_unit
+    low = leaf_weight(left.gradient * G, left.hessian * H, rules, node.lower, node.upper)
+    high = leaf_weight(right.gradient * G, right.hessian * H, rules, node.lower, node.upper)
+    border = 0.5 * (low + high)
+    if sign > 0:
+        left.upper, right.lower = border, border
+    else:
+        left.lower, right.upper = border, border
+
+
+@lean_kernel
+def branch(ids, n_nodes, signs, rules, nodes):
+    """Give each node its two children, numbered from n_nodes on; OUT nodes."""
+    for k in range(len(ids)):
+        node = nodes[ids[k]]
+        left, right = n_nodes + 2 * k, n_nodes + 2 * k + 1
+        node.left, node.right = left, right
+        depth = node.depth + 1
+        new_node(nodes, left, depth, mix(node.key, 1), node.left_gradient, node.left_hessian, node.lower, node.upper)
+        new_node(
+            nodes,
+            right,
+            depth,
+            mix(node.key, 2),
+            node.gradient - node.left_gradient,
+            node.hessian - node.left_hessian,
+            node.lower,
+            node.upper,
+        )
+        if signs[node.feature] != 0:
+            narrow(node, signs[node.feature], nodes[left], nodes[right], rules)

@@ -1,0 +1,123 @@
+"""Routing: rows move to the children of their nodes, and from leaves to scores.
+
+A split is a table of 256 bytes, 1 for each code that goes left: thresholds, subsets and missing values are all one.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sapwood.kernels._jit import lean_kernel
+
+HALF = np.uint64(32)
+SIXTEEN = np.uint64(16)
+ONE = np.uint64(1)
+
+
+@lean_kernel
+def write_records(rows, gradient, hessian, weight, gradient_scale, hessian_scale, first, last, records, quanta):
+    """Turn gradients into whole numbers, rounded to nearest; OUT records[first:last], quanta of their rows.
+
+    `rows` are the rows that take part, or None for all. Without quanta, the numbers are packed into the records.
+    """
+    for i in range(first, last):
+        row = i if rows is None else np.int64(rows[i])
+        w = 1.0 if weight is None else weight[row]
+        g = np.int64(np.rint(gradient[row] * w * gradient_scale))
+        h = np.int64(np.rint(hessian[row] * w * hessian_scale))
+        record = np.uint64(row) << HALF
+        if quanta is None:
+            record |= (np.uint64(g) & np.uint64(0xFFFF)) << SIXTEEN | np.uint64(h)
+        else:
+            quanta[row, 0], quanta[row, 1] = g, h
+        records[i] = record
+
+
+@lean_kernel
+def largest(gradient, hessian, weight, first, last):
+    """Largest |gradient| and hessian of a block, weights included."""
+    g, h = 0.0, 0.0
+    for i in range(first, last):
+        w = 1.0 if weight is None else weight[i]
+        g = max(g, abs(gradient[i]) * w)
+        h = max(h, hessian[i] * w)
+    return g, h
+
+
+@lean_kernel
+def split_records(records, first, last, column, table, spare):
+    """Records that go left come first, both sides in order; OUT records, spare; returns where the right begins."""
+    left, right = np.uint64(first), np.uint64(first)
+    for i in range(np.uint64(first), np.uint64(last)):
+        record = records[i]
+        goes_left = np.uint64(table[column[record >> HALF]])
+        records[left] = record
+        spare[right] = record
+        left += goes_left
+        right += ONE - goes_left
+    for i in range(right - np.uint64(first)):
+        records[left + i] = spare[np.uint64(first) + i]
+    return np.int64(left)
+
+
+@lean_kernel
+def split_pieces(pieces, records, columns, tables, spare, cuts):
+    """Split pieces (first, last, column), each by its own table; OUT records, cuts."""
+    for p in range(len(pieces)):
+        cuts[p] = split_records(records, pieces[p, 0], pieces[p, 1], columns[pieces[p, 2]], tables[p], spare)
+
+
+@lean_kernel
+def join_pieces(records, spare, firsts, cuts, lasts):
+    """Join pieces of one node, each split by itself; OUT records; returns where the right begins."""
+    left = cuts[0]
+    for p in range(1, len(firsts)):
+        for i in range(firsts[p], cuts[p]):  # moves down: what it overwrites lies in spare too
+            records[left] = records[i]
+            left += 1
+    at = left
+    for p in range(len(firsts)):
+        for i in range(lasts[p] - cuts[p]):
+            records[at] = spare[firsts[p] + i]
+            at += 1
+    return left
+
+
+@lean_kernel
+def sum_records(pieces, records, gradient, hessian, weight, gradient_scale, hessian_scale, sums):
+    """Sums of each piece in fine whole numbers; OUT sums."""
+    for p in range(len(pieces)):
+        total_g, total_h = 0, 0
+        for i in range(pieces[p, 0], pieces[p, 1]):
+            row = records[i] >> HALF
+            w = 1.0 if weight is None else weight[row]
+            total_g += np.int64(np.rint(gradient[row] * w * gradient_scale))
+            total_h += np.int64(np.rint(hessian[row] * w * hessian_scale))
+        sums[p, 0] += total_g
+        sums[p, 1] += total_h
+
+
+@lean_kernel
+def add_leaves(pieces, records, values, score):
+    """Add a leaf's value to the score of its rows, piece by piece; OUT score."""
+    for p in range(len(pieces)):
+        for i in range(pieces[p, 0], pieces[p, 1]):
+            score[records[i] >> HALF] += values[p]
+
+
+@lean_kernel
+def mark_leaves(pieces, records, leaves, leaf_of):
+    """Write the leaf of every row, piece by piece; OUT leaf_of."""
+    for p in range(len(pieces)):
+        for i in range(pieces[p, 0], pieces[p, 1]):
+            leaf_of[records[i] >> HALF] = leaves[p]
+
+
+@lean_kernel
+def find_leaves_by_code(columns, feature, left, right, tables, first, last, leaf_of):
+    """Leaf of rows first…last-1 by their codes; feature is negative at leaves. OUT leaf_of."""
+    for row in range(first, last):
+        node = 0
+        while feature[node] >= 0:
+            node = left[node] if tables[node, columns[feature[node], row]] else right[node]
+        leaf_of[row] = node

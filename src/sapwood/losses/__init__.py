@@ -1,0 +1,32 @@
+"""Losses: where boosting starts, which way each row pulls, and what a score means."""
+
+from sapwood.losses.absolute import Absolute
+from sapwood.losses.counts import Gamma, Poisson, Tweedie
+from sapwood.losses.custom import CustomLoss
+from sapwood.losses.exponential import Exponential
+from sapwood.losses.huber import Huber
+from sapwood.losses.logistic import Logistic
+from sapwood.losses.loss import Loss
+from sapwood.losses.multinomial import Multinomial
+from sapwood.losses.names import LOSSES, make_loss
+from sapwood.losses.quantile import Quantile
+from sapwood.losses.ranking import LambdaRank
+from sapwood.losses.squared import Squared
+
+__all__ = [
+    "LOSSES",
+    "Absolute",
+    "CustomLoss",
+    "Exponential",
+    "Gamma",
+    "Huber",
+    "LambdaRank",
+    "Logistic",
+    "Loss",
+    "Multinomial",
+    "Poisson",
+    "Quantile",
+    "Squared",
+    "Tweedie",
+    "make_loss",
+]

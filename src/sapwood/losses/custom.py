@@ -1,0 +1,83 @@
+"""Losses of the user's own, given by their derivatives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import numpy as np
+
+from sapwood.errors import ParameterError
+from sapwood.losses.loss import Floats, Loss, Target
+from sapwood.parameters import CallableRule, Interval, Rule, check_parameters
+
+_RULES: dict[str, tuple[Rule, ...]] = {"function": (CallableRule(),), "n_scores": (Interval(int, low=1),)}
+
+
+class CustomLoss(Loss):
+    """A function `objective(y_true, y_score) -> (gradient, hessian)`.
+
+    y_score and both results have shape (n,), or (n, n_scores) if there are several scores. Scores start at 0 and are
+    predicted as they are. The function gets all rows at once, so it may compare them with each other.
+    """
+
+    name: ClassVar[str] = "custom"
+    whole: ClassVar[bool] = True
+
+    def __init__(self, function: Callable[[Any, Any], Any], n_scores: int = 1) -> None:
+        check_parameters("CustomLoss", _RULES, {"function": function, "n_scores": n_scores})
+        self.function = function
+        self.n_scores = int(n_scores)
+
+    @property
+    def _label(self) -> str:
+        return f"The objective {getattr(self.function, '__name__', type(self.function).__name__)!r}"
+
+    def start(self, y: Target, weight: Floats | None) -> Floats:  # noqa: ARG002 - only derivatives are known
+        """Zeros."""
+        return np.zeros(self.n_scores)
+
+    def derivatives(self, y: Target, score: Floats, gradient: Floats, hessian: Floats) -> None:
+        """What the function returns, checked; OUT gradient, hessian."""
+        shape = (score.shape[1],) if self.n_scores == 1 else score.shape[::-1]
+        truth = y.view()
+        truth.flags.writeable = False  # a function that changes y would spoil all later rounds
+        answer = self.function(truth, score.T.reshape(shape).copy())
+        for out, values, what in zip((gradient, hessian), self._pair(answer), ("gradient", "hessian"), strict=True):
+            out[...] = self._checked(values, shape, what).reshape(score.shape[::-1]).T
+
+    def losses(self, y: Target, score: Floats) -> Floats:  # noqa: ARG002 - only derivatives are known
+        """Not known: the function gives derivatives only."""
+        raise ParameterError(
+            f"{self._label} gives derivatives, not the loss itself, so the metric 'loss' cannot be computed. "
+            "Pass an eval_metric."
+        )
+
+    def _pair(self, answer: Any) -> tuple[Any, Any]:
+        if isinstance(answer, (tuple, list)) and len(answer) == 2:
+            return answer[0], answer[1]
+        size = f" of length {len(answer)}" if hasattr(answer, "__len__") else ""
+        raise ParameterError(
+            f"{self._label} returned {type(answer).__name__}{size}: it must return two arrays. "
+            "End it with: return gradient, hessian"
+        )
+
+    def _checked(self, values: Any, shape: tuple[int, ...], what: str) -> Floats:
+        array = np.asarray(values)
+        if array.dtype.kind not in "biuf":
+            raise ParameterError(
+                f"{self._label} returned a {what} of dtype {array.dtype}: it must hold numbers. Convert it to float64."
+            )
+        if array.shape != shape:
+            raise ParameterError(
+                f"{self._label} returned a {what} of shape {array.shape}: it must be {shape}, that of y_score. "
+                "Return one number for each score of each row."
+            )
+        bad = ~np.isfinite(array)
+        if bad.any():
+            at = tuple(map(int, np.argwhere(bad)[0]))
+            raise ParameterError(
+                f"{self._label} returned {array[at]} as the {what} of row {at[0]}: it must be finite. "
+                "Look for overflows, logarithms of 0 and divisions by 0."
+            )
+        return array.astype(np.float64)

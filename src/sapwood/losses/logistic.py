@@ -1,0 +1,53 @@
+"""Logistic loss of two classes, the binomial deviance."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit
+
+from sapwood.losses.centre import log_odds
+from sapwood.losses.loss import LEAST_HESSIAN, Floats, Loss, Target
+
+
+class Logistic(Loss):
+    """L = log(1 + e^F) - y F for y in {0, 1}, with p = 1 / (1 + e^-F), g = p - y and h = p (1 - p).
+
+    F is the log-odds. All is computed from the share q of the wrong class, of which nothing is lost by rounding: with
+    s = 1 - 2y, q = 1 / (1 + e^-sF), L = log(1 + e^sF), g = s q and h = q (1 - q).
+    """
+
+    name: ClassVar[str] = "logistic"
+    _domain = "the classes 0 and 1"
+    _remedy = "Use the codes of two classes, or 'multinomial' for more."
+
+    def admits(self, y: Target) -> NDArray[np.bool_]:
+        """Accept 0 and 1."""
+        return two_classes(y)
+
+    def start(self, y: Target, weight: Floats | None) -> Floats:
+        """The log-odds of class 1."""
+        return np.array([log_odds(y, weight)])
+
+    def derivatives(self, y: Target, score: Floats, gradient: Floats, hessian: Floats) -> None:
+        """The differences p - y and the products p (1 - p); OUT gradient, hessian."""
+        side = 1.0 - 2.0 * y
+        wrong = expit(side * score)
+        np.multiply(side, wrong, out=gradient)
+        np.maximum(wrong * (1.0 - wrong), LEAST_HESSIAN, out=hessian)
+
+    def losses(self, y: Target, score: Floats) -> Floats:
+        """Log(1 + e^F) - y F."""
+        return np.asarray(np.logaddexp(0.0, (1.0 - 2.0 * y) * score[0]))
+
+    def response(self, score: Floats) -> Floats:
+        """Probability of class 1."""
+        return np.asarray(expit(score))
+
+
+def two_classes(y: Target) -> NDArray[np.bool_]:
+    """Where y is 0 or 1."""
+    legal: NDArray[Any] = (y == 0) | (y == 1)
+    return legal

@@ -1,0 +1,84 @@
+"""What a loss is: domain, starting point, derivatives, link, and steps of leaves.
+
+Boosting adds trees to *scores* F, `n_scores` of them for each row. A loss L(y, F) tells it where to start, in which
+direction each row pulls, and what a score means (`response`, the inverse of the link).
+
+    row      y               score, gradient g = dL/dF, hessian h = d²L/dF²
+    shape    (n,)            (n_scores, n): any block of rows, unless `whole`
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sapwood.errors import InputError
+
+Floats = NDArray[np.float64]
+Target = NDArray[Any]  # numbers, or codes of classes 0 … K-1, as float64 or int64
+
+LEAST_HESSIAN = 1e-16  # leaves divide by sums of h, which must not vanish
+
+
+class Loss(ABC):
+    """A loss of one row, L(y, F), and all that boosting asks of it; weights of rows are the engine's business."""
+
+    name: ClassVar[str]
+    constant_hessian: ClassVar[bool] = False
+    """h is 1 for every row."""
+    robust: ClassVar[bool] = False
+    """Leaves are set by `leaf_step` instead of Newton's -G / (H + lambda)."""
+    whole: ClassVar[bool] = False
+    """Rows depend on each other: `derivatives` and `losses` need all of them at once."""
+
+    n_scores: int = 1
+    """Scores of a row, and so trees in a round: classes or quantiles."""
+    step_factor: float = 1.0
+    """Newton's steps are multiplied by this."""
+    _domain: str = "finite numbers"
+    _remedy: str = "Remove such rows or clip them."
+
+    def __repr__(self) -> str:
+        options = (f"{name}={value!r}" for name, value in vars(self).items() if not name.startswith("_"))
+        return f"{type(self).__name__}({', '.join(options)})"
+
+    def admits(self, y: Target) -> NDArray[np.bool_]:
+        """Say for each target whether it is in the loss's domain."""
+        return np.isfinite(y)
+
+    def check_target(self, y: Target, owner: str = "y") -> None:
+        """Raise `InputError` that names the first target outside of the domain."""
+        bad = ~self.admits(y)
+        if bad.any():
+            row = int(np.argmax(bad))
+            raise InputError(
+                f"{owner} holds {y[row].item()} in row {row}, but the loss {self.name!r} needs {self._domain}. "
+                f"{self._remedy}"
+            )
+
+    @abstractmethod
+    def start(self, y: Target, weight: Floats | None) -> Floats:
+        """F_0, the constant scores (n_scores,) of least weighted loss."""
+
+    @abstractmethod
+    def derivatives(self, y: Target, score: Floats, gradient: Floats, hessian: Floats) -> None:
+        """First and second derivatives of each row's loss; OUT gradient, hessian."""
+
+    @abstractmethod
+    def losses(self, y: Target, score: Floats) -> Floats:
+        """L(y, F) of each row, (n,)."""
+
+    def response(self, score: Floats) -> Floats:
+        """What the scores mean on the scale of the target: the inverse link, (n_scores, n) to (n_scores, n)."""
+        return score
+
+    def leaf_step(self, y: Target, score: Floats, weight: Floats | None, k: int = 0) -> float:
+        """The step that minimises the weighted sum of L(y, score + step) over the rows of a leaf of score k's tree."""
+        raise NotImplementedError(f"leaves of the loss {self.name!r} are set by Newton's step")
+
+    def begin_round(self, y: Target, score: Floats, weight: Floats | None) -> Loss:  # noqa: ARG002 - a hook
+        """The loss to use in the round that begins with these scores, (n_scores, n) of all rows."""
+        return self

@@ -1,0 +1,81 @@
+"""Multinomial loss: K classes, K scores and K trees in a round."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sapwood.losses.centre import class_shares
+from sapwood.losses.loss import LEAST_HESSIAN, Floats, Loss, Target
+from sapwood.parameters import Flag, Interval, Rule, check_parameters
+
+_RULES: dict[str, tuple[Rule, ...]] = {
+    "n_classes": (Interval(int, low=2),),
+    "prior_start": (Flag(),),
+    "friedman": (Flag(),),
+}
+
+
+class Multinomial(Loss):
+    """L = log Σ_j e^F_j - F_y, with p_k = e^F_k / Σ_j e^F_j, g_k = p_k - 1(y = k) and h_k = p_k (1 - p_k).
+
+    This is the Kullback-Leibler divergence from p to the class of the row. Steps of K trees that know nothing of each
+    other differ by a factor between libraries:
+
+    * here a step is Newton's, -G / (H + lambda);
+    * Friedman multiplies it by (K - 1) / K: `friedman=True` sets `step_factor` so. His divisor Σ |r| (1 - |r|), with
+      the pseudo-response r = -g, is H, because |r| is p or 1 - p;
+    * XGBoost takes `xgboost_factor` h, so that its steps are half of those with lambda / 2.
+
+    F_0 is the logarithm of the classes' shares, or 0 with `prior_start=False`.
+    """
+
+    name: ClassVar[str] = "multinomial"
+    xgboost_factor: ClassVar[float] = 2.0
+    _remedy = "Use the codes of the classes, or a larger n_classes."
+
+    def __init__(self, n_classes: int, prior_start: bool = True, friedman: bool = False) -> None:
+        options = {"n_classes": n_classes, "prior_start": prior_start, "friedman": friedman}
+        check_parameters("the loss 'multinomial'", _RULES, options)
+        self.n_scores = int(n_classes)
+        self.prior_start = prior_start
+        self._domain = f"the classes 0 to {n_classes - 1}"
+        self.step_factor = (n_classes - 1) / n_classes if friedman else 1.0
+
+    def admits(self, y: Target) -> NDArray[np.bool_]:
+        """Accept the whole numbers 0 … K - 1."""
+        legal: NDArray[Any] = (y >= 0) & (y < self.n_scores) & (y == np.floor(y))
+        return legal
+
+    def start(self, y: Target, weight: Floats | None) -> Floats:
+        """The log-priors, or zeros."""
+        if not self.prior_start:
+            return np.zeros(self.n_scores)
+        return np.asarray(np.log(class_shares(y, weight, self.n_scores)))
+
+    def derivatives(self, y: Target, score: Floats, gradient: Floats, hessian: Floats) -> None:
+        """The differences p_k - 1(y = k) and the products p_k (1 - p_k); OUT gradient, hessian."""
+        shares = self.response(score)
+        np.maximum(shares * (1.0 - shares), LEAST_HESSIAN, out=hessian)
+        np.subtract(shares, y == np.arange(self.n_scores)[:, None], out=gradient)
+
+    def losses(self, y: Target, score: Floats) -> Floats:
+        """Log Σ_j e^F_j - F_y."""
+        centred = score - score.max(axis=0)
+        own = centred[y.astype(np.int64), np.arange(len(y))]
+        return np.asarray(np.log(_sum_of_rows(np.exp(centred))) - own)
+
+    def response(self, score: Floats) -> Floats:
+        """Probabilities of the classes, the softmax."""
+        parts = np.exp(score - score.max(axis=0))
+        return np.asarray(parts / _sum_of_rows(parts))
+
+
+def _sum_of_rows(table: Floats) -> Floats:
+    """The sum over the first axis, always in the same order: NumPy's own depends on the number of columns."""
+    total: Floats = table[0].copy()
+    for row in table[1:]:
+        total += row
+    return total

@@ -1,0 +1,64 @@
+"""What a metric is: a number that says how good predictions are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sapwood.errors import InputError
+
+Floats = NDArray[np.float64]
+Target = NDArray[Any]  # numbers, or codes of classes
+Groups = NDArray[np.int64]  # numbers of rows of the queries, in the order of the rows
+MetricFunction = Callable[[Target, Floats, Floats | None, Groups | None], float]
+RowLosses = Callable[[Target, Floats], Floats]
+
+
+@dataclass(frozen=True)
+class Metric:
+    """`function(y, prediction, weight, groups)` of responses (n,) or (K, n), or of scores if `uses_score`."""
+
+    name: str
+    larger_is_better: bool
+    function: MetricFunction
+    uses_score: bool = False
+
+
+@dataclass(frozen=True)
+class MeanOfRows:
+    """The weighted mean of a loss of each row, or a function of that mean."""
+
+    name: str
+    rows: RowLosses
+    finish: Callable[[float], float] = float
+    many: bool = False
+    """Whether rows of several predictions, (K, n), are understood."""
+
+    def __call__(self, y: Target, prediction: Floats, weight: Floats | None, groups: Groups | None) -> float:
+        """Σ w loss / Σ w, finished."""
+        del groups  # rows stand for themselves
+        given = prediction if self.many else single(self.name, prediction)
+        return self.finish(mean(self.rows(y, given), weight))
+
+
+def mean(values: Floats, weight: Floats | None) -> float:
+    """Σ w v / Σ w."""
+    if weight is None:
+        return float(values.mean())
+    return float((weight * values).sum() / weight.sum())
+
+
+def single(name: str, prediction: Floats) -> Floats:
+    """The one prediction of each row, (n,)."""
+    if prediction.ndim == 1:
+        return prediction
+    if len(prediction) != 1:
+        raise InputError(
+            f"The metric {name!r} needs one prediction for each row, but the model makes {len(prediction)}. "
+            "Use 'mlogloss' or 'merror' for classes, 'quantile' for quantiles, or 'loss'."
+        )
+    return np.asarray(prediction[0])

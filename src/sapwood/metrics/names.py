@@ -1,0 +1,142 @@
+"""Metrics by XGBoost's names; some take a number after an @, such as "ndcg@10"."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from sapwood.errors import ParameterError
+from sapwood.metrics import classification, curve, ranking, regression
+from sapwood.metrics.custom import custom_metric
+from sapwood.metrics.metric import MeanOfRows, Metric, RowLosses
+from sapwood.parameters import Interval, OneOf, check_parameters
+
+__all__ = ["METRICS", "custom_metric", "find_metric"]
+
+
+@dataclass(frozen=True)
+class _Option:
+    """What may follow the @."""
+
+    name: str
+    rule: Interval
+    example: str
+    several: bool = False
+
+    def read(self, metric: str, text: str) -> object:
+        """The number or numbers that the text stands for."""
+        values = [_number(part, self.rule) for part in (text.split(",") if self.several else [text])]
+        if not all(map(self.rule.accepts, values)):
+            raise ParameterError(
+                f"eval_metric={metric!r} is not allowed: what follows the @ must be {self.rule.describe()}. "
+                f"Use for example {self.example!r}."
+            )
+        return tuple(values) if self.several else values[0]
+
+
+_SHARE = Interval(float, 0, 1, closed="neither")
+_OPTIONS = {
+    "error": _Option("threshold", _SHARE, "error@0.7"),
+    "mphe": _Option("slope", Interval(float, low=0, closed="neither"), "mphe@2"),
+    "quantile": _Option("quantiles", _SHARE, "quantile@0.1,0.9", several=True),
+    "tweedie-nloglik": _Option("power", Interval(float, 1, 2, closed="neither"), "tweedie-nloglik@1.5"),
+    "ndcg": _Option("k", Interval(int, low=1), "ndcg@10"),
+    "map": _Option("k", Interval(int, low=1), "map@10"),
+}
+
+
+def _rows(name: str, rows: RowLosses, finish: Callable[[float], float] = float, many: bool = False) -> Metric:
+    return Metric(name, larger_is_better=False, function=MeanOfRows(name, rows, finish, many))
+
+
+METRICS: dict[str, Metric] = {
+    metric.name: metric
+    for metric in (
+        _rows("rmse", regression.squares, finish=math.sqrt),
+        _rows("mae", regression.distances),
+        _rows("mape", regression.shares),
+        _rows("rmsle", regression.squared_log_differences, finish=math.sqrt),
+        _rows("mphe", regression.pseudo_huber),
+        _rows("quantile", regression.pinball, many=True),
+        _rows("poisson-nloglik", regression.poisson_likelihood),
+        _rows("gamma-nloglik", regression.gamma_likelihood),
+        _rows("gamma-deviance", regression.gamma_deviance),
+        _rows("tweedie-nloglik", regression.tweedie_likelihood),
+        _rows("logloss", classification.log_losses),
+        _rows("error", classification.mistakes),
+        _rows("mlogloss", classification.class_log_losses, many=True),
+        _rows("merror", classification.class_mistakes, many=True),
+        Metric("auc", larger_is_better=True, function=curve.auc),
+        Metric("aucpr", larger_is_better=True, function=curve.aucpr),
+        Metric("ndcg", larger_is_better=True, function=ranking.ndcg),
+        Metric("map", larger_is_better=True, function=ranking.average_precision),
+    )
+}
+
+
+def find_metric(name: str, losses: RowLosses | None = None) -> Metric:
+    """The metric of that name; "loss" is the mean of the model's own `losses(y, score)`, and asks for scores."""
+    check_parameters("gradient boosting", {"eval_metric": (_Known(*METRICS, "loss"),)}, {"eval_metric": name})
+    if name == "loss":
+        return _loss_metric(losses)
+    base, _, text = name.partition("@")
+    return _with_option(METRICS[base], _OPTIONS[base], name, text) if text else METRICS[base]
+
+
+class _Known(OneOf):
+    """A name, alone or with what follows an @ where there is such an option."""
+
+    def accepts(self, value: object) -> bool:
+        """Accept "ndcg" and "ndcg@…", but neither "rmse@…" nor "ndcg@"."""
+        if not isinstance(value, str):
+            return False
+        base, at, text = value.partition("@")
+        return base in self.choices and (not at or (base in _OPTIONS and bool(text)))
+
+    def describe(self) -> str:
+        """List the names, and those that may be followed by a number."""
+        return f"{super().describe()}, and {', '.join(_OPTIONS)} may be followed by @ and a number"
+
+    def nearest(self, value: object) -> object | None:
+        """Return the name that was probably mistyped."""
+        return super().nearest(value.partition("@")[0]) if isinstance(value, str) else None
+
+
+def _with_option(metric: Metric, option: _Option, name: str, text: str) -> Metric:
+    chosen: dict[str, Any] = {option.name: option.read(name, text)}
+    function = metric.function
+    if isinstance(function, MeanOfRows):
+        return replace(metric, name=name, function=replace(function, name=name, rows=partial(function.rows, **chosen)))
+    return replace(metric, name=name, function=partial(function, **chosen))
+
+
+def _loss_metric(losses: RowLosses | None) -> Metric:
+    if losses is None:
+        raise ParameterError(
+            "eval_metric='loss' needs the model's own loss. Pass losses=loss.losses, or name a metric."
+        )
+    mean_loss = MeanOfRows("loss", _TwoDimensional(losses), many=True)
+    return Metric("loss", larger_is_better=False, function=mean_loss, uses_score=True)
+
+
+@dataclass(frozen=True)
+class _TwoDimensional:
+    """Losses take scores of shape (n_scores, n) only."""
+
+    losses: RowLosses
+
+    def __call__(self, y: Any, score: Any) -> Any:
+        return self.losses(y, np.atleast_2d(score))
+
+
+def _number(text: str, rule: Interval) -> object:
+    """What a part after the @ stands for; the text itself if it is no number, which no rule accepts."""
+    try:
+        return rule.kind(text)
+    except ValueError:
+        return text

@@ -1,0 +1,80 @@
+"""How well the documents of queries are ordered: NDCG and mean average precision.
+
+Documents of equal prediction are in the order of the rows. A query without relevant documents counts as 1, as in
+XGBoost. The weight of a query is the mean weight of its rows.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sapwood.errors import InputError
+from sapwood.kernels.ranking import rank_rows
+from sapwood.metrics.metric import Floats, Groups, Target, mean, single
+
+Rows = NDArray[np.int64]
+
+
+def ndcg(y: Target, prediction: Floats, weight: Floats | None, groups: Groups | None, k: int | None = None) -> float:
+    """The mean over the queries of DCG / DCG of the best order, DCG = Σ (2^y - 1) / log2(1 + position) up to k."""
+    start = _starts("ndcg", y, groups)
+    place = _places(start)
+    discount = 1.0 / np.log2(place + 2.0) * _within(place, k)
+    gain: Floats = np.exp2(y) - 1.0
+    reached, best = (
+        np.add.reduceat(gain[_ranked(values, start)] * discount, start[:-1])
+        for values in (single("ndcg", prediction), gain)
+    )
+    return _mean_of_groups(reached, best, weight, start)
+
+
+def average_precision(
+    y: Target, prediction: Floats, weight: Floats | None, groups: Groups | None, k: int | None = None
+) -> float:
+    """The mean over the queries of Σ precision(position) of the relevant documents / their number, both up to k.
+
+    A document is relevant if y > 0, and precision(position) is the share of relevant documents down to it.
+    """
+    start = _starts("map", y, groups)
+    place = _places(start)
+    relevant = (y > 0)[_ranked(single("map", prediction), start)].astype(np.float64)
+    seen = np.cumsum(relevant)
+    so_far = seen - np.repeat(np.concatenate(([0.0], seen))[start[:-1]], np.diff(start))
+    reached = np.add.reduceat(so_far / (place + 1.0) * relevant * _within(place, k), start[:-1])
+    best = np.add.reduceat(relevant, start[:-1])
+    return _mean_of_groups(reached, best if k is None else np.minimum(best, k), weight, start)
+
+
+def _starts(name: str, y: Target, groups: Groups | None) -> Rows:
+    """Where each group begins, and the end; without groups all rows are one query."""
+    sizes = np.array([len(y)]) if groups is None else np.asarray(groups)
+    if sizes.sum() != len(y) or (sizes < 1).any():
+        raise InputError(
+            f"The metric {name!r} needs groups of at least 1 row that add up to {len(y)} rows, but they add up to "
+            f"{sizes.sum()}. Pass the number of rows of each query, in the order of the rows."
+        )
+    return np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
+
+
+def _places(start: Rows) -> Rows:
+    """Position of each row in its group, from 0."""
+    return np.asarray(np.arange(start[-1]) - np.repeat(start[:-1], np.diff(start)))
+
+
+def _within(place: Rows, k: int | None) -> Floats:
+    """1 for the first k positions, 0 for the others."""
+    return np.ones(len(place)) if k is None else (place < k).astype(np.float64)
+
+
+def _ranked(values: Floats, start: Rows) -> Rows:
+    order, spare = np.empty((2, len(values)), dtype=np.int64)
+    rank_rows(np.ascontiguousarray(values, dtype=np.float64), start, order, spare)
+    return order
+
+
+def _mean_of_groups(reached: Floats, best: Floats, weight: Floats | None, start: Rows) -> float:
+    quality = np.divide(reached, best, out=np.ones_like(reached), where=best > 0)
+    if weight is None:
+        return mean(quality, None)
+    return mean(quality, np.add.reduceat(weight, start[:-1]) / np.diff(start))

@@ -1,0 +1,78 @@
+"""Losses of rows whose target is a number."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.special import gammaln
+
+from sapwood.errors import InputError
+from sapwood.metrics.metric import Floats, Target
+
+_LEAST = 1e-16  # means of counts and amounts are above 0, and only rounding makes 0 of them
+_LEAST_LOG1P = -1.0 + 1e-6  # predictions below have no log1p; they may occur in early rounds
+
+
+def squares(y: Target, predicted: Floats) -> Floats:
+    """(y - ŷ)²."""
+    return np.asarray(np.square(y - predicted))
+
+
+def distances(y: Target, predicted: Floats) -> Floats:
+    """|y - ŷ|."""
+    return np.asarray(np.abs(y - predicted))
+
+
+def shares(y: Target, predicted: Floats) -> Floats:
+    """|y - ŷ| / |y|, with the smallest step from 1 in place of y = 0, as scikit-learn does."""
+    return np.asarray(np.abs(y - predicted) / np.maximum(np.abs(y), np.finfo(np.float64).eps))
+
+
+def squared_log_differences(y: Target, predicted: Floats) -> Floats:
+    """(log(1 + y) - log(1 + ŷ))²."""
+    if (y <= -1).any():
+        row = int(np.argmax(y <= -1))
+        raise InputError(
+            f"y holds {y[row].item()} in row {row}, but the metric 'rmsle' needs numbers above -1. Use 'rmse' or 'mae'."
+        )
+    return np.asarray(np.square(np.log1p(y) - np.log1p(np.maximum(predicted, _LEAST_LOG1P))))
+
+
+def pseudo_huber(y: Target, predicted: Floats, slope: float = 1.0) -> Floats:
+    """δ² (√(1 + ((y - ŷ)/δ)²) - 1) with the slope δ."""
+    return np.asarray(slope**2 * (np.hypot(1.0, (y - predicted) / slope) - 1.0))
+
+
+def pinball(y: Target, predicted: Floats, quantiles: tuple[float, ...] = (0.5,)) -> Floats:
+    """The mean over the quantiles q of q r for r = y - ŷ >= 0 and (q - 1) r below."""
+    rows = np.atleast_2d(predicted)
+    if len(rows) != len(quantiles):
+        raise InputError(
+            f"The metric 'quantile' has {len(quantiles)} quantiles, but the model makes {len(rows)} predictions for "
+            "each row. Name those of the model, for example 'quantile@0.1,0.5,0.9'."
+        )
+    residual, q = y - rows, np.array(quantiles)[:, None]
+    return np.asarray(np.maximum(q * residual, (q - 1.0) * residual).mean(axis=0))
+
+
+def poisson_likelihood(y: Target, predicted: Floats) -> Floats:
+    """Negative log-likelihood: ŷ - y log ŷ + log y!."""
+    expected = np.maximum(predicted, _LEAST)
+    return np.asarray(expected - y * np.log(expected) + gammaln(y + 1.0))
+
+
+def gamma_likelihood(y: Target, predicted: Floats) -> Floats:
+    """Negative log-likelihood for a dispersion of 1: y / ŷ + log ŷ."""
+    expected = np.maximum(predicted, _LEAST)
+    return np.asarray(y / expected + np.log(expected))
+
+
+def gamma_deviance(y: Target, predicted: Floats) -> Floats:
+    """2 (y / ŷ - 1 - log(y / ŷ))."""
+    ratio = np.maximum(y, _LEAST) / np.maximum(predicted, _LEAST)
+    return np.asarray(2.0 * (ratio - 1.0 - np.log(ratio)))
+
+
+def tweedie_likelihood(y: Target, predicted: Floats, power: float = 1.5) -> Floats:
+    """Negative log-likelihood up to a constant: ŷ^(2-p) / (2-p) - y ŷ^(1-p) / (1-p)."""
+    expected = np.maximum(predicted, _LEAST)
+    return np.asarray(expected ** (2.0 - power) / (2.0 - power) - y * expected ** (1.0 - power) / (1.0 - power))

@@ -1,0 +1,1 @@
+"""Row work of boosting."""

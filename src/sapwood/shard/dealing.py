@@ -1,0 +1,28 @@
+"""Dealing: rows of many nodes divided evenly among threads."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+Piece = tuple[int, int, int]  # which node, first record, last record
+
+
+def deal(ranges: Sequence[tuple[int, int]], n_parts: int) -> list[list[Piece]]:
+    """Cut the concatenated ranges into parts of equal size; a range is cut where a part ends."""
+    total = sum(last - first for first, last in ranges)
+    share = -(-total // n_parts)
+    parts: list[list[Piece]] = [[]]
+    room = share
+    for node, (start, last) in enumerate(ranges):
+        first = start
+        while last - first > room:
+            parts[-1].append((node, first, first + room))
+            first += room
+            parts.append([])
+            room = share
+        parts[-1].append((node, first, last))
+        room -= last - first
+        if room == 0 and len(parts) < n_parts:
+            parts.append([])
+            room = share
+    return [part for part in parts if part]

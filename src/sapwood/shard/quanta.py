@@ -1,0 +1,51 @@
+"""Quanta: gradients as whole numbers, so that their sums are the same in every order and on every machine.
+
+Units are powers of two, chosen anew for each tree from the largest gradient and hessian of all shards.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+PACKED_ROWS = 1 << 17  # from so many rows on, one 64-bit number holds both sums of a code
+PACKED_BITS = 15  # at most: a packed number has 16 bits, one of them the sign
+LEAST_BITS = 11
+WIDE_BITS = 40
+SUM_BITS = 62
+
+
+@dataclass(frozen=True)
+class Quanta:
+    """What 1 means: gradient = whole number * gradient_unit. `fine` units serve the sums of leaves."""
+
+    packed: bool
+    gradient_unit: float
+    hessian_unit: float
+    fine_gradient_unit: float
+    fine_hessian_unit: float
+    block_rows: int  # packed sums of so many rows cannot overflow
+
+    @classmethod
+    def of(cls, largest_gradient: float, largest_hessian: float, n_rows: int, packed: bool) -> Quanta:
+        """For gradients up to the largest ones, of n_rows rows in all shards together."""
+        row_bits = max(1, math.ceil(math.log2(max(n_rows, 2))))
+        fine = min(WIDE_BITS, SUM_BITS - row_bits)
+        bits = max(LEAST_BITS, min(PACKED_BITS, 31 - row_bits)) if packed else fine
+        return cls(
+            packed,
+            unit(largest_gradient, bits),
+            unit(largest_hessian, bits),
+            unit(largest_gradient, fine),
+            unit(largest_hessian, fine),
+            1 << (31 - bits) if packed else n_rows,
+        )
+
+
+def unit(largest: float, bits: int) -> float:
+    """The power of two that makes the largest number at most 2^bits - 1 units."""
+    if largest <= 0.0 or not math.isfinite(largest):
+        return 1.0
+    _, exponent = math.frexp(largest)  # largest < 2^exponent
+    found = math.ldexp(1.0, exponent - bits)
+    return found if round(largest / found) <= (1 << bits) - 1 else 2.0 * found
