@@ -9,7 +9,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from sapwood.boosting.certificate import Certificate
     from sapwood.errors import SapwoodError
+    from sapwood.estimators.boosting_cv import BoostingCV, cross_validate_boosting
+    from sapwood.estimators.gradient import GradientBoostingClassifier, GradientBoostingRegressor
     from sapwood.estimators.newton import NewtonBoostingClassifier, NewtonBoostingRanker, NewtonBoostingRegressor
     from sapwood.estimators.pruning import PruningChoice, prune_by_cv
     from sapwood.estimators.tree import DecisionTreeClassifier, DecisionTreeRegressor
@@ -19,13 +22,18 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
+    "BoostingCV": "sapwood.estimators.boosting_cv",
+    "Certificate": "sapwood.boosting.certificate",
     "DecisionTreeClassifier": "sapwood.estimators.tree",
     "DecisionTreeRegressor": "sapwood.estimators.tree",
+    "GradientBoostingClassifier": "sapwood.estimators.gradient",
+    "GradientBoostingRegressor": "sapwood.estimators.gradient",
     "NewtonBoostingClassifier": "sapwood.estimators.newton",
     "NewtonBoostingRanker": "sapwood.estimators.newton",
     "NewtonBoostingRegressor": "sapwood.estimators.newton",
     "PruningChoice": "sapwood.estimators.pruning",
     "SapwoodError": "sapwood.errors",
+    "cross_validate_boosting": "sapwood.estimators.boosting_cv",
     "decision_steps": "sapwood.show",
     "explain_row": "sapwood.show",
     "export_graphviz": "sapwood.show",
@@ -38,14 +46,19 @@ _HOMES = {
 _MODULES = ("errors", "plot", "show")
 
 __all__ = [
+    "BoostingCV",
+    "Certificate",
     "DecisionTreeClassifier",
     "DecisionTreeRegressor",
+    "GradientBoostingClassifier",
+    "GradientBoostingRegressor",
     "NewtonBoostingClassifier",
     "NewtonBoostingRanker",
     "NewtonBoostingRegressor",
     "PruningChoice",
     "SapwoodError",
     "__version__",
+    "cross_validate_boosting",
     "decision_steps",
     "explain_row",
     "export_graphviz",

@@ -101,5 +101,5 @@ class ColumnChoice:
 def _hash(key: int, *parts: int) -> int:
     found = np.uint64(key)
     for part in parts:
-        found = mix(found, np.int64(part))
+        found = np.uint64(mix(found, np.int64(part)))  # a kernel returns a plain integer
     return int(found)

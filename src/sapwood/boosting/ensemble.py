@@ -43,16 +43,22 @@ class Ensemble:
         """The first rounds only."""
         return Ensemble(self.base, self.rounds[:n_rounds])
 
-    def scores(self, table: Table, n_rounds: int | None = None, n_jobs: int = 1) -> Floats:
-        """Scores (n_scores, rows) after all rounds, or after some."""
-        out = np.repeat(self.base[:, None], table.n_rows, axis=1)
+    def scores(
+        self, table: Table, n_rounds: int | None = None, n_jobs: int = 1, offset: Floats | None = None
+    ) -> Floats:
+        """Scores (n_scores, rows) after all rounds, or after some; an offset gives each row its own start."""
+        out = self._first(table, offset)
         for _ in self._advance(table, out, self.rounds[:n_rounds], n_jobs):
             pass
         return out
 
-    def staged_scores(self, table: Table, n_jobs: int = 1) -> Iterator[Floats]:
-        """Scores after each round."""
+    def _first(self, table: Table, offset: Floats | None) -> Floats:
         out = np.repeat(self.base[:, None], table.n_rows, axis=1)
+        return out if offset is None else out + offset
+
+    def staged_scores(self, table: Table, n_jobs: int = 1, offset: Floats | None = None) -> Iterator[Floats]:
+        """Scores after each round."""
+        out = self._first(table, offset)
         for _ in self._advance(table, out, self.rounds, n_jobs):
             yield out.copy()
 

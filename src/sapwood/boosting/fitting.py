@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import brentq
 
+from sapwood.boosting.coding import code
 from sapwood.boosting.ensemble import Ensemble
 from sapwood.boosting.history import History, Watched
 from sapwood.boosting.rounds import Audience, RoundOptions, Rounds
 from sapwood.boosting.training import Outcome, Plan, train
-from sapwood.codes.binned import bin_table, find_bins
 from sapwood.losses.loss import Loss
 from sapwood.metrics.metric import Metric
 from sapwood.table.table import Table
@@ -31,11 +31,15 @@ class Rows:
     weight: Floats | None = None
     groups: NDArray[np.int64] | None = None
     name: str = "train"
+    offset: Floats | None = None  # (n_scores, rows), added to the scores a model starts from
+    index: NDArray[np.intp] | None = None  # which rows of the user's these are; None: all
+    measured: Floats | None = None  # weights for metrics, where they are not those of training
 
     def take(self, rows: NDArray[np.intp]) -> Rows:
         """Some of the rows."""
         weight = None if self.weight is None else self.weight[rows]
-        return Rows(self.table.take(rows), self.y[rows], weight, None, self.name)
+        offset = None if self.offset is None else self.offset[:, rows]
+        return Rows(self.table.take(rows), self.y[rows], weight, None, self.name, offset=offset)
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,11 +72,10 @@ def score_of(loss: Loss, response: float) -> Floats:
 def fit_ensemble(rows: Rows, evals: Sequence[Rows], setup: Setup) -> Outcome:
     """Train on rows, watching others."""
     n_jobs = setup.rounds.n_jobs
-    bins = find_bins(rows.table, setup.max_bins, n_jobs)
-    table = bin_table(rows.table, bins, n_jobs)
+    table, recode = code(rows.table, setup.rounds.method, setup.max_bins, n_jobs)
     own = _training_rows(rows, setup)
     start = setup.start if setup.start is not None else Ensemble(_base(rows, own, setup))
-    audiences = [Audience(bin_table(e.table, bins, n_jobs), start.scores(e.table, n_jobs=n_jobs)) for e in evals]
+    audiences = [Audience(e.table, start.scores(e.table, None, n_jobs, e.offset)) for e in evals]
     rounds = Rounds(
         table,
         rows.table.schema.n_levels,
@@ -81,9 +84,10 @@ def fit_ensemble(rows: Rows, evals: Sequence[Rows], setup: Setup) -> Outcome:
         rows.weight,
         setup.rounds,
         start,
-        start.scores(rows.table, n_jobs=n_jobs),
+        start.scores(rows.table, None, n_jobs, rows.offset),
         own,
         audiences,
+        recode=recode,
     )
     watched = [_watch(e, audience) for e, audience in zip(evals, audiences, strict=True)]
     if setup.held_out is not None:
@@ -111,5 +115,13 @@ def _watch(rows: Rows, audience: Audience) -> Watched:
 
 
 def _watch_own(rows: Rows, rounds: Rounds, held_out: NDArray[np.int64]) -> Watched:
-    weight = None if rows.weight is None else rows.weight[held_out]
-    return Watched("validation", rows.y[held_out], weight, lambda: rounds.score[:, held_out])
+    weight = rows.weight if rows.measured is None else rows.measured
+    own = None if weight is None else weight[held_out]
+    groups = None if rows.groups is None else _groups_of(rows.groups, held_out)
+    return Watched("validation", rows.y[held_out], own, lambda: rounds.score[:, held_out], groups)
+
+
+def _groups_of(groups: NDArray[np.int64], rows: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Rows of each group among some rows."""
+    counts = np.bincount(np.repeat(np.arange(len(groups)), groups)[rows], minlength=len(groups))
+    return counts[counts > 0].astype(np.int64)

@@ -27,8 +27,8 @@ class Watched:
 
     def measure(self, metric: Metric, loss: Loss) -> float:
         """The metric of the present scores."""
-        score = self.score()
-        return metric.function(self.y, score if metric.uses_score else loss.response(score), self.weight, self.groups)
+        said = self.score() if metric.uses_score else loss.response(self.score())
+        return metric.function(self.y, said[0] if len(said) == 1 else said, self.weight, self.groups)
 
 
 @dataclass(eq=False)

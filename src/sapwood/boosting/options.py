@@ -29,6 +29,9 @@ class TreeOptions:
     min_child_weight: float = 1.0
     min_child_rows: int = 1
     min_split_rows: int = 2
+    min_child_share: float = 0.0  # least share of the root's hessian in a child
+    min_decrease: float = 0.0  # least gain of a split, twice and per hessian of the root: a decrease of the mean square
+    ccp_alpha: float = 0.0  # price of a split in the same terms, when branches that are not worth theirs are pruned
     cat_smooth: float = 0.0
     max_cat_to_onehot: int = 4
     max_cat_threshold: int = 64
@@ -39,7 +42,7 @@ class TreeOptions:
         """Whether histograms must count rows."""
         return self.min_child_rows > 1
 
-    def leaf_weights(self, G: Floats, H: Floats, lower: Floats, upper: Floats) -> Floats:
+    def leaf_weights(self, G: Floats, H: Floats, lower: Floats | float, upper: Floats | float) -> Floats:
         """Newton's step of nodes, see `kernels/newton.py`; zero where there is no curvature."""
         shrunk = np.sign(G) * np.maximum(np.abs(G) - self.reg_alpha, 0.0)
         denominator = H + self.reg_lambda

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import pairwise
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,20 +17,26 @@ from scipy.optimize import minimize_scalar
 
 from sapwood.boosting.columns import ColumnOptions
 from sapwood.boosting.ensemble import Ensemble
-from sapwood.boosting.grower import Grower, GrownTree
+from sapwood.boosting.exact_search import ExactSearch
+from sapwood.boosting.grower import Grower
+from sapwood.boosting.grown import GrownTree
+from sapwood.boosting.node_values import add_up, keep_order
 from sapwood.boosting.options import TreeOptions
-from sapwood.boosting.sampling import Sample, gradient_sample, uniform_sample
-from sapwood.boosting.trees import to_tree
+from sapwood.boosting.sampling import Sample, counted_sample, gradient_sample, uniform_sample
+from sapwood.boosting.trees import preorder, to_tree
 from sapwood.codes.binned import BinnedTable
-from sapwood.kernels.branching import write_tables
+from sapwood.codes.ranked import RankedTable
 from sapwood.kernels.draws import mix
-from sapwood.kernels.routing import find_leaves_by_code
 from sapwood.losses.loss import Loss
+from sapwood.predictor import Predictor
 from sapwood.shard.quanta import PACKED_ROWS, Quanta
+from sapwood.shard.ranked_shard import RankedShard
 from sapwood.shard.shard import Shard
+from sapwood.table.table import Table
 from sapwood.threads import blocks, run_all
 from sapwood.tree import Tree
 
+Method = Literal["hist", "approx", "exact"]
 BLOCK = 1 << 15  # rows whose gradients are computed at a time
 Floats = NDArray[np.float64]
 
@@ -42,7 +49,10 @@ class RoundOptions:
     columns: ColumnOptions
     subsample: float = 1.0
     by_gradient: bool = False  # rows are drawn by the size of their gradients
+    counted: bool = False  # a sample has the same number of rows in each round, not only on average
     line_search: bool = False  # one step length for the whole tree
+    unit_hessian: bool = False  # trees are grown on gradients alone, as if the hessian was 1; leaves use the true one
+    method: Method = "hist"
     seed: int = 0
     n_jobs: int = 1
     n_shards: int = 1
@@ -50,17 +60,21 @@ class RoundOptions:
 
 @dataclass(eq=False)
 class Audience:
-    """Rows that watch: coded as the training rows are, with their own scores."""
+    """Rows that watch, with their own scores."""
 
-    table: BinnedTable
+    table: Table
     score: Floats  # (n_scores, rows)
+
+    def hear(self, tree: Tree, k: int, n_jobs: int) -> None:
+        """Add what a tree says to score k."""
+        self.score[k] += tree.value[:, 0, 0][Predictor(tree).leaves(self.table, n_jobs=n_jobs)]
 
 
 @dataclass(eq=False)
 class Rounds:
     """Training rows and their scores. `rows` are those that take part (None: all); the others only watch."""
 
-    table: BinnedTable
+    table: BinnedTable | RankedTable
     n_levels: NDArray[np.int32]
     loss: Loss
     y: NDArray[np.float64]
@@ -72,12 +86,27 @@ class Rounds:
     audiences: Sequence[Audience] = ()
     trees: list[tuple[Tree, ...]] = field(default_factory=list)
     sample: Sample | None = None  # of the last round
+    recode: Callable[[Floats], BinnedTable] | None = None  # new bins for each round, from the weights of rows
 
     def __post_init__(self) -> None:
-        self._shards = _make_shards(self.table, self.options.n_shards, self.options.n_jobs)
-        self._grower = Grower(self._shards, self.options.tree, self.options.n_jobs)
+        self._place()
         self._gradient = np.empty((self.loss.n_scores, self.table.n_rows))
         self._hessian = np.empty_like(self._gradient)
+        self._gradients_alone = self.options.unit_hessian and not self.loss.constant_hessian
+        self._ones = np.ones(self.table.n_rows) if self._gradients_alone else None
+
+    def _place(self) -> None:
+        """Put the table into shards that trees can be grown on."""
+        options = self.options
+        self._shards: Sequence[Shard]
+        if isinstance(self.table, RankedTable):
+            shard = RankedShard(self.table, options.n_jobs)
+            signs = np.zeros(self.table.n_features, np.int8) if options.tree.signs is None else options.tree.signs
+            self._shards = [shard]
+            self._grower = Grower(self._shards, options.tree, options.n_jobs, ExactSearch(shard, signs))
+        else:
+            self._shards = _make_shards(self.table, options.n_shards, options.n_jobs)
+            self._grower = Grower(self._shards, options.tree, options.n_jobs)
 
     @property
     def n_done(self) -> int:
@@ -91,8 +120,13 @@ class Rounds:
 
     def advance(self, rate: float | Callable[[int, float], float]) -> None:
         """One round; the learning rate is a number, or a function of the round and the norm of the gradient."""
-        self.loss = self.loss.begin_round(self.y, self.score, self.weight)
+        of = slice(None) if self.rows is None else self.rows
+        weight = None if self.weight is None else self.weight[of]
+        self.loss = self.loss.begin_round(self.y[of], self.score[:, of], weight)
         self._differentiate()
+        if self.recode is not None:
+            self.table = self.recode(self._hessian.sum(axis=0) * (1.0 if self.weight is None else self.weight))
+            self._place()
         if callable(rate):
             rate = rate(self.n_done, self._gradient_norm())
         key = int(mix(np.uint64(self.options.seed), np.int64(self.n_done)))
@@ -120,7 +154,8 @@ class Rounds:
         options = self.options
         if options.by_gradient:
             return gradient_sample(self.rows, self._gradient, self._hessian, self.weight, options.subsample, key)
-        return uniform_sample(self.rows, self.table.n_rows, options.subsample, key)
+        draw = counted_sample if options.counted else uniform_sample
+        return draw(self.rows, self.table.n_rows, options.subsample, key)
 
     def _tree(self, k: int, rate: float, key: int) -> Tree:
         """Grow the tree of score k, set its leaves, and add them to the scores."""
@@ -129,50 +164,70 @@ class Rounds:
         quanta = self._begin(k, weight)
         n_rows = self.table.n_rows if self.sample.rows is None else len(self.sample.rows)
         grown = self._grower.grow(quanta, n_rows, self.options.columns.choice(key), key)
-        values = self._node_values(grown, quanta, k)
+        values = self._node_values(grown, quanta, k, weight)
         if self.options.line_search:
             values *= self._step_length(grown, values, k)
         values *= rate
         self._add(grown, values, k)
-        return to_tree(grown, values, quanta, self.table.bins, self.n_levels)
+        tree = to_tree(grown, values, quanta, self.table.bins, self.n_levels)
+        for audience in self.audiences:
+            audience.hear(tree, k, self.options.n_jobs)
+        return tree
 
     def _begin(self, k: int, weight: Floats | None) -> Quanta:
         """Turn gradients into whole numbers, the same in all shards."""
         assert self.sample is not None
         rows = self.sample.rows
-        for shard in self._shards:
-            of = slice(shard.offset, shard.offset + shard.n_rows)
-            own_weight = None if weight is None else weight[of]
-            shard.watch(self._gradient[k, of], self._hessian[k, of], own_weight)
-        largest = np.max([shard.largest() for shard in self._shards], axis=0)
-        n_rows = self.table.n_rows if rows is None else len(rows)
-        packed = n_rows >= PACKED_ROWS and not self.options.tree.counts_rows
-        quanta = Quanta.of(float(largest[0]), float(largest[1]), n_rows, packed)
+        quanta = self._show(self._gradient[k], self._hessian[k] if self._ones is None else self._ones, weight)
         for shard in self._shards:
             shard.begin(quanta, None if rows is None else shard.own(rows))
         return quanta
 
-    def _node_values(self, grown: GrownTree, quanta: Quanta, k: int) -> Floats:
-        """What each node says: Newton's step, for inner nodes too; robust losses set leaves by their exact step."""
-        nodes, leaves = grown.nodes, grown.leaves
-        G, H = nodes["gradient"] * quanta.gradient_unit, nodes["hessian"] * quanta.hessian_unit
-        sums = np.sum([shard.leaf_sums(leaves) for shard in self._shards], axis=0)
-        G[leaves], H[leaves] = sums[:, 0] * quanta.fine_gradient_unit, sums[:, 1] * quanta.fine_hessian_unit
-        values = self.options.tree.leaf_weights(G, H, nodes["lower"], nodes["upper"]) * self.loss.step_factor
-        if self.loss.robust:
-            for leaf in leaves:
-                values[leaf] = self._exact_step(leaf, k)
-            values[leaves] = np.clip(values[leaves], nodes["lower"][leaves], nodes["upper"][leaves])
-        return values
+    def _show(self, gradient: Floats, hessian: Floats, weight: Floats | None) -> Quanta:
+        """Set what the shards sum up; returns units that suit it."""
+        assert self.sample is not None
+        for shard in self._shards:
+            of = slice(shard.offset, shard.offset + shard.n_rows)
+            shard.watch(gradient[of], hessian[of], None if weight is None else weight[of])
+        largest = np.max([shard.largest() for shard in self._shards], axis=0)
+        n_rows = self.table.n_rows if self.sample.rows is None else len(self.sample.rows)
+        packed = n_rows >= PACKED_ROWS and not self.options.tree.counts_rows and self.options.method != "exact"
+        return Quanta.of(float(largest[0]), float(largest[1]), n_rows, packed)
 
-    def _exact_step(self, leaf: int, k: int) -> float:
-        rows = np.concatenate([shard.offset + shard.rows_of(leaf) for shard in self._shards])
+    def _node_values(self, grown: GrownTree, quanta: Quanta, k: int, weight: Floats | None) -> Floats:
+        """What each node says: Newton's step, for inner nodes too; robust losses set leaves by their exact step."""
+        nodes, leaves, tree = grown.nodes, grown.leaves, self.options.tree
+        G, H = nodes["gradient"] * quanta.gradient_unit, nodes["hessian"] * quanta.hessian_unit
+        for shard in self._shards:
+            shard.settle(leaves)
+        if self._gradients_alone:
+            quanta = self._show(self._gradient[k], self._hessian[k], weight)
+        sums = np.sum([shard.leaf_sums(quanta) for shard in self._shards], axis=0)
+        G[leaves], H[leaves] = sums[:, 0] * quanta.fine_gradient_unit, sums[:, 1] * quanta.fine_hessian_unit
+        if not self._gradients_alone and not self.loss.robust:
+            return tree.leaf_weights(G, H, nodes["lower"], nodes["upper"]) * self.loss.step_factor
+        return self._new_values(grown, G, H, k)
+
+    def _new_values(self, grown: GrownTree, G: Floats, H: Floats, k: int) -> Floats:
+        """Values on another scale than that of growth, whose bounds for monotone constraints are of no use here."""
+        if self._gradients_alone:
+            add_up(grown, G)
+            add_up(grown, H)
+        values = self.options.tree.leaf_weights(G, H, -np.inf, np.inf) * self.loss.step_factor
+        signs = self.options.tree.signs
+        if self.loss.robust:
+            for node in grown.leaves if signs is None else preorder(grown):
+                values[node] = self._exact_step(node, k)
+        return values if signs is None else keep_order(grown, values, signs)
+
+    def _exact_step(self, node: int, k: int) -> float:
+        rows = np.sort(np.concatenate([shard.offset + shard.rows_of(node) for shard in self._shards]))
         weight = None if self.weight is None else self.weight[rows]
         return self.loss.leaf_step(self.y[rows], self.score[k, rows], weight, k) if len(rows) else 0.0
 
     def _step_length(self, grown: GrownTree, values: Floats, k: int) -> float:
         """The rho that minimises the loss of score + rho * tree over the rows that take part."""
-        said = values[self._leaf_of_rows(grown, self.table)]
+        said = values[self._leaf_of_rows(grown)]
         of = slice(None) if self.rows is None else self.rows
         score, y, said = self.score[:, of].copy(), self.y[of], said[of]
         weight = None if self.weight is None else self.weight[of]
@@ -186,31 +241,18 @@ class Rounds:
         return float(minimize_scalar(total, bounds=(0.0, 10.0), method="bounded").x)
 
     def _add(self, grown: GrownTree, values: Floats, k: int) -> None:
-        """Add the tree to the scores of all rows, those that took part and those that watch."""
+        """Add the tree to the scores of all rows, those that took part and those that only watch."""
         assert self.sample is not None
         leaves = grown.leaves
         if self.sample.rows is None:
             for shard in self._shards:
-                shard.add_leaves(leaves, values[leaves], self.score[k, shard.offset : shard.offset + shard.n_rows])
+                shard.add_leaves(values[leaves], self.score[k, shard.offset : shard.offset + shard.n_rows])
         else:
-            self.score[k] += values[self._leaf_of_rows(grown, self.table)]
-        for audience in self.audiences:
-            audience.score[k] += values[self._leaf_of_rows(grown, audience.table)]
+            self.score[k] += values[self._leaf_of_rows(grown)]
 
-    def _leaf_of_rows(self, grown: GrownTree, table: BinnedTable) -> NDArray[np.int32]:
-        nodes = grown.nodes
-        ids = np.flatnonzero(grown.splits)
-        tables = np.empty((len(nodes), 256), dtype=np.uint8)
-        own = np.empty((len(ids), 256), dtype=np.uint8)
-        write_tables(ids, nodes, own)
-        tables[ids] = own
-        feature = np.where(grown.splits, nodes["feature"], -1)
-        left, right = nodes["left"].copy(), nodes["right"].copy()
-        leaf_of = np.empty(table.n_rows, dtype=np.int32)
-        find = partial(find_leaves_by_code, table.columns, feature, left, right, tables)
-        pieces = blocks(table.n_rows, BLOCK)
-        run_all([partial(find, start, stop, leaf_of) for start, stop in pieces], self.options.n_jobs)
-        return leaf_of
+    def _leaf_of_rows(self, grown: GrownTree) -> NDArray[np.int32]:
+        """Leaf of every row, whether it took part or not."""
+        return np.concatenate([shard.route(grown.nodes, grown.splits) for shard in self._shards])
 
 
 def _product(weight: Floats | None, factor: Floats | None) -> Floats | None:

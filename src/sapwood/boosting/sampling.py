@@ -33,6 +33,17 @@ def uniform_sample(candidates: NDArray[Any] | None, n_rows: int, share: float, k
     return Sample(_draw(candidates, n_rows, None, share, key))
 
 
+def counted_sample(candidates: NDArray[Any] | None, n_rows: int, share: float, key: int) -> Sample:
+    """A share of the candidates, rounded down; every set of so many is equally likely. At least one row."""
+    if share >= 1.0:
+        return Sample(candidates)
+    n = n_rows if candidates is None else len(candidates)
+    count = max(1, int(share * n))
+    lots = np.random.Generator(np.random.Philox(key)).random(n)
+    drawn = np.sort(np.argpartition(lots, count - 1)[:count])
+    return Sample(drawn if candidates is None else candidates[drawn])
+
+
 def gradient_sample(
     candidates: NDArray[Any] | None, gradient: Floats, hessian: Floats, weight: Floats | None, share: float, key: int
 ) -> Sample:

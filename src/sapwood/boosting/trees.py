@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sapwood.boosting.grower import GrownTree
+from sapwood.boosting.grown import GrownTree
 from sapwood.codes.bins import Bins, LevelBins
+from sapwood.codes.ranked import Ranks
 from sapwood.shard.quanta import Quanta
 from sapwood.tree import LEAF, UNDEFINED, Tree
 
@@ -28,7 +30,7 @@ def preorder(grown: GrownTree) -> list[int]:
 
 
 def to_tree(
-    grown: GrownTree, values: Floats, quanta: Quanta, bins: tuple[Bins, ...], n_levels: NDArray[np.int32]
+    grown: GrownTree, values: Floats, quanta: Quanta, bins: Sequence[Bins | Ranks], n_levels: NDArray[np.int32]
 ) -> Tree:
     """`values` are those of all nodes by growth's numbers.
 

@@ -9,6 +9,7 @@ import typer
 from typer.core import TyperGroup
 
 from sapwood.cli.console import complain, say
+from sapwood.cli.cv import cv
 from sapwood.cli.demo import demo
 from sapwood.cli.evaluate import evaluate
 from sapwood.cli.options import TracebackOption, wants_traceback
@@ -41,7 +42,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     help="Tree-based machine learning on data files.",
 )
-for command in (demo, train, predict, evaluate, warmup):
+for command in (demo, train, predict, evaluate, cv, warmup):
     app.command()(command)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TypeVar
+from typing import Any, Self, TypeVar
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
@@ -50,6 +50,37 @@ def track(steps: Sequence[T], names: Sequence[str]) -> Iterator[T]:
             yield step
             progress.advance(task)
         progress.update(task, description="done")
+
+
+class RoundsBar:
+    """A progress bar of boosting: a callback that is told of each round, in a context that ends the bar.
+
+    Nothing is drawn before the first round, so that an error in the data stands alone.
+    """
+
+    def __init__(self, name: str) -> None:
+        columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn())
+        curves = TextColumn("{task.fields[curves]}", markup=False)
+        self._progress = Progress(*columns, curves, TimeElapsedColumn(), console=err)
+        self._task = self._progress.add_task(name, total=None, curves="")
+        self._begun = False
+
+    def __enter__(self) -> Self:
+        """Wait for the first round."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Leave the bar as it is."""
+        if self._begun:
+            self._progress.stop()
+
+    def __call__(self, told: Any) -> None:
+        """Show a round."""
+        if not self._begun:
+            self._progress.start()
+            self._begun = True
+        curves = [f"{rows} {name} {c[-1]:.4g}" for rows, own in told.history.items() for name, c in own.items()]
+        self._progress.update(self._task, total=told.n_rounds, completed=told.round, curves="  ".join(curves))
 
 
 def _literal(text: str, style: str = "") -> Text:

@@ -1,4 +1,4 @@
-"""`sapwood demo`: three trees on the Wisconsin breast cancer data."""
+"""`sapwood demo`: three trees and a boosted ensemble on the Wisconsin breast cancer data."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from sapwood.cli.console import say, show_table, track
+from sapwood.cli.console import RoundsBar, say, show_table, track
 from sapwood.cli.options import TracebackOption
 
 
@@ -18,7 +18,7 @@ def demo(
     out: Annotated[Path, typer.Option("--out", help="Picture of the tree to write.")] = Path("sapwood_demo_tree.png"),
     _traceback: TracebackOption = False,
 ) -> None:
-    """Grow, limit and prune decision trees on the Wisconsin breast cancer data, and draw the result."""
+    """Grow, limit and prune decision trees on the Wisconsin breast cancer data, draw one, and boost many."""
     from sapwood.cli.picture import check_picture, write_picture
     from sapwood.cli.warmup import is_compiled
     from sapwood.show import export_text
@@ -29,7 +29,9 @@ def demo(
     show = _Demo()
     for stage in track(list(show.stages.values()), list(show.stages)):
         stage()
-    show_table("Is a tumour benign? Three trees on 569 patients", _Demo.header, show.rows)
+    with RoundsBar("boosting trees") as bar:
+        show.boost(bar)
+    show_table("Is a tumour benign? Three trees and a boosted ensemble on 569 patients", _Demo.header, show.rows)
     pruned = show.pruned
     say(f"The tree pruned by cross-validation (alpha = {pruned.alpha:.4g}):")
     say(export_text(pruned.estimator, feature_names=show.names))
@@ -45,7 +47,7 @@ class _Trained:
 class _Demo:
     """Stages that build on each other, and their results."""
 
-    header = ("tree", "train accuracy", "test accuracy", "test AUC", "depth", "leaves", "seconds")
+    header = ("model", "train accuracy", "test accuracy", "test AUC", "depth", "leaves", "seconds")
 
     def __init__(self) -> None:
         self.rows: list[list[str]] = []
@@ -59,6 +61,15 @@ class _Demo:
             "pruning by cross-validation": self._prune,
         }
 
+    def boost(self, callback: Callable[[Any], None]) -> None:
+        """Boost trees, with a callback that is told of each round."""
+        from sapwood import NewtonBoostingClassifier
+
+        model = NewtonBoostingClassifier(
+            n_estimators=200, learning_rate=0.1, max_depth=3, callbacks=[callback], random_state=0
+        )
+        self._add("boosted", self._timed(lambda: model.fit(self.X, self.y)))
+
     def _load(self) -> None:
         from sklearn.datasets import load_breast_cancer
         from sklearn.model_selection import train_test_split
@@ -70,10 +81,11 @@ class _Demo:
         self.X, self.X_test, self.y, self.y_test = parts
 
     def _compile(self) -> None:
-        from sapwood import DecisionTreeClassifier
+        from sapwood import DecisionTreeClassifier, NewtonBoostingClassifier
 
         few = slice(0, 300)
-        DecisionTreeClassifier(ccp_alpha=0.01).fit(self.X[few], self.y[few]).predict_proba(self.X[few])
+        for model in (DecisionTreeClassifier(ccp_alpha=0.01), NewtonBoostingClassifier(n_estimators=1)):
+            model.fit(self.X[few], self.y[few]).predict_proba(self.X[few])
 
     def _grow_full(self) -> None:
         self._add("full", self._timed(lambda: self._tree().fit(self.X, self.y)))
@@ -103,8 +115,16 @@ class _Demo:
     def _add(self, name: str, trained: _Trained) -> None:
         from sklearn.metrics import roc_auc_score
 
-        tree = trained.estimator
-        first, second = tree.score(self.X, self.y), tree.score(self.X_test, self.y_test)
-        area = roc_auc_score(self.y_test == tree.classes_[1], tree.predict_proba(self.X_test)[:, 1])
-        sizes = [str(tree.get_depth()), str(tree.get_n_leaves())]
+        model = trained.estimator
+        first, second = model.score(self.X, self.y), model.score(self.X_test, self.y_test)
+        area = roc_auc_score(self.y_test == model.classes_[1], model.predict_proba(self.X_test)[:, 1])
+        sizes = _sizes(model)
         self.rows.append([name, f"{first:.3f}", f"{second:.3f}", f"{area:.3f}", *sizes, f"{trained.seconds:.3f}"])
+
+
+def _sizes(model: Any) -> list[str]:
+    """Depth and leaves of a tree, or the largest depth and all leaves of many."""
+    if not hasattr(model, "ensemble_"):
+        return [str(model.get_depth()), str(model.get_n_leaves())]
+    trees = [tree for trees in model.ensemble_.rounds for tree in trees]
+    return [str(max(tree.max_depth for tree in trees)), str(sum(tree.n_leaves for tree in trees))]

@@ -108,6 +108,6 @@ def _score_fold(recipe: Recipe, training: Sample, test: Sample) -> Scores:
     from sapwood.cli.metrics import baseline, scores
     from sapwood.cli.train import fit
 
-    estimator, _ = fit(recipe, training)
+    estimator, _ = fit(recipe, training, quiet=True)
     constant = scores(baseline(training), test)
     return scores(estimator, test) | {f"{name} of a constant prediction": value for name, value in constant.items()}

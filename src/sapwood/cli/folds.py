@@ -26,12 +26,12 @@ def split(sample: Sample, test_size: float, seed: int) -> tuple[Sample, Sample]:
     return sample.take(train), sample.take(test)
 
 
-def folds(sample: Sample, n_folds: int, seed: int) -> list[tuple[Rows, Rows]]:
+def folds(sample: Sample, n_folds: int, seed: int, option: str = "--cv") -> list[tuple[Rows, Rows]]:
     """Training and test rows of every fold, stratified where every class has a row for each fold."""
     from sklearn.model_selection import KFold, StratifiedKFold
 
     if n_folds > sample.n_rows:
-        raise InputError(f"--cv {n_folds} is more than the {sample.n_rows} rows of the file. Use fewer folds.")
+        raise InputError(f"{option} {n_folds} is more than the {sample.n_rows} rows of the file. Use fewer folds.")
     stratify = sample.task is Task.CLASSIFICATION and _smallest_class(sample) >= n_folds
     splitter: Any = (StratifiedKFold if stratify else KFold)(n_folds, shuffle=True, random_state=seed)
     return list(splitter.split(np.zeros(sample.n_rows), _codes(sample) if stratify else None))

@@ -16,20 +16,30 @@ class Model:
 
     classifier: str
     regressor: str
+    is_one_tree: bool = False
+    boosts: bool = False
 
 
 MODELS = {
-    "tree": Model("DecisionTreeClassifier", "DecisionTreeRegressor"),
+    "tree": Model("DecisionTreeClassifier", "DecisionTreeRegressor", is_one_tree=True),
+    "boosting": Model("NewtonBoostingClassifier", "NewtonBoostingRegressor", boosts=True),
+    "gradient-boosting": Model("GradientBoostingClassifier", "GradientBoostingRegressor", boosts=True),
 }
+
+
+def find_model(name: str) -> Model:
+    """The model of that name."""
+    model = MODELS.get(name)
+    if model is None:
+        raise ParameterError(
+            f"There is no model {name!r}.{nearest_name(name, list(MODELS))} Use {' or '.join(MODELS)}."
+        )
+    return model
 
 
 def estimator_class(name: str, task: Task) -> Any:
     """The estimator's class for the task."""
     import sapwood
 
-    model = MODELS.get(name)
-    if model is None:
-        raise ParameterError(
-            f"There is no model {name!r}.{nearest_name(name, list(MODELS))} Use {' or '.join(MODELS)}."
-        )
+    model = find_model(name)
     return getattr(sapwood, model.classifier if task is Task.CLASSIFICATION else model.regressor)

@@ -1,7 +1,8 @@
-"""A picture of a tree in a file."""
+"""Pictures in files: of a tree, or of a curve."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -22,17 +23,27 @@ def check_picture(path: Path) -> None:
 
 def write_picture(estimator: Any, path: Path, feature_names: Any = None) -> str:
     """Draw the tree, the upper levels only of a large one, and say what was written."""
-    import matplotlib as mpl
-
     from sapwood.plot import plot_tree
+
+    depth = _LEVELS_OF_LARGE if estimator.get_n_leaves() > _MOST_LEAVES else None
+    _save(path, lambda: plot_tree(estimator, max_depth=depth, feature_names=feature_names))
+    return f"Picture of the {'tree' if depth is None else f'upper {depth} levels of the tree'}: {path}"
+
+
+def write_curve(result: Any, path: Path) -> str:
+    """Draw the curve of a cross-validation, and say what was written."""
+    _save(path, result.plot)
+    return f"Picture of the curve: {path}"
+
+
+def _save(path: Path, draw: Callable[[], Any]) -> None:
+    import matplotlib as mpl
 
     mpl.use("Agg")  # needs no display
     plt = pyplot()
-    depth = _LEVELS_OF_LARGE if estimator.get_n_leaves() > _MOST_LEAVES else None
     try:
-        plot_tree(estimator, max_depth=depth, feature_names=feature_names)
+        draw()
         with complete_or_untouched(path) as temporary:
             plt.gcf().savefig(temporary, dpi=_DOTS_PER_INCH)
     finally:
         plt.close("all")
-    return f"Picture of the {'tree' if depth is None else f'upper {depth} levels of the tree'}: {path}"

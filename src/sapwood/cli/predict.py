@@ -87,7 +87,7 @@ def _run(train: Path, new: Path, out: Path, recipe: Recipe, proba: bool | None, 
     say(f"Task: {sample.task}, because {sample.choice.why}.")
     estimator, _ = fit(recipe, sample)
     predicted = _predictions(estimator, rows, sample.task is Task.CLASSIFICATION and proba is not False)
-    data.write_table(out, _beside(rows.select(keep), predicted))
+    data.write_table(out, beside(rows.select(keep), predicted))
     say(f"Predictions of {rows.num_rows} rows: {out}")
 
 
@@ -100,7 +100,8 @@ def _predictions(estimator: Any, rows: Any, proba: bool) -> dict[str, Any]:
     return columns
 
 
-def _beside(kept: Any, predicted: dict[str, Any]) -> Any:
+def beside(kept: Any, predicted: dict[str, Any]) -> Any:
+    """Columns kept from the input, and after them those of predictions."""
     from sapwood.cli.data import arrow
 
     clash = set(kept.column_names) & set(predicted)

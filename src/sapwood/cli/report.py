@@ -46,6 +46,20 @@ def show_folds(title: str, folds: Sequence[Scores]) -> None:
     show_table(title, ["", "mean ± standard error"], rows)
 
 
+def show_fold_rounds(result: Any) -> None:
+    """The metric of every fold of a cross-validation at the best round, and its mean."""
+    at = result.best_round
+    parts = (result.train_curve, result.test_curve)
+    rows = [
+        [f"fold {k + 1}", str(len(train)), str(len(test)), *(number(curve.values[k, at]) for curve in parts)]
+        for k, (train, test) in enumerate(result.splits)
+    ]
+    rows.append(["mean", "", "", *(number(curve.mean[at]) for curve in parts)])
+    rows.append(["standard error", "", "", *(number(curve.standard_error[at]) for curve in parts)])
+    header = ["", "training rows", "held-out rows", "train", "held out"]
+    show_table(f"{result.metric} after {result.best_n_rounds} rounds", header, rows)
+
+
 def show_confusion(estimator: Any, sample: Sample) -> None:
     """Rows by class and prediction, unless there are too many classes to read."""
     from sklearn.metrics import confusion_matrix
@@ -67,7 +81,18 @@ def model_facts(estimator: Any, seconds: float) -> str:
     if hasattr(estimator, "get_n_leaves"):
         facts.append(f"depth {estimator.get_depth()}")
         facts.append(f"{estimator.get_n_leaves()} leaves")
+    if hasattr(estimator, "ensemble_"):
+        facts += _boosting_facts(estimator)
     return ", ".join([*facts, f"trained in {seconds:.2f} s"])
+
+
+def _boosting_facts(estimator: Any) -> list[str]:
+    rounds = estimator.ensemble_.rounds
+    n_leaves = sum(tree.n_leaves for trees in rounds for tree in trees)
+    facts = [f"{len(rounds)} rounds", f"{len(rounds) * estimator.ensemble_.n_scores} trees", f"{n_leaves} leaves"]
+    if estimator.best_n_rounds_ < len(rounds):
+        facts.append(f"the first {estimator.best_n_rounds_} rounds are used")
+    return facts
 
 
 def show_importances(estimator: Any, names: Sequence[str]) -> None:

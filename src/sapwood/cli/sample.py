@@ -51,13 +51,18 @@ class Sample:
 
 def read_sample(path: Path, recipe: Recipe) -> Sample:
     """The rows of a training file."""
+    return read_rows(path, recipe)[0]
+
+
+def read_rows(path: Path, recipe: Recipe) -> tuple[Sample, Table]:
+    """The rows of a training file, and all columns of these rows."""
     table = _usable_rows(read_table(path, recipe.delimiter), path, recipe)
     if table.num_rows < 2:
         raise DataFileError(f"The file {str(path)!r} has only one usable row. Learning needs at least two.")
     require_columns(table, recipe.drop, "--drop", path)
     require_columns(table, recipe.category, "--category", path)
     choice = choose_task(table.column(recipe.target), recipe.target, recipe.task)
-    return _sample(table, path, recipe, choice)
+    return _sample(table, path, recipe, choice), table
 
 
 def read_more(path: Path, recipe: Recipe, known: Sample) -> Sample:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sapwood.cli.console import say
+from sapwood.cli.console import RoundsBar, say
 from sapwood.cli.options import (
     CategoryOption,
     DelimiterOption,
@@ -23,6 +23,7 @@ from sapwood.cli.options import (
     WeightOption,
 )
 from sapwood.cli.task import Task
+from sapwood.errors import ParameterError
 
 if TYPE_CHECKING:
     from sapwood.cli.recipe import Recipe
@@ -71,9 +72,15 @@ def train(
 
 def _run(data: Path, recipe: Recipe, test_size: float, show_tree: bool | None, picture: Path | None) -> None:
     from sapwood.cli import folds, report
+    from sapwood.cli.models import find_model
     from sapwood.cli.picture import check_picture, write_picture
     from sapwood.cli.sample import read_sample
 
+    if (picture is not None or show_tree) and not find_model(recipe.model).is_one_tree:
+        raise ParameterError(
+            f"--model {recipe.model} makes many trees, of which none can be shown alone. Leave out --picture and "
+            "--show-tree, or use --model tree."
+        )
     if picture is not None:
         check_picture(picture)
     sample = read_sample(data, recipe)
@@ -87,12 +94,30 @@ def _run(data: Path, recipe: Recipe, test_size: float, show_tree: bool | None, p
         say(write_picture(estimator, picture))
 
 
-def fit(recipe: Recipe, sample: Sample) -> tuple[Any, float]:
-    """A fitted estimator, and the seconds it took."""
+def fit(recipe: Recipe, sample: Sample, quiet: bool = False) -> tuple[Any, float]:
+    """A fitted estimator, and the seconds it took; boosting shows its rounds, unless `quiet`."""
     estimator = recipe.estimator(sample.task)
+    shows = not quiet and "callbacks" in estimator.get_params()
     start = time.perf_counter()
-    estimator.fit(sample.X, sample.y, sample_weight=sample.weight)
-    return estimator, time.perf_counter() - start
+    with RoundsBar("training") as bar:
+        if shows:
+            estimator.set_params(callbacks=[bar])
+        estimator.fit(sample.X, sample.y, sample_weight=sample.weight)
+    seconds = time.perf_counter() - start
+    if shows:
+        estimator.set_params(callbacks=None)
+    _check_single(estimator)
+    return estimator, seconds
+
+
+def _check_single(estimator: Any) -> None:
+    """Columns of several quantiles have no measure that the command line knows."""
+    ensemble = getattr(estimator, "ensemble_", None)
+    if ensemble is not None and ensemble.n_scores > 1 and not hasattr(estimator, "classes_"):
+        raise ParameterError(
+            f"The model predicts {ensemble.n_scores} numbers for each row, but the command line needs one. Give one "
+            "quantile."
+        )
 
 
 def _show_results(estimator: Any, seconds: float, training: Sample, test: Sample) -> None:

@@ -15,6 +15,7 @@ from sapwood.cli.console import say, track
 from sapwood.cli.options import TracebackOption
 
 _ROWS = 600  # more than 255 distinct values, so that columns of both forms occur
+_MANY_ROWS = 1 << 17  # from here on, boosting packs its sums
 _TARGETS = ("two classes", "three classes", "numbers", "absolute error")
 _SPLITTERS = ("best", "random")
 _COLUMNS = ("numbers", "categories")
@@ -23,6 +24,18 @@ _EXTRAS: dict[str, dict[str, Any]] = {
     "best nodes first": {"max_leaf_nodes": 8},
     "pruning": {"ccp_alpha": 0.001},
     "test of significance": {"significance": 0.05},
+}
+
+_BOOSTING: dict[str, dict[str, Any]] = {
+    "numbers": {},
+    "categories": {"categorical_features": [0]},
+    "weights": {"class_weight": "balanced"},
+    "rows drawn": {"subsample": 0.5},
+    "rows drawn by gradient": {"subsample": 0.5, "sampling_method": "gradient_based"},
+    "weights, rows drawn": {"class_weight": "balanced", "subsample": 0.5},
+    "held-out rows": {"validation_fraction": 0.2, "subsample": 0.5},
+    "least rows of leaves": {"min_child_samples": 5},
+    "constraints": {"monotone_constraints": [1, 0, 0], "grow_policy": "lossguide"},
 }
 
 
@@ -53,32 +66,58 @@ def _variants() -> tuple[list[tuple[Any, NDArray[Any]]], list[str]]:
     for (name, parameters), target in itertools.product(_EXTRAS.items(), _TARGETS):
         steps.append(_variant(target, **parameters))
         names.append(f"{target}, {name}")
-    return [*steps, _variant("numbers", leaf="median")], [*names, "numbers, medians in leaves"]
+    steps.append(_variant("numbers", leaf="median"))
+    names.append("numbers, medians in leaves")
+    boosted = _boosting_variants()
+    return [*steps, *boosted.values()], [*names, *boosted]
+
+
+def _boosting_variants() -> dict[str, tuple[Any, NDArray[Any]]]:
+    """The kernels of boosting differ by rows drawn, weights, kinds of columns, and whether there are many rows."""
+    from sapwood import NewtonBoostingClassifier, NewtonBoostingRanker, NewtonBoostingRegressor
+
+    found = {}
+    for name, parameters in _BOOSTING.items():
+        model = NewtonBoostingClassifier(n_estimators=2, random_state=0, **parameters)
+        found[f"boosting, {name}"] = model, _classes(_ROWS, 2)
+        if not parameters.keys() & {"min_child_samples", "categorical_features"}:
+            found[f"boosting, {name}, many rows"] = model, _classes(_MANY_ROWS, 2)
+    found["boosting, three classes"] = NewtonBoostingClassifier(n_estimators=2), _classes(_ROWS, 3)
+    found["boosting, ranking"] = NewtonBoostingRanker(n_estimators=2), _classes(_ROWS, 3)
+    for objective in ("squared_error", "absolute_error"):
+        model = NewtonBoostingRegressor(n_estimators=2, objective=objective)
+        found[f"boosting, {objective}"] = model, _classes(_ROWS, 11).astype(np.float64)
+    return found
+
+
+def _classes(n_rows: int, n_classes: int) -> NDArray[Any]:
+    return np.asarray(np.arange(n_rows) * 7 % 11 % n_classes)
 
 
 def _variant(target: str, **parameters: Any) -> tuple[Any, NDArray[Any]]:
     from sapwood import DecisionTreeClassifier, DecisionTreeRegressor
 
-    remainder = np.arange(_ROWS) * 7 % 11
     if target.endswith("classes"):
-        return DecisionTreeClassifier(random_state=0, **parameters), remainder % (2 if target.startswith("two") else 3)
+        n_classes = 2 if target.startswith("two") else 3
+        return DecisionTreeClassifier(random_state=0, **parameters), _classes(_ROWS, n_classes)
     if target == "absolute error":
         parameters["criterion"] = "absolute_error"
-    return DecisionTreeRegressor(random_state=0, **parameters), remainder.astype(np.float64)
+    return DecisionTreeRegressor(random_state=0, **parameters), _classes(_ROWS, 11).astype(np.float64)
 
 
 def _use(estimator: Any, y: NDArray[Any]) -> None:
     """Fit and predict with both widths of floats, with missing values, and with a sparse matrix."""
     from scipy import sparse
 
-    values = _table()
+    values = _table(len(y))
     for X in (values, values.astype(np.float32), sparse.csc_matrix(np.nan_to_num(values))):
         estimator.fit(X, y).predict(X)
-        estimator.decision_path(X)
+        if hasattr(estimator, "decision_path"):
+            estimator.decision_path(X)
 
 
-def _table() -> NDArray[np.float64]:
+def _table(n_rows: int) -> NDArray[np.float64]:
     """Few distinct values, many, and many with missing ones."""
-    row = np.arange(_ROWS, dtype=np.float64)
+    row = np.arange(n_rows, dtype=np.float64)
     many = row * 389 % _ROWS
     return np.column_stack([row % 5, many, np.where(row % 10 == 0, np.nan, many)])

@@ -3,34 +3,53 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
-from typing import Any, Literal, Self
+from collections.abc import Callable, Iterator, Sequence
+from copy import copy
+from itertools import islice
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.model_selection import train_test_split
 from sklearn.utils import Tags
 
+from sapwood.boosting.certificate import Certificate, certify
 from sapwood.boosting.ensemble import Ensemble
 from sapwood.boosting.fitting import Rows, Setup, fit_ensemble, score_of
 from sapwood.boosting.rounds import RoundOptions
 from sapwood.boosting.training import Outcome, Plan
-from sapwood.errors import InputError, ParameterError
+from sapwood.errors import ParameterError
 from sapwood.estimators.base import RuledEstimator, seed_from
+from sapwood.estimators.boosting_rows import (
+    hold_out,
+    naming,
+    read_eval_set,
+    remaining_queries,
+    take_rows,
+    warn_of_column,
+    weight_of_rows,
+)
+from sapwood.estimators.constraints import interaction_sets, monotone_signs
 from sapwood.losses.custom import CustomLoss
 from sapwood.losses.loss import Loss
 from sapwood.metrics.metric import Metric
 from sapwood.metrics.names import custom_metric, find_metric
+from sapwood.parameters import Interval, Nothing, check_parameters
 from sapwood.table.schema import Schema
 from sapwood.table.table import Table
 from sapwood.table.weight import check_weight
 from sapwood.threads import resolve_jobs
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+ReadQueries = Callable[[int], Ints]  # from the number of rows to the rows of each query
+
+STACK = 6  # calls between the user's and a warning about y
 
 
 class Boosting(RuledEstimator):
     """Boosted trees. Use one of the classes below it."""
+
+    weight_name: ClassVar[str] = "sample_weight"
 
     categorical_features: Any
     unseen: Literal["missing", "error"]
@@ -43,6 +62,7 @@ class Boosting(RuledEstimator):
 
     ensemble_: Ensemble
     schema_: Schema
+    loss_: Loss
 
     @abstractmethod
     def _read_target(self, y: Any, n_rows: int) -> Floats:
@@ -68,9 +88,20 @@ class Boosting(RuledEstimator):
     def _default_metric(self, loss: Loss) -> str:
         """The metric if the user names none."""
 
+    def _continue_target(self, start: Any, y: Any, n_rows: int) -> Floats:  # noqa: ARG002 - a hook
+        """The target of rows that continue a model."""
+        return self._read_target(y, n_rows)
+
+    def _keep_target(self, y: Floats, rows: NDArray[np.intp]) -> Floats:
+        """The target of some rows, as if the others had never been there."""
+        return y[rows]
+
     def _row_weight(self, y: Floats, weight: Floats | None) -> Floats | None:  # noqa: ARG002 - a hook
         """Weights of rows, those of their classes included."""
         return weight
+
+    def _max_bins(self) -> int:
+        return 255
 
     def _boost(
         self,
@@ -80,45 +111,98 @@ class Boosting(RuledEstimator):
         eval_set: Sequence[tuple[Any, Any]] | None,
         sample_weight_eval_set: Sequence[Any] | None,
         init_model: Any,
-        groups: NDArray[np.int64] | None = None,
-        eval_groups: Sequence[NDArray[np.int64]] | None = None,
+        queries: ReadQueries | None = None,
+        eval_queries: Sequence[ReadQueries] | None = None,
     ) -> Self:
-        """Train; sets everything that ends in an underscore."""
+        """Train; sets everything that ends in an underscore. A fit that fails leaves the model as it was."""
+        draft = copy(self)
+        sets = read_eval_set(eval_set, sample_weight_eval_set, f"{self.weight_name}_eval_set")
+        draft._train(X, y, sample_weight, sets, init_model, queries, eval_queries)
+        self.__dict__ = draft.__dict__
+        return self
+
+    def _train(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any,
+        eval_sets: Sequence[tuple[Any, Any, Any]],
+        init_model: Any,
+        queries: ReadQueries | None,
+        eval_queries: Sequence[ReadQueries] | None,
+    ) -> None:
         self._check_parameters()
         self._seed = seed_from(self.random_state)
         start = _continued(init_model, self)
-        table = self._training_table(X, start)
-        rows = self._training_rows(table, y, sample_weight, groups)
+        rows = self._training_rows(X, y, sample_weight, queries, start)
         loss = self._make_loss(rows)
         loss.check_target(rows.y)
+        _check_continued(start, loss)
         self._describe(rows.table)
-        evals = self._evaluation_rows(eval_set, sample_weight_eval_set, eval_groups, loss)
+        evals = []
+        for i, (own_X, own_y, weight) in enumerate(eval_sets):
+            with naming(f"eval_set[{i}]"):
+                read = None if eval_queries is None else eval_queries[i]
+                evals.append(self._evaluation_rows(own_X, own_y, weight, read, loss, f"validation_{i}"))
         setup = self._setup(rows, loss, start, bool(evals))
         self._keep(fit_ensemble(rows, evals, setup), loss)
-        return self
 
     def _training_table(self, X: Any, start: Any) -> Table:
         if start is None:
             return Table.from_any(X, categorical_features=self.categorical_features)
         return start.schema_.match(X, unseen="error", owner=type(self).__name__)  # type: ignore[no-any-return]
 
-    def _training_rows(self, table: Table, y: Any, sample_weight: Any, groups: NDArray[np.int64] | None) -> Rows:
-        target = self._read_target(y, table.n_rows)
-        weight = self._row_weight(target, check_weight(sample_weight, table.n_rows))
-        rows = Rows(table, target, weight, groups)
-        if weight is None or weight.all() or groups is not None:
-            return rows
-        return rows.take(np.flatnonzero(weight))
+    def _training_rows(self, X: Any, y: Any, sample_weight: Any, read_queries: ReadQueries | None, start: Any) -> Rows:
+        """Rows to train on; those of weight zero are removed before anything else looks at them."""
+        table = self._training_table(X, start)
+        warn_of_column(y, STACK)
+        target = self._read_target(y, table.n_rows) if start is None else self._continue_target(start, y, table.n_rows)
+        groups = None if read_queries is None else read_queries(table.n_rows)
+        weight = self._read_weight(sample_weight, table.n_rows, groups)
+        take = Table.take if start is None else take_rows
+        index = None
+        if weight is not None and not weight.all():
+            index = used = np.flatnonzero(weight)
+            target = target[used] if start is not None else self._keep_target(target, used)
+            table, weight = take(table, used), weight[used]
+            groups = None if groups is None else remaining_queries(groups, used)
+        own = self._row_weight(target, weight)
+        measured = None
+        if own is not weight:  # metrics know nothing of the weights of classes
+            measured = np.ones(len(target)) if weight is None else weight
+        if own is not None and not own.all():  # a class of weight zero remains a class, but its rows count for nothing
+            used = np.flatnonzero(own)
+            table, target, own = take(table, used), target[used], own[used]
+            index = used if index is None else index[used]
+            measured = None if measured is None else measured[used]
+        return Rows(table, target, own, groups, measured=measured, index=index)
+
+    def _read_weight(self, weight: Any, n_rows: int, groups: Ints | None) -> Floats | None:
+        if groups is None:
+            return check_weight(weight, n_rows)
+        given = weight_of_rows(weight, groups, self.weight_name)
+        with naming(self.weight_name):
+            return check_weight(given, n_rows)
+
+    def _evaluation_rows(
+        self, X: Any, y: Any, weight: Any, read_queries: ReadQueries | None, loss: Loss, name: str
+    ) -> Rows:
+        table = self.schema_.match(X, unseen="missing", owner=type(self).__name__)
+        target = self._code_target(y, table.n_rows)
+        Loss.check_target(loss, target)  # losses ask more of the rows of training
+        groups = None if read_queries is None else read_queries(table.n_rows)
+        return Rows(table, target, self._read_weight(weight, table.n_rows, groups), groups, name)
 
     def _setup(self, rows: Rows, loss: Loss, start: Any, watched: bool) -> Setup:
         options = self._round_options(rows.table.schema, self._seed)
         held_out = None
         if self.validation_fraction is not None and not watched:
-            held_out = self._hold_out(rows)
+            classes = rows.y if hasattr(self, "classes_") else None
+            held_out = hold_out(len(rows.y), self.validation_fraction, classes, rows.groups, self._seed)
         if self.early_stopping_rounds is not None and not watched and held_out is None:
             raise ParameterError(
-                f"early_stopping_rounds={self.early_stopping_rounds} needs rows to watch. Pass eval_set=[(X, y)] to fit, "
-                "or set validation_fraction=0.1."
+                f"early_stopping_rounds={self.early_stopping_rounds} needs rows to watch. Pass eval_set=[(X, y)] to "
+                "fit, or set validation_fraction=0.1."
             )
         return Setup(
             loss,
@@ -126,54 +210,39 @@ class Boosting(RuledEstimator):
             self._plan(),
             self._max_bins(),
             self._metrics(loss),
-            None if self.base_score is None else score_of(loss, float(self.base_score)),
-            None if start is None else start.ensemble_,
+            self._base(loss),
+            None if start is None else start.ensemble_.upto(start.best_n_rounds_),
             held_out,
         )
 
-    def _max_bins(self) -> int:
-        return 255
-
-    def _hold_out(self, rows: Rows) -> NDArray[np.int64]:
-        """Rows that only watch; classes are represented as in all rows where they can be."""
-        n = len(rows.y)
-        share = self.validation_fraction or 0.0
-        classes = rows.y if hasattr(self, "classes_") and np.bincount(rows.y.astype(int)).min() > 1 else None
-        seed = self._seed % 2**32
+    def _base(self, loss: Loss) -> Floats | None:
+        """Scores to start from, or None for the best constants."""
+        if self.base_score is None:
+            return None
+        most = float(loss.response(np.full((loss.n_scores, 1), 9.0)).max())
         try:
-            _, held_out = train_test_split(np.arange(n), test_size=share, random_state=seed, stratify=classes)
+            if most <= 1.0 and not 0.0 < self.base_score < 1.0:
+                raise ValueError("no probability")
+            return score_of(loss, float(self.base_score))
         except ValueError as error:
-            raise InputError(
-                f"validation_fraction={share} of {n} rows leaves too few rows to train or to watch. Use more rows, "
-                "another share, or pass eval_set to fit."
+            raise ParameterError(
+                f"base_score={self.base_score} is not allowed for the loss {loss.name!r}, whose predictions are "
+                f"{'between 0 and 1' if most <= 1.0 else 'above 0'}. Use base_score=None for the best constant."
             ) from error
-        return np.sort(held_out)
 
     def _metrics(self, loss: Loss) -> list[Metric]:
         given = self.eval_metric
         if given is None:
             given = "loss" if isinstance(loss, CustomLoss) else self._default_metric(loss)
         several = given if isinstance(given, (list, tuple)) else [given]
-        return [custom_metric(item) if callable(item) else find_metric(item, loss.losses) for item in several]
-
-    def _evaluation_rows(
-        self,
-        eval_set: Sequence[tuple[Any, Any]] | None,
-        weights: Sequence[Any] | None,
-        groups: Sequence[NDArray[np.int64]] | None,
-        loss: Loss,
-    ) -> list[Rows]:
-        if eval_set is None:
-            return []
-        _check_eval_set(eval_set, weights)
-        found = []
-        for i, (X, y) in enumerate(eval_set):
-            table = self.schema_.match(X, unseen="missing", owner=type(self).__name__)
-            target = self._code_target(y, table.n_rows)
-            loss.check_target(target, owner=f"y of eval_set[{i}]")
-            weight = None if weights is None else check_weight(weights[i], table.n_rows)
-            own = None if groups is None else groups[i]
-            found.append(Rows(table, target, weight, own, f"validation_{i}"))
+        found = [custom_metric(item) if callable(item) else find_metric(item, loss.losses) for item in several]
+        names = [metric.name for metric in found]
+        for name in names:
+            if names.count(name) > 1:
+                raise ParameterError(
+                    f"eval_metric has more than one metric of the name {name!r}. Remove one, or give functions "
+                    "different names."
+                )
         return found
 
     def _describe(self, table: Table) -> None:
@@ -201,41 +270,78 @@ class Boosting(RuledEstimator):
                 self._best = outcome.best_round + 1
 
     def evals_result(self) -> dict[str, dict[str, list[float]]]:
-        """What the metrics said after every round: `result[rows][metric][round]`."""
+        """What the metrics said after every round: `result[rows][metric][round]`.
+
+        Rows are "validation_0", "validation_1", … for the pairs of `eval_set`, or "validation" for those that
+        `validation_fraction` holds out.
+        """
         self._check_fitted()
         return self.evals_result_
 
     @property
+    def best_iteration(self) -> int:
+        """The best round, counted from 0; XGBoost's name of `best_iteration_`."""
+        return self.best_iteration_
+
+    @property
+    def best_score(self) -> float:
+        """The deciding metric in the best round; XGBoost's name of `best_score_`."""
+        return self.best_score_
+
+    @property
     def best_n_rounds_(self) -> int:
-        """Rounds that prediction uses: up to the best one if training watched for it, else all."""
+        """Rounds that prediction uses: up to the best one if early stopping watched for it, else all."""
         self._check_fitted()
         return self.ensemble_.n_rounds if self._best is None else self._best
+
+    def _n_rounds(self, n_rounds: int | None) -> int:
+        """Rounds to use, from what the user asked for."""
+        rules = {"n_rounds": (Interval(int, 1, self.ensemble_.n_rounds), Nothing())}
+        check_parameters(f"this {type(self).__name__}", rules, {"n_rounds": n_rounds})
+        return self.best_n_rounds_ if n_rounds is None else int(n_rounds)
 
     def _scores(self, X: Any, n_rounds: int | None = None) -> Floats:
         """Scores (n_scores, rows) of the best rounds, or of the first `n_rounds`."""
         table = self._table(X)
-        wanted = self.best_n_rounds_ if n_rounds is None else n_rounds
-        return self.ensemble_.scores(table, wanted, resolve_jobs(self.n_jobs))
+        return self.ensemble_.scores(table, self._n_rounds(n_rounds), resolve_jobs(self.n_jobs))
 
-    def _staged(self, X: Any) -> Iterator[Floats]:
-        return self.ensemble_.staged_scores(self._table(X), resolve_jobs(self.n_jobs))
+    def _staged(self, X: Any, n_rounds: int | None = None) -> Iterator[Floats]:
+        """Scores after each round; the last ones are those of `_scores`."""
+        table = self._table(X)
+        return islice(self.ensemble_.staged_scores(table, resolve_jobs(self.n_jobs)), self._n_rounds(n_rounds))
 
     def _table(self, X: Any) -> Table:
         self._check_fitted()
         return self.schema_.match(X, unseen=self.unseen, owner=type(self).__name__)
 
-    def apply(self, X: Any) -> NDArray[np.int32]:
+    def apply(self, X: Any, *, n_rounds: int | None = None) -> NDArray[np.int32]:
         """Leaf of every row in every tree, (rows, rounds), or (rows, rounds, scores) if there are several scores."""
-        leaves = self.ensemble_.leaves(self._table(X), self.best_n_rounds_, resolve_jobs(self.n_jobs))
+        table = self._table(X)
+        leaves = self.ensemble_.leaves(table, self._n_rounds(n_rounds), resolve_jobs(self.n_jobs))
         return leaves[:, :, 0] if self.ensemble_.n_scores == 1 else leaves
 
     @property
     def feature_importances_(self) -> Floats:
-        """Share of each column in the total gain."""
+        """Share of each column in the total gain of all splits, in the rounds that prediction uses."""
         self._check_fitted()
         gains = self.ensemble_.gains(self.n_features_in_, self.best_n_rounds_)
         total = gains.sum()
         return gains / total if total > 0 else gains
+
+    def certify(self, *, monotone_constraints: Any = None, interaction_constraints: Any = None) -> Certificate:
+        """Prove that every tree keeps the constraints, or find rows that show that the model does not.
+
+        Args:
+            monotone_constraints: constraints to check; by default those the model was trained with.
+            interaction_constraints: likewise. If either one is given, nothing else is checked.
+        """
+        self._check_fitted()
+        if monotone_constraints is None and interaction_constraints is None:
+            monotone_constraints = getattr(self, "monotone_constraints", None)
+            interaction_constraints = getattr(self, "interaction_constraints", None)
+        signs = monotone_signs(monotone_constraints, self.schema_)
+        together = interaction_sets(interaction_constraints, self.schema_)
+        return certify(self.ensemble_.upto(self.best_n_rounds_), self.schema_, signs, together)
 
     def __sklearn_tags__(self) -> Tags:
         """What scikit-learn may expect: missing values, categories and sparse input are welcome."""
@@ -243,6 +349,7 @@ class Boosting(RuledEstimator):
         tags.input_tags.allow_nan = True
         tags.input_tags.sparse = True
         tags.input_tags.categorical = True
+        tags.target_tags.required = True
         return tags
 
 
@@ -255,18 +362,16 @@ def _continued(init_model: Any, owner: Boosting) -> Any:
             f"init_model is a {type(init_model).__name__}, but only a fitted {type(owner).__name__} can be continued. "
             "Pass the fitted estimator itself."
         )
-    init_model._check_fitted()
+    with naming("init_model"):
+        init_model._check_fitted()
     return init_model
 
 
-def _check_eval_set(eval_set: Any, weights: Sequence[Any] | None) -> None:
-    if isinstance(eval_set, tuple) and len(eval_set) == 2 and not isinstance(eval_set[0], tuple):
-        raise InputError("eval_set is one pair (X, y). Pass a list of pairs: eval_set=[(X, y)].")
-    for i, pair in enumerate(eval_set):
-        if not isinstance(pair, (tuple, list)) or len(pair) != 2:
-            raise InputError(f"eval_set[{i}] is not a pair (X, y). Pass a list of pairs: eval_set=[(X, y)].")
-    if weights is not None and len(weights) != len(eval_set):
-        raise InputError(
-            f"sample_weight_eval_set has {len(weights)} elements, but eval_set has {len(eval_set)}. "
-            "Pass one array of weights for each pair."
+def _check_continued(start: Any, loss: Loss) -> None:
+    if start is None:
+        return
+    if start.loss_.name != loss.name or start.ensemble_.n_scores != loss.n_scores:
+        raise ParameterError(
+            f"init_model was trained with the loss {start.loss_!r}, but the parameters ask for {loss!r}. Use the same "
+            "objective with as many classes or quantiles, or leave out init_model."
         )

@@ -1,4 +1,4 @@
-"""Constraints as users write them: signs of columns, and columns that may meet."""
+"""Constraints as users write them: signs of columns, columns that may meet, and weights of columns in draws."""
 
 from __future__ import annotations
 
@@ -13,55 +13,78 @@ from sapwood.table.names import nearest_name
 from sapwood.table.schema import Schema
 
 
-def monotone_signs(setting: Any, schema: Schema) -> NDArray[np.int8] | None:
+def monotone_signs(setting: Any, schema: Schema, parameter: str = "monotone_constraints") -> NDArray[np.int8] | None:
     """-1, 0 or 1 for every column, from a list in column order or a mapping from names or numbers."""
     if setting is None:
         return None
-    signs = np.zeros(schema.n_features, dtype=np.int8)
-    if isinstance(setting, Mapping):
-        for column, sign in setting.items():
-            signs[column_number(column, schema, "monotone_constraints")] = _sign(sign, column)
-    else:
-        given = list(setting)
-        if len(given) != schema.n_features:
-            raise ParameterError(
-                f"monotone_constraints has {len(given)} elements, but X has {schema.n_features} columns. Pass one of "
-                "-1, 0 and 1 for each column, or a mapping from names to signs."
-            )
-        signs[:] = [_sign(sign, j) for j, sign in enumerate(given)]
+    given = _by_column(setting, schema, parameter, 0)
+    pairs = zip(given, schema.names, strict=True)
+    signs = np.array([_sign(sign, name, parameter) for sign, name in pairs], dtype=np.int8)
     for column, sign in zip(schema.columns, signs, strict=True):
         if sign and column.kind == "category":
             raise ParameterError(
-                f"monotone_constraints constrains the category column {column.name!r}, whose levels have no order. "
-                "Set it to 0."
+                f"{parameter} constrains the category column {column.name!r}, whose levels have no order. Set it to 0."
             )
     return signs if signs.any() else None
 
 
-def _sign(sign: Any, column: Any) -> int:
-    if sign not in (-1, 0, 1):
+def _sign(sign: Any, column: str, parameter: str) -> int:
+    if isinstance(sign, (str, bool)) or np.ndim(sign) or sign not in (-1, 0, 1):
         raise ParameterError(
-            f"monotone_constraints is {sign!r} for column {column!r}, but it must be -1 (falling), 0 (free) or 1 (rising)."
+            f"{parameter} is {sign!r} for the column {column!r}, but it must be -1 (falling), 0 (free) or 1 (rising)."
         )
     return int(sign)
 
 
-def interaction_sets(setting: Any, schema: Schema) -> tuple[frozenset[int], ...] | None:
+def feature_weights(setting: Any, schema: Schema) -> NDArray[np.float64] | None:
+    """Weights of the columns in draws, from a list in column order or a mapping from names or numbers."""
+    if setting is None:
+        return None
+    given = _by_column(setting, schema, "feature_weights", 1.0)
+    weights = np.array([_weight(weight, name) for weight, name in zip(given, schema.names, strict=True)])
+    if not weights.any():
+        raise ParameterError("feature_weights are all zero. Give at least one column a weight above zero.")
+    return weights
+
+
+def _weight(weight: Any, column: str) -> float:
+    is_number = isinstance(weight, (int, float, np.number)) and not isinstance(weight, bool)
+    if not is_number or not np.isfinite(weight) or weight < 0:
+        raise ParameterError(
+            f"feature_weights is {weight!r} for the column {column!r}. Use a finite number of at least 0."
+        )
+    return float(weight)
+
+
+def _by_column(setting: Any, schema: Schema, parameter: str, other: Any) -> list[Any]:
+    """What was given for each column; `other` for those that a mapping does not name."""
+    if isinstance(setting, Mapping):
+        values = [other] * schema.n_features
+        for column, value in setting.items():
+            values[column_number(column, schema, parameter)] = value
+        return values
+    values = list(setting)
+    if len(values) != schema.n_features:
+        raise ParameterError(
+            f"{parameter} has {len(values)} elements, but X has {schema.n_features} columns. Pass one for each column, "
+            "or a mapping from names of columns."
+        )
+    return values
+
+
+def interaction_sets(
+    setting: Any, schema: Schema, parameter: str = "interaction_constraints"
+) -> tuple[frozenset[int], ...] | None:
     """Sets of columns that may meet on a path, from lists of names or numbers."""
     if setting is None:
         return None
-    if isinstance(setting, str) or not isinstance(setting, Iterable):
-        raise ParameterError(
-            f"interaction_constraints={setting!r} is not a list of lists of columns. Use for example [[0, 1], [2, 3]]."
-        )
     found = []
     for group in setting:
-        if isinstance(group, str) or not isinstance(group, Iterable):
+        if isinstance(group, (str, Mapping)) or not isinstance(group, Iterable):
             raise ParameterError(
-                f"interaction_constraints holds {group!r}, which is not a list of columns. Use for example "
-                "[[0, 1], [2, 3]]."
+                f"{parameter} holds {group!r}, which is not a list of columns. Use for example [[0, 1], [2, 3]]."
             )
-        found.append(frozenset(column_number(column, schema, "interaction_constraints") for column in group))
+        found.append(frozenset(column_number(column, schema, parameter) for column in group))
     return tuple(found)
 
 
@@ -71,26 +94,13 @@ def column_number(column: Any, schema: Schema, parameter: str) -> int:
         if column in schema.names:
             return schema.names.index(column)
         raise ParameterError(
-            f"{parameter} names the column {column!r}, which X does not have.{nearest_name(column, schema.names)}"
+            f"{parameter} names the column {column!r}, which X does not have.{nearest_name(column, schema.names)} "
+            "Use a name or a number of a column."
         )
-    if not isinstance(column, (int, np.integer)) or not -schema.n_features <= column < schema.n_features:
+    is_number = isinstance(column, (int, np.integer)) and not isinstance(column, bool)
+    if not is_number or not -schema.n_features <= column < schema.n_features:
         raise ParameterError(
             f"{parameter} holds the column {column!r}, but X has {schema.n_features} columns. Use a name or a number "
             f"from 0 to {schema.n_features - 1}."
         )
     return int(column) % schema.n_features
-
-
-def feature_weights(setting: Any, schema: Schema) -> NDArray[np.float64] | None:
-    """Weights of the columns in draws."""
-    if setting is None:
-        return None
-    weights = np.asarray(setting, dtype=np.float64)
-    if weights.shape != (schema.n_features,) or not np.isfinite(weights).all() or (weights < 0).any():
-        raise ParameterError(
-            f"feature_weights must hold {schema.n_features} finite numbers of at least 0, one for each column; it is "
-            f"{setting!r}."
-        )
-    if not weights.any():
-        raise ParameterError("feature_weights are all zero. Give at least one column a weight above zero.")
-    return weights

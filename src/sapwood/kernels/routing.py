@@ -84,33 +84,29 @@ def join_pieces(records, spare, firsts, cuts, lasts):
 
 
 @lean_kernel
-def sum_records(pieces, records, gradient, hessian, weight, gradient_scale, hessian_scale, sums):
-    """Sums of each piece in fine whole numbers; OUT sums."""
+def mark_leaves(pieces, records, leaf_of):
+    """Write the leaf of every row, piece (first, last, leaf) by piece; OUT leaf_of."""
     for p in range(len(pieces)):
-        total_g, total_h = 0, 0
         for i in range(pieces[p, 0], pieces[p, 1]):
-            row = records[i] >> HALF
+            leaf_of[records[i] >> HALF] = pieces[p, 2]
+
+
+@lean_kernel
+def sum_by_leaf(leaf_of, gradient, hessian, weight, gradient_scale, hessian_scale, first, last, sums):
+    """Sums of each leaf in fine whole numbers; rows in no leaf are numbered len(sums). OUT sums."""
+    for row in range(np.uint64(first), np.uint64(last)):
+        leaf = np.uint64(leaf_of[row])
+        if leaf < np.uint64(len(sums)):
             w = 1.0 if weight is None else weight[row]
-            total_g += np.int64(np.rint(gradient[row] * w * gradient_scale))
-            total_h += np.int64(np.rint(hessian[row] * w * hessian_scale))
-        sums[p, 0] += total_g
-        sums[p, 1] += total_h
+            sums[leaf, 0] += np.int64(np.rint(gradient[row] * w * gradient_scale))
+            sums[leaf, 1] += np.int64(np.rint(hessian[row] * w * hessian_scale))
 
 
 @lean_kernel
-def add_leaves(pieces, records, values, score):
-    """Add a leaf's value to the score of its rows, piece by piece; OUT score."""
-    for p in range(len(pieces)):
-        for i in range(pieces[p, 0], pieces[p, 1]):
-            score[records[i] >> HALF] += values[p]
-
-
-@lean_kernel
-def mark_leaves(pieces, records, leaves, leaf_of):
-    """Write the leaf of every row, piece by piece; OUT leaf_of."""
-    for p in range(len(pieces)):
-        for i in range(pieces[p, 0], pieces[p, 1]):
-            leaf_of[records[i] >> HALF] = leaves[p]
+def add_by_leaf(leaf_of, values, first, last, score):
+    """Add its leaf's value to the score of every row of a block; OUT score."""
+    for row in range(np.uint64(first), np.uint64(last)):
+        score[row] += values[np.uint64(leaf_of[row])]
 
 
 @lean_kernel

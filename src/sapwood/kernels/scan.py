@@ -11,7 +11,7 @@ import numpy as np
 from sapwood.kernels._jit import ONE, lean_kernel, part
 from sapwood.kernels.newton import NO_GAIN, leaf_weight, worth, worth_at
 
-LEAST_GAIN = 1e-12  # of what the children are worth: smaller gains are rounding
+LEAST_GAIN = 1e-9  # of what the children are worth: smaller gains, and smaller differences of gains, are rounding
 
 
 @part
@@ -44,7 +44,9 @@ def gain_beyond(left_g, left_h, left_n, rules, counts, sign, parent, node):
         both = worth_of_children(left_g, left_h, g, h, rules, sign, node)
         if both - parent > LEAST_GAIN * both:
             gain = 0.5 * (both - parent)
-    return gain if gain > node.gain else NO_GAIN
+            if gain <= node.gain + LEAST_GAIN * both:
+                gain = NO_GAIN
+    return gain
 
 
 @part

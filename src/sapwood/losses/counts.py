@@ -48,6 +48,10 @@ class _LogLink(Loss):
         """The mean, e^F."""
         return exp_response(score)
 
+    def link(self, response: Floats) -> Floats:
+        """The logarithm of the mean."""
+        return np.asarray(np.log(np.maximum(response, _LEAST_MEAN)))
+
 
 class Poisson(_LogLink):
     """L = μ - y + y log(y / μ), with g = μ - y and h = μ."""

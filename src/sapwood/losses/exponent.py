@@ -16,6 +16,15 @@ def bounded_exp(x: Floats) -> Floats:
     return np.exp(np.minimum(x, MOST))
 
 
+def sigmoid(x: Floats, out: Floats | None = None) -> Floats:
+    """1 / (1 + e^-x), by NumPy's vectorised exponential, which is many times as fast as SciPy's `expit`."""
+    result = np.negative(x, out=out)
+    np.minimum(result, _MOST_RESPONSE, out=result)
+    np.exp(result, out=result)
+    result += 1.0
+    return np.reciprocal(result, out=result)
+
+
 def exp_response(score: Floats) -> Floats:
     """The inverse of the log link, as large as a float64 can be."""
     return np.exp(np.minimum(score, _MOST_RESPONSE))

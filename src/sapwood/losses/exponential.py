@@ -6,12 +6,12 @@ from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit
+from scipy.special import expit, logit
 
 from sapwood.losses.centre import log_odds
 from sapwood.losses.exponent import bounded_exp
 from sapwood.losses.logistic import two_classes
-from sapwood.losses.loss import LEAST_HESSIAN, Floats, Loss, Target
+from sapwood.losses.loss import LEAST_HESSIAN, LEAST_SHARE, Floats, Loss, Target
 
 
 class Exponential(Loss):
@@ -46,3 +46,7 @@ class Exponential(Loss):
     def response(self, score: Floats) -> Floats:
         """Probability of class 1."""
         return np.asarray(expit(2.0 * score))
+
+    def link(self, response: Floats) -> Floats:
+        """Half the log-odds."""
+        return 0.5 * np.asarray(logit(np.clip(response, LEAST_SHARE, 1.0 - LEAST_SHARE)))

@@ -6,10 +6,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit
+from scipy.special import logit
 
 from sapwood.losses.centre import log_odds
-from sapwood.losses.loss import LEAST_HESSIAN, Floats, Loss, Target
+from sapwood.losses.exponent import sigmoid
+from sapwood.losses.loss import LEAST_HESSIAN, LEAST_SHARE, Floats, Loss, Target
 
 
 class Logistic(Loss):
@@ -34,9 +35,10 @@ class Logistic(Loss):
     def derivatives(self, y: Target, score: Floats, gradient: Floats, hessian: Floats) -> None:
         """The differences p - y and the products p (1 - p); OUT gradient, hessian."""
         side = 1.0 - 2.0 * y
-        wrong = expit(side * score)
+        wrong = sigmoid(np.multiply(side, score, out=gradient), out=hessian)
         np.multiply(side, wrong, out=gradient)
-        np.maximum(wrong * (1.0 - wrong), LEAST_HESSIAN, out=hessian)
+        hessian *= 1.0 - wrong
+        np.maximum(hessian, LEAST_HESSIAN, out=hessian)
 
     def losses(self, y: Target, score: Floats) -> Floats:
         """Log(1 + e^F) - y F."""
@@ -44,7 +46,11 @@ class Logistic(Loss):
 
     def response(self, score: Floats) -> Floats:
         """Probability of class 1."""
-        return np.asarray(expit(score))
+        return sigmoid(score)
+
+    def link(self, response: Floats) -> Floats:
+        """The log-odds."""
+        return np.asarray(logit(np.clip(response, LEAST_SHARE, 1.0 - LEAST_SHARE)))
 
 
 def two_classes(y: Target) -> NDArray[np.bool_]:

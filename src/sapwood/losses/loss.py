@@ -20,6 +20,7 @@ from sapwood.errors import InputError
 Floats = NDArray[np.float64]
 Target = NDArray[Any]  # numbers, or codes of classes 0 … K-1, as float64 or int64
 
+LEAST_SHARE = float(np.finfo(np.float64).eps)  # of a class: so far its probability stays from 0 where it has a score
 LEAST_HESSIAN = 1e-16  # leaves divide by sums of h, which must not vanish
 
 
@@ -74,6 +75,10 @@ class Loss(ABC):
     def response(self, score: Floats) -> Floats:
         """What the scores mean on the scale of the target: the inverse link, (n_scores, n) to (n_scores, n)."""
         return score
+
+    def link(self, response: Floats) -> Floats:
+        """Scores of given responses, (n_scores, n) to (n_scores, n); always finite."""
+        return response
 
     def leaf_step(self, y: Target, score: Floats, weight: Floats | None, k: int = 0) -> float:
         """The step that minimises the weighted sum of L(y, score + step) over the rows of a leaf of score k's tree."""

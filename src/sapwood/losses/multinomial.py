@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sapwood.losses.centre import class_shares
-from sapwood.losses.loss import LEAST_HESSIAN, Floats, Loss, Target
+from sapwood.losses.loss import LEAST_HESSIAN, LEAST_SHARE, Floats, Loss, Target
 from sapwood.parameters import Flag, Interval, Rule, check_parameters
 
 _RULES: dict[str, tuple[Rule, ...]] = {
@@ -71,6 +71,11 @@ class Multinomial(Loss):
         """Probabilities of the classes, the softmax."""
         parts = np.exp(score - score.max(axis=0))
         return np.asarray(parts / _sum_of_rows(parts))
+
+    def link(self, response: Floats) -> Floats:
+        """Logarithms of the probabilities, less their mean: of all scores that mean the same, those of sum 0."""
+        logs = np.log(np.clip(response, LEAST_SHARE, 1.0 - LEAST_SHARE))
+        return np.asarray(logs - _sum_of_rows(logs) / len(logs))
 
 
 def _sum_of_rows(table: Floats) -> Floats:

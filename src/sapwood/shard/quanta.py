@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-PACKED_ROWS = 1 << 17  # from so many rows on, one 64-bit number holds both sums of a code
+PACKED_ROWS = 1 << 16  # from so many rows on, one 64-bit number holds both sums of a code
 PACKED_BITS = 15  # at most: a packed number has 16 bits, one of them the sign
 LEAST_BITS = 11
 WIDE_BITS = 40

@@ -7,7 +7,7 @@ where each one's records are.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -15,14 +15,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sapwood.codes.binned import BinnedTable
+from sapwood.codes.ranked import RankedTable
+from sapwood.kernels.branching import write_tables
 from sapwood.kernels.histogram import add_to, build
 from sapwood.kernels.routing import (
-    add_leaves,
+    add_by_leaf,
+    find_leaves_by_code,
     join_pieces,
     largest,
     mark_leaves,
     split_pieces,
-    sum_records,
+    sum_by_leaf,
     write_records,
 )
 from sapwood.shard.dealing import Piece, deal
@@ -39,22 +42,26 @@ Ints = NDArray[np.int64]
 class Shard:
     """Rows of one binned table on some threads of this machine."""
 
-    def __init__(self, table: BinnedTable, n_jobs: int = 1, offset: int = 0) -> None:
-        self.table = table
+    def __init__(self, table: BinnedTable | RankedTable, n_jobs: int = 1, offset: int = 0) -> None:
+        self.table: Any = table
         self.n_jobs = n_jobs
         self.offset = offset  # of its first row among all rows
-        self._words = table.rows.view(np.uint64).reshape(-1)
-        self._n_words = np.uint64(table.rows.shape[1] // 8)
         self._records = np.empty(table.n_rows, dtype=np.uint64)
         self._spare = np.empty(table.n_rows, dtype=np.uint64)
-        self._packed = np.zeros((n_jobs, 256 * table.n_features), dtype=np.int64)
         self._wide: NDArray[np.int64] | None = None
+        self._leaf_of = np.empty(0, dtype=np.uint16)
         self._ranges: dict[int, tuple[int, int]] = {}
+        self._prepare()
+
+    def _prepare(self) -> None:
+        self._words = self.table.rows.view(np.uint64).reshape(-1)
+        self._n_words = np.uint64(self.table.rows.shape[1] // 8)
+        self._packed = np.zeros((self.n_jobs, 256 * self.table.n_features), dtype=np.int64)
 
     @property
     def n_rows(self) -> int:
         """Rows of the shard, in the tree or not."""
-        return self.table.n_rows
+        return int(self.table.n_rows)
 
     def own(self, rows: NDArray[Any]) -> NDArray[Any]:
         """Those of some rows, ascending, that are the shard's, by the shard's own numbers."""
@@ -116,29 +123,30 @@ class Shard:
             pool,
         )
 
-    def split(
-        self,
-        ids: Sequence[int],
-        left: Sequence[int],
-        right: Sequence[int],
-        features: Sequence[int],
-        tables: NDArray[np.uint8],
-    ) -> Ints:
-        """Move the rows of nodes to their children; returns how many went left."""
+    def split(self, nodes: NDArray[Any], ids: Sequence[int]) -> Ints:
+        """Move the rows of nodes to their children, by the nodes' splits; returns how many went left."""
         ranges = [self._ranges[i] for i in ids]
         parts = deal(ranges, self._n_threads(ranges, 4))
         cuts = [np.empty(len(part), dtype=np.int64) for part in parts]
-        tasks = []
+        run_all(self._split_tasks(nodes, ids, parts, cuts), self.n_jobs)
+        borders = self._borders(len(ranges), parts, cuts)
+        for k, (first, last) in enumerate(ranges):
+            self._ranges[int(nodes["left"][ids[k]])] = first, int(borders[k])
+            self._ranges[int(nodes["right"][ids[k]])] = int(borders[k]), last
+        return borders - np.array([first for first, _ in ranges], dtype=np.int64)
+
+    def _split_tasks(
+        self, nodes: NDArray[Any], ids: Sequence[int], parts: list[list[Piece]], cuts: list[Ints]
+    ) -> list[Callable[[], None]]:
+        features = nodes["feature"][ids].tolist()
+        tables = np.empty((len(ids), 256), dtype=np.uint8)
+        write_tables(np.array(ids, dtype=np.int64), nodes, tables)
+        tasks: list[Callable[[], None]] = []
         for part, cut in zip(parts, cuts, strict=True):
             pieces = np.array([(first, last, features[node]) for node, first, last in part], dtype=np.int64)
             own = tables[[node for node, _, _ in part]]
             tasks.append(partial(split_pieces, pieces, self._records, self.table.columns, own, self._spare, cut))
-        run_all(tasks, self.n_jobs)
-        borders = self._borders(len(ranges), parts, cuts)
-        for k, (first, last) in enumerate(ranges):
-            self._ranges[left[k]] = first, int(borders[k])
-            self._ranges[right[k]] = int(borders[k]), last
-        return borders - np.array([first for first, _ in ranges], dtype=np.int64)
+        return tasks
 
     def _borders(self, n_nodes: int, parts: list[list[Piece]], cuts: list[Ints]) -> Ints:
         """Where the right child of every node begins; nodes that were cut between threads are joined."""
@@ -154,35 +162,39 @@ class Shard:
                 borders[node] = join_pieces(self._records, self._spare, firsts, inner, lasts)
         return borders
 
-    def leaf_sums(self, ids: Sequence[int]) -> Ints:
-        """Sums of gradient and hessian of leaves, in fine units."""
-        return self._sums(ids, self.quanta.fine_gradient_unit, self.quanta.fine_hessian_unit)
-
-    def _sums(self, ids: Sequence[int], gradient_unit: float, hessian_unit: float) -> Ints:
-        ranges = [self._ranges[i] for i in ids]
-        parts = deal(ranges, self._n_threads(ranges, 4))
-
-        def add(part: list[Piece]) -> Ints:
-            sums = np.zeros((len(part), 2), dtype=np.int64)
-            pieces = np.array([piece[1:] for piece in part], dtype=np.int64)
-            scales = 1.0 / gradient_unit, 1.0 / hessian_unit
-            sum_records(pieces, self._records, self.gradient, self.hessian, self.weight, *scales, sums)
-            return sums
-
-        totals = np.zeros((len(ids), 2), dtype=np.int64)
-        for part, sums in zip(parts, run_all([partial(add, part) for part in parts], self.n_jobs), strict=True):
-            for (node, _, _), pair in zip(part, sums, strict=True):
-                totals[node] += pair
-        return totals
-
-    def add_leaves(self, ids: Sequence[int], values: Floats, score: Floats) -> None:
-        """Add each leaf's value to the score of its rows; OUT score."""
-        ranges = [self._ranges[i] for i in ids]
+    def settle(self, leaves: Sequence[int]) -> None:
+        """Growth is over: note the leaf of every row, by its place among the leaves; len(leaves) for rows outside."""
+        self._n_leaves = len(leaves)
+        dtype = np.uint16 if len(leaves) < 2**16 else np.uint32
+        if self._leaf_of.dtype != dtype or len(self._leaf_of) != self.n_rows:
+            self._leaf_of = np.empty(self.n_rows, dtype=dtype)
+        ranges = [self._ranges[i] for i in leaves]
+        if sum(last - first for first, last in ranges) < self.n_rows:
+            self._leaf_of.fill(len(leaves))
         tasks = []
         for part in deal(ranges, self._n_threads(ranges, 4)):
-            pieces = np.array([piece[1:] for piece in part], dtype=np.int64)
-            own = values[[node for node, _, _ in part]]
-            tasks.append(partial(add_leaves, pieces, self._records, own, score))
+            pieces = np.array([(first, last, leaf) for leaf, first, last in part], dtype=np.int64)
+            tasks.append(partial(mark_leaves, pieces, self._records, self._leaf_of))
+        run_all(tasks, self.n_jobs)
+
+    def leaf_sums(self, quanta: Quanta | None = None) -> Ints:
+        """Sums of gradient and hessian of the leaves, in fine units: the tree's own, or others."""
+        quanta = self.quanta if quanta is None else quanta
+        of = self._leaf_of, self.gradient, self.hessian, self.weight
+        scales = 1.0 / quanta.fine_gradient_unit, 1.0 / quanta.fine_hessian_unit
+
+        def add(start: int, stop: int) -> Ints:
+            sums = np.zeros((self._n_leaves, 2), dtype=np.int64)
+            sum_by_leaf(*of, *scales, start, stop, sums)
+            return sums
+
+        parts = run_all([partial(add, *block) for block in blocks(self.n_rows, BLOCK)], self.n_jobs)
+        total: Ints = np.sum(parts, axis=0)
+        return total
+
+    def add_leaves(self, values: Floats, score: Floats) -> None:
+        """Add its leaf's value to the score of every row; all rows must be in the tree. OUT score."""
+        tasks = [partial(add_by_leaf, self._leaf_of, values, *block, score) for block in blocks(self.n_rows, BLOCK)]
         run_all(tasks, self.n_jobs)
 
     def rows_of(self, node: int) -> NDArray[np.int64]:
@@ -190,11 +202,18 @@ class Shard:
         first, last = self._ranges[node]
         return (self._records[first:last] >> np.uint64(32)).astype(np.int64)
 
-    def leaf_of_rows(self, ids: Sequence[int]) -> NDArray[np.int32]:
-        """Which of the leaves every row is in; -1 for rows outside the tree."""
-        leaf_of = np.full(self.n_rows, -1, dtype=np.int32)
-        pieces = np.array([self._ranges[i] for i in ids], dtype=np.int64).reshape(-1, 2)
-        mark_leaves(pieces, self._records, np.asarray(ids, dtype=np.int32), leaf_of)
+    def route(self, nodes: NDArray[Any], splits: NDArray[np.bool_]) -> NDArray[np.int32]:
+        """Leaf of every row, in the tree or not."""
+        ids = np.flatnonzero(splits)
+        tables = np.empty((len(nodes), 256), dtype=np.uint8)
+        own = np.empty((len(ids), 256), dtype=np.uint8)
+        write_tables(ids, nodes, own)
+        tables[ids] = own
+        feature = np.where(splits, nodes["feature"], -1)
+        leaf_of = np.empty(self.n_rows, dtype=np.int32)
+        ways = feature, nodes["left"].copy(), nodes["right"].copy(), tables
+        find = partial(find_leaves_by_code, self.table.columns, *ways)
+        run_all([partial(find, *block, leaf_of) for block in blocks(self.n_rows, BLOCK)], self.n_jobs)
         return leaf_of
 
     def _n_threads(self, ranges: Sequence[tuple[int, int]], work: int) -> int:

@@ -1,0 +1,43 @@
+"""Coding: the table in the form that a tree method wants."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sapwood.boosting.rounds import Method
+from sapwood.codes.binned import BinnedTable, bin_table, find_bins
+from sapwood.codes.bins import Bins, NumberBins
+from sapwood.codes.ranked import RankedTable, Ranks, rank_table
+from sapwood.codes.weighted import weighted_cuts
+from sapwood.table.table import Table
+
+Floats = NDArray[np.float64]
+Recode = Callable[[Floats], BinnedTable]
+
+
+def code(table: Table, method: Method, max_bins: int, n_jobs: int) -> tuple[BinnedTable | RankedTable, Recode | None]:
+    """The coded table, and for the approximate method a function that codes it anew for each round."""
+    if method == "exact":
+        return rank_table(table, n_jobs), None
+    binned = bin_table(table, find_bins(table, max_bins, n_jobs), n_jobs)
+    return binned, recoder(table, max_bins, n_jobs) if method == "approx" else None
+
+
+def recoder(table: Table, max_bins: int, n_jobs: int) -> Recode:
+    """Bins are percentiles of the values weighted by the hessian, as it is at the beginning of a round."""
+    ranked = rank_table(table, n_jobs)
+
+    def recode(weight: Floats) -> BinnedTable:
+        bins: list[Bins] = []
+        for j, own in enumerate(ranked.bins):
+            if isinstance(own, Ranks):
+                mass = np.bincount(ranked.columns[j], weights=weight, minlength=own.n_codes + 1)
+                bins.append(NumberBins(weighted_cuts(own.values, mass[1:].astype(np.float64), max_bins)))
+            else:
+                bins.append(own)
+        return bin_table(table, tuple(bins), n_jobs)
+
+    return recode

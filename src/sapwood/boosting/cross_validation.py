@@ -1,0 +1,195 @@
+"""Cross-validation at each round: all folds advance together, on one coded table.
+
+Each fold is a `Rounds` on the same codes. Rows it holds out have a weight of zero, so that nothing of them, not even
+the size of their gradients, enters its trees; they only watch.
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sapwood.boosting.ensemble import Ensemble
+from sapwood.boosting.fitting import Rows, Setup
+from sapwood.boosting.history import Curves, History, Watched
+from sapwood.boosting.interrupts import Interrupts
+from sapwood.boosting.rounds import Rounds
+from sapwood.boosting.training import Outcome, Plan
+from sapwood.codes.binned import BinnedTable
+from sapwood.errors import InputError
+from sapwood.losses.loss import Loss
+from sapwood.metrics.metric import Metric
+from sapwood.threads import run_all
+
+Floats = NDArray[np.float64]
+Numbers = NDArray[np.int64]
+TRAIN, TEST = "train", "test"
+
+
+@dataclass(frozen=True, eq=False)
+class FoldCurve:
+    """A metric after every round in every fold: `values[fold, round]`."""
+
+    values: Floats
+
+    @property
+    def n_rounds(self) -> int:
+        """Rounds done."""
+        return int(self.values.shape[1])
+
+    @property
+    def mean(self) -> Floats:
+        """Mean over the folds, for each round."""
+        return np.asarray(self.values.mean(axis=0))
+
+    @property
+    def standard_error(self) -> Floats:
+        """Standard error of the mean, for each round."""
+        return np.asarray(self.values.std(axis=0, ddof=1) / np.sqrt(len(self.values)))
+
+
+@dataclass(frozen=True, eq=False)
+class Split:
+    """Rows of one fold, ascending; `queries` are the numbers of rows of the queries of both parts, for rankings."""
+
+    train: Numbers
+    test: Numbers
+    queries: tuple[Numbers, Numbers] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Fold:
+    """One model in training, and what is measured of it."""
+
+    number: int  # from 1 on
+    loss: Loss  # before the first round
+    rounds: Rounds
+    history: History
+
+    def advance(self, plan: Plan) -> None:
+        """One round."""
+        try:
+            self.rounds.advance(plan.rate)
+            self.history.record(self.rounds.loss)
+        except InputError as error:
+            raise InputError(f"Fold {self.number} of the cross-validation: {error}") from error
+
+    def outcome(self, best_round: int, reason: str) -> Outcome:
+        """The model up to the best round."""
+        n_rounds = best_round + 1
+        curves = {
+            rows: {name: curve[:n_rounds] for name, curve in own.items()} for rows, own in self.history.curves.items()
+        }
+        history = History(self.history.watched, self.history.metrics, curves)
+        return Outcome(self.rounds.ensemble.upto(n_rounds), history, best_round, reason)
+
+
+def begin_fold(
+    number: int, binned: BinnedTable, rows: Rows, split: Split, measured: Floats | None, setup: Setup
+) -> Fold:
+    """A fold before its first round.
+
+    `rows` holds all rows with the weights of training, zero for those held out; `measured` are the weights of metrics.
+    """
+    assert rows.weight is not None
+    taking_part = split.train[rows.weight[split.train] > 0]
+    base = setup.base
+    if base is None:
+        base = setup.loss.start(rows.y[taking_part], rows.weight[taking_part])
+    score = np.repeat(base[:, None], len(rows.y), axis=1)
+    levels = rows.table.schema.n_levels
+    rounds = Rounds(binned, levels, setup.loss, rows.y, rows.weight, setup.rounds, Ensemble(base), score, taking_part)
+    queries = split.queries or (None, None)
+    watched = [
+        _watch(name, rounds, measured, own, groups)
+        for name, own, groups in zip((TRAIN, TEST), (split.train, split.test), queries, strict=True)
+    ]
+    return Fold(number, setup.loss, rounds, History(watched, setup.metrics))
+
+
+def _watch(name: str, rounds: Rounds, weight: Floats | None, rows: Numbers, groups: Numbers | None) -> Watched:
+    own = None if weight is None else weight[rows]
+    return Watched(name, rounds.y[rows], own, lambda: rounds.score[:, rows], groups)
+
+
+@dataclass(frozen=True, eq=False)
+class FoldsProgress:
+    """What a callback is told after each round of all folds; `history` holds means over the folds."""
+
+    round: int
+    n_rounds: int
+    history: Curves
+    best_round: int | None
+    seconds: float
+    folds: Sequence[Fold] = field(repr=False)
+
+
+@dataclass(frozen=True, eq=False)
+class FoldsOutcome:
+    """What came of all folds."""
+
+    train: FoldCurve
+    test: FoldCurve
+    stopped_reason: str
+
+
+def train_folds(folds: Sequence[Fold], metric: Metric, plan: Plan, at_once: int) -> FoldsOutcome:
+    """Advance all folds, round by round, until a reason to stop is found."""
+    begin = time.monotonic()
+    reason, means = "all rounds done", {name: {metric.name: list[float]()} for name in (TRAIN, TEST)}
+    with Interrupts() as interrupts:
+        for done in range(1, plan.n_rounds + 1):
+            run_all([partial(fold.advance, plan) for fold in folds], at_once)
+            for name, own in means.items():
+                own[metric.name].append(float(np.mean([fold.history.curves[name][metric.name][-1] for fold in folds])))
+            best = best_of(np.array(means[TEST][metric.name]), metric.larger_is_better)
+            seconds = time.monotonic() - begin
+            progress = FoldsProgress(done, plan.n_rounds, means, best, seconds, folds)
+            asked = [callback(progress) for callback in plan.callbacks]  # type: ignore[arg-type]  # tells as much
+            found = _reason_to_stop(plan, done - 1 - best, seconds, any(asked), interrupts.asked)
+            if found is not None:
+                reason = found
+                break
+    if reason.startswith("interrupted"):
+        warnings.warn(
+            f"Cross-validation was {reason} after {done} rounds; the result holds the rounds done so far.", stacklevel=3
+        )
+    return FoldsOutcome(_curve(folds, TRAIN, metric.name), _curve(folds, TEST, metric.name), reason)
+
+
+def _reason_to_stop(plan: Plan, waited: int, seconds: float, asked: bool, interrupt: str | None) -> str | None:
+    if interrupt is not None:
+        return f"interrupted by {interrupt}"
+    if asked:
+        return "a callback asked to stop"
+    if plan.max_seconds is not None and seconds >= plan.max_seconds:
+        return f"max_seconds={plan.max_seconds} reached"
+    if plan.early_stopping_rounds is not None and waited >= plan.early_stopping_rounds:
+        return f"no better round for early_stopping_rounds={plan.early_stopping_rounds}"
+    return None
+
+
+def _curve(folds: Sequence[Fold], rows: str, metric: str) -> FoldCurve:
+    return FoldCurve(np.array([fold.history.curves[rows][metric] for fold in folds]))
+
+
+def best_of(mean: Floats, larger_is_better: bool) -> int:
+    """The first of the rounds of the best mean."""
+    if np.isnan(mean).all():
+        raise InputError(
+            "The metric of the folds is not a number in any round. Choose another metric, or look for extreme targets."
+        )
+    return int(np.nanargmax(mean) if larger_is_better else np.nanargmin(mean))
+
+
+def within_one_error(curve: FoldCurve, best: int, larger_is_better: bool) -> int:
+    """The fewest rounds whose mean is within one standard error of the best one's."""
+    mean, error = curve.mean, curve.standard_error[best]
+    good = mean >= mean[best] - error if larger_is_better else mean <= mean[best] + error
+    return int(np.argmax(good))

@@ -1,0 +1,54 @@
+"""The grown tree: nodes as growth numbered them, before they become a `Tree`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, eq=False)
+class GrownTree:
+    """Nodes (kernels.boosting_records.NODE), children after their parents; `splits` says which are split."""
+
+    nodes: NDArray[Any]
+    splits: NDArray[np.bool_]
+
+    @cached_property
+    def leaves(self) -> list[int]:
+        """Leaves that hang on the root, in order of number."""
+        found, waiting = [], [0]
+        left, right = self.nodes["left"].tolist(), self.nodes["right"].tolist()
+        splits = self.splits.tolist()
+        while waiting:
+            node = waiting.pop()
+            if splits[node]:
+                waiting += [left[node], right[node]]
+            else:
+                found.append(node)
+        return sorted(found)
+
+
+def prune_by_gain(grown: GrownTree, gamma: float) -> None:
+    """Take back splits of less gain from the leaves upwards; one with a good split below it stays. OUT splits."""
+    nodes, splits = grown.nodes, grown.splits
+    for node in np.flatnonzero(splits)[::-1]:
+        left, right = nodes["left"][node], nodes["right"][node]
+        if not splits[left] and not splits[right] and nodes["gain"][node] < gamma:
+            splits[node] = False
+
+
+def prune_by_cost(grown: GrownTree, alpha: float, weight: float) -> None:
+    """Minimal cost-complexity pruning: a branch stays if its splits together gain more than they cost. OUT splits.
+
+    Looking at the best of each branch from the leaves upwards finds the same tree as cutting the weakest links.
+    """
+    nodes, splits = grown.nodes, grown.splits
+    saved = np.zeros(len(nodes))
+    for node in np.flatnonzero(splits)[::-1]:
+        below = saved[nodes["left"][node]] + saved[nodes["right"][node]]
+        saved[node] = max(0.0, 2.0 * nodes["gain"][node] / weight - alpha + below)
+        splits[node] = saved[node] > 0.0

@@ -1,0 +1,96 @@
+"""A bar that shows how far training is: text on the standard error, nothing to install."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from typing import Protocol, Self, TextIO
+
+WIDTH = 30
+FULL, REST = "█", "░"
+SECONDS_BETWEEN = 0.1  # a bar that is drawn more often is slow, and no easier to read
+
+
+class Told(Protocol):
+    """What the bar must be told after each round: `Progress` and `FoldsProgress` both say it."""
+
+    @property
+    def round(self) -> int:
+        """Rounds done."""
+
+    @property
+    def n_rounds(self) -> int:
+        """Rounds wanted."""
+
+    @property
+    def seconds(self) -> float:
+        """Time passed."""
+
+    @property
+    def history(self) -> Mapping[str, Mapping[str, list[float]]]:
+        """Curves so far."""
+
+
+class ProgressBar:
+    """A callback that shows every round; nothing if verbose is 0.
+
+    On a terminal, one line is drawn over and over; elsewhere a line is written every `verbose` rounds. Use it as a
+    context: leaving it ends the line, however training ended.
+    """
+
+    def __init__(self, verbose: bool | int = True, stream: TextIO | None = None) -> None:
+        self._every = int(verbose)
+        self._given = stream
+        self._drawn = -SECONDS_BETWEEN
+        self._width = 0  # of the line drawn last, 0 if there is none
+
+    def __enter__(self) -> Self:
+        """Nothing is shown before the first round."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """End the line."""
+        if self._width:
+            self._write("\n")
+            self._width = 0
+
+    def __call__(self, told: Told) -> None:
+        """Show a round."""
+        if not self._every:
+            return
+        last = told.round == told.n_rounds
+        if not self._stream.isatty():
+            if last or told.round % self._every == 0:
+                self._write(describe(told) + "\n")
+        elif last or told.seconds - self._drawn >= SECONDS_BETWEEN:
+            self._draw(f"{bar(told.round, told.n_rounds)} {describe(told)}")
+            self._drawn = told.seconds
+
+    @property
+    def _stream(self) -> TextIO:
+        """The standard error is looked up each time, since it may be redirected."""
+        return sys.stderr if self._given is None else self._given
+
+    def _draw(self, text: str) -> None:
+        line = "\r" + text.ljust(self._width)
+        try:
+            self._write(line)
+        except UnicodeEncodeError:  # a terminal without blocks
+            self._write(line.replace(FULL, "#").replace(REST, "."))
+        self._width = len(text)
+
+    def _write(self, text: str) -> None:
+        self._stream.write(text)
+        self._stream.flush()
+
+
+def bar(done: int, wanted: int) -> str:
+    """A bar filled in proportion."""
+    filled = WIDTH * done // max(wanted, 1)
+    return FULL * filled + REST * (WIDTH - filled)
+
+
+def describe(told: Told) -> str:
+    """Rounds, the last value of every curve, and the time."""
+    values = [f"{rows}-{metric} {curve[-1]:.5f}" for rows, own in told.history.items() for metric, curve in own.items()]
+    return "  ".join([f"{told.round}/{told.n_rounds}", *values, f"{told.seconds:.1f} s"])

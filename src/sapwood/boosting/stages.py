@@ -1,0 +1,165 @@
+"""Stages: what each round did to the loss, on the rows it drew, on those it did not, and on those held out."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sapwood.boosting.fitting import Rows
+from sapwood.boosting.rounds import Rounds
+from sapwood.boosting.training import Progress
+from sapwood.losses.loss import Loss
+from sapwood.threads import blocks, run_all
+
+BLOCK = 1 << 15  # rows whose losses are summed at a time, in this order whatever the number of threads
+Floats = NDArray[np.float64]
+Numbers = NDArray[Any]
+
+FACTORS = {"squared_error": 2.0, "logistic": 2.0, "poisson": 2.0, "gamma": 2.0, "tweedie": 2.0}
+"""Losses that are half of what people report: the mean squared error, the mean deviance. (As in scikit-learn.)"""
+
+
+@dataclass(eq=False)
+class Stages:
+    """A callback that measures every stage; lists hold a number for each stage of the model, earlier fits included."""
+
+    rows: Rows
+    held_out: Numbers | None = None
+    train: list[float] = field(default_factory=list)
+    oob: list[float] = field(default_factory=list)
+    improvement: list[float] = field(default_factory=list)
+    validation: list[float] = field(default_factory=list)
+    rates: list[float] = field(default_factory=list)
+    knows_oob: bool = False  # the last number in `oob` was measured
+    loss: Loss | None = None  # of the last stage
+    reason: str | None = None  # why there are no more stages, if one of them said so
+
+    def __call__(self, progress: Progress) -> None:
+        """Measure the stage that has just been added."""
+        rounds = progress.rounds
+        self.loss = rounds.loss
+        drawn, rest = _drawn_rows(rounds)
+        self.train.append(self._loss(rounds, rounds.score, drawn))
+        if rest is not None:
+            self._measure_rest(progress, rest)
+        if self.held_out is not None:
+            self.validation.append(self._loss(rounds, rounds.score, self.held_out))
+
+    def _measure_rest(self, progress: Progress, rest: Numbers) -> None:
+        """The loss of rows that were not drawn, and how much lower it is than at the stage before.
+
+        Each stage has its own rows; of the first one, the same rows are looked at before and after.
+        """
+        rounds = progress.rounds
+        if self.knows_oob:
+            before = self.oob[-1]
+        else:
+            n_jobs = rounds.options.n_jobs
+            score = progress.ensemble.scores(self.rows.table, rounds.n_done - 1, n_jobs, self.rows.offset)
+            before = self._loss(rounds, score, rest)
+        self.oob.append(self._loss(rounds, rounds.score, rest))
+        self.improvement.append(before - self.oob[-1])
+        self.knows_oob = True
+
+    @staticmethod
+    def _loss(rounds: Rounds, score: Floats, rows: Numbers | None) -> float:
+        of = slice(None) if rows is None else rows
+        weight = None if rounds.weight is None else rounds.weight[of]
+        mean = mean_loss(rounds.loss, rounds.y[of], score[:, of], weight, rounds.options.n_jobs)
+        return FACTORS.get(rounds.loss.name, 1.0) * mean
+
+
+def mean_loss(loss: Loss, y: Floats, score: Floats, weight: Floats | None, n_jobs: int = 1) -> float:
+    """Weighted mean of the losses; NaN without rows."""
+
+    def total(start: int, stop: int) -> float:
+        losses = loss.losses(y[start:stop], score[:, start:stop])
+        return float(losses.sum() if weight is None else (weight[start:stop] * losses).sum())
+
+    sums = run_all([partial(total, *block) for block in blocks(len(y), BLOCK)], n_jobs)
+    whole = len(y) if weight is None else float(weight.sum())
+    return sum(sums) / whole if whole > 0 else float("nan")
+
+
+def _drawn_rows(rounds: Rounds) -> tuple[Numbers | None, Numbers | None]:
+    """Rows that the last round drew (None: all of the table), and those it did not (None: it drew none)."""
+    assert rounds.sample is not None
+    drawn = rounds.sample.rows
+    if rounds.options.subsample >= 1.0 or drawn is None:
+        return drawn, None
+    is_rest = np.zeros(rounds.table.n_rows, dtype=np.bool_)
+    is_rest[slice(None) if rounds.rows is None else rounds.rows] = True
+    is_rest[drawn] = False
+    return drawn, np.flatnonzero(is_rest)
+
+
+def stage_facts(progress: Progress) -> dict[str, Any]:
+    """What a monitor is told of a stage, by the names it has in scikit-learn."""
+    rounds = progress.rounds
+    drawn, rest = _drawn_rows(rounds)
+    mask = np.zeros(rounds.table.n_rows, dtype=np.bool_)
+    mask[slice(None) if drawn is None else drawn] = True
+    return {
+        "i": progress.round - 1,
+        "y": rounds.y,
+        "raw_predictions": rounds.score.T,
+        "sample_weight": rounds.weight,
+        "sample_mask": mask,
+        "n_samples": rounds.table.n_rows if rounds.rows is None else len(rounds.rows),
+        "n_inbag": int(mask.sum()),
+        "do_oob": rest is not None,
+        "begin_at_stage": rounds.start.n_rounds,
+        "progress": progress,
+    }
+
+
+class Patience:
+    """A callback that asks to stop once the validation loss is not lower, by `tol`, than any of the last low ones."""
+
+    def __init__(self, stages: Stages, n_stages: int, tol: float) -> None:
+        self._stages = stages
+        self._recent = np.full(n_stages, np.inf)
+        self._tol = tol
+
+    def __call__(self, progress: Progress) -> bool:
+        """Look at the last stage."""
+        loss = self._stages.validation[-1]
+        if np.any(loss + self._tol < self._recent):
+            self._recent[(progress.round - 1) % len(self._recent)] = loss
+            return False
+        self._stages.reason = f"no better stage for n_iter_no_change={len(self._recent)}"
+        return True
+
+
+def stage_reporter(stages: Stages, verbose: int, with_oob: bool) -> Callable[[Progress], None]:
+    """A callback that prints scikit-learn's table: each stage, or with verbose=1 ever fewer of them."""
+    names = ["Train Loss", *(["OOB Improve"] if with_oob else []), "Remaining Time"]
+    step = 1
+
+    def report(progress: Progress) -> None:
+        nonlocal step
+        done = progress.round - progress.rounds.start.n_rounds
+        if done == 1:
+            _write(["Iter", *names])
+        if done % step:
+            return
+        left = (progress.n_rounds - progress.round) * progress.seconds / done
+        time = f"{left / 60:.2f}m" if left > 60 else f"{left:.2f}s"
+        measured = [stages.train[-1], *([stages.improvement[-1]] if with_oob else [])]
+        _write([str(progress.round), *(f"{value:.4f}" for value in measured), time])
+        if verbose == 1 and done // (10 * step) > 0:
+            step *= 10
+
+    return report
+
+
+def _write(cells: list[str]) -> None:
+    first, *others = cells
+    sys.stdout.write(f"{first:>10} " + " ".join(f"{cell:>16}" for cell in others) + "\n")
+    sys.stdout.flush()

@@ -1,0 +1,315 @@
+"""Cross-validation of boosting at each round: the best number of rounds comes out of a single run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone, is_classifier, is_regressor
+
+from sapwood.boosting.cross_validation import (
+    Fold,
+    FoldCurve,
+    Split,
+    begin_fold,
+    best_of,
+    train_folds,
+    within_one_error,
+)
+from sapwood.boosting.fitting import Rows, Setup
+from sapwood.boosting.progress_bar import ProgressBar
+from sapwood.codes.binned import BinnedTable, bin_table, find_bins
+from sapwood.errors import ParameterTypeError
+from sapwood.estimators.base import seed_from
+from sapwood.estimators.boosting import Boosting
+from sapwood.estimators.boosting_rows import take_rows
+from sapwood.estimators.splits import check_classes, check_groups, inner_split, read_groups, read_splits, runs
+from sapwood.parameters import Flag, Interval, Nothing, OneOf, check_parameters
+from sapwood.plot.boosting_cv import plot_boosting_cv
+from sapwood.threads import JOBS, resolve_jobs
+
+Floats = NDArray[np.float64]
+Rule = Literal["min", "1se"]
+
+_RULES: dict[str, tuple[Any, ...]] = {
+    "rule": (OneOf("min", "1se"),),
+    "early_stopping_rounds": (Interval(int, low=1), Nothing()),
+    "refit": (Flag(),),
+    "n_jobs": JOBS,
+    "verbose": (Flag(), Interval(int, low=0)),
+}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class BoostingCV:
+    """The result of `cross_validate_boosting`. Rounds are counted from 0, so `best_round + 1` trees are the best.
+
+    Attributes:
+        test_curve, train_curve: the metric after every round: `mean`, `standard_error`, and `values[fold, round]`.
+        metric, larger_is_better: what was measured.
+        top_round: the round of the best mean.
+        best_round: the round that the rule chose.
+        rule: "min" or "1se".
+        splits: rows (train, test) of every fold.
+        estimators: the fitted estimator of every fold, up to the best round.
+        oof_prediction: for every row the prediction of the fold that held it out, at the best round; where several
+            did, the mean, or the class of the mean score; NaN or None where none did.
+        oof_probability: the same of probabilities (rows, classes); None for numbers.
+        oof_score: the same of scores (n_scores, rows).
+        oof_count: how many folds held each row out.
+        refit_: the estimator trained on all rows for `best_round + 1` rounds, if `refit` was asked for.
+        stopped_reason: why training ended.
+    """
+
+    test_curve: FoldCurve
+    train_curve: FoldCurve
+    metric: str
+    larger_is_better: bool
+    top_round: int
+    best_round: int
+    rule: Rule
+    splits: tuple[tuple[NDArray[np.int64], NDArray[np.int64]], ...]
+    estimators: tuple[Any, ...]
+    oof_prediction: NDArray[Any]
+    oof_probability: Floats | None
+    oof_score: Floats
+    oof_count: NDArray[np.int64]
+    refit_: Any
+    stopped_reason: str
+
+    def __repr__(self) -> str:
+        """The choice in one line."""
+        n_folds, n_rounds = self.test_curve.values.shape
+        return (
+            f"BoostingCV({self.metric} {self.best_mean:.6g} ± {self.best_standard_error:.2g} after "
+            f"{self.best_n_rounds} of {n_rounds} rounds in {n_folds} folds, rule={self.rule!r})"
+        )
+
+    @property
+    def best_n_rounds(self) -> int:
+        """How many rounds the best round makes."""
+        return self.best_round + 1
+
+    @property
+    def best_mean(self) -> float:
+        """Mean of the metric of the held-out rows at the best round."""
+        return float(self.test_curve.mean[self.best_round])
+
+    @property
+    def best_standard_error(self) -> float:
+        """Its standard error."""
+        return float(self.test_curve.standard_error[self.best_round])
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the curves with their standard errors, the best round marked; returns the Axes."""
+        return plot_boosting_cv(self, ax=ax)
+
+
+def cross_validate_boosting(
+    estimator: Boosting,
+    X: Any,
+    y: Any,
+    *,
+    cv: Any = 5,
+    groups: Any = None,
+    sample_weight: Any = None,
+    metric: Any = None,
+    rule: Rule = "min",
+    early_stopping_rounds: int | None = None,
+    refit: bool = False,
+    n_jobs: int | None = None,
+    verbose: bool | int = 0,
+) -> BoostingCV:
+    """Train `estimator` in all folds at once, round by round, and say how many rounds are best.
+
+    The columns are cut into bins once, by all rows, and all folds share them. Training ends after `n_estimators`
+    rounds, after `max_seconds`, on Ctrl-C, or when a callback of the estimator returns True; callbacks are given a
+    `FoldsProgress` after each round.
+
+    Args:
+        estimator: a boosting classifier, regressor or ranker; it is cloned.
+        X: table of rows.
+        y: targets.
+        cv: number of folds (stratified for classes), a scikit-learn splitter, or an iterable of (train, test) rows.
+        groups: a label for each row; rows of one label stay together. For a ranker these are its queries.
+        sample_weight: weights of the rows, used in training and in the metric.
+        metric: name of a metric, or a function of (y_true, y_pred); by default the estimator's `eval_metric`.
+        rule: "min" for the round of the best mean, "1se" for the fewest rounds within one standard error of it.
+        early_stopping_rounds: stop if the mean was not better for so many rounds; by default the estimator's own.
+        refit: whether to train on all rows afterwards, for the best number of rounds.
+        n_jobs: threads for everything; None is the estimator's own `n_jobs`. Folds run side by side first.
+        verbose: 0 is silent; else a progress bar on the standard error, or a line every so many rounds in a file.
+    """
+    given = {
+        "rule": rule,
+        "early_stopping_rounds": early_stopping_rounds,
+        "refit": refit,
+        "n_jobs": n_jobs,
+        "verbose": verbose,
+    }
+    _check_arguments(estimator, given)
+    run = _Run(estimator, X, y, groups, sample_weight, cv, metric, n_jobs)
+    plan = replace(run.plan, early_stopping_rounds=early_stopping_rounds or run.plan.early_stopping_rounds)
+    measured = run.metric
+    with ProgressBar(verbose) as bar:
+        plan = replace(plan, callbacks=[*plan.callbacks, bar])
+        outcome = train_folds(run.folds, measured, plan, run.at_once)
+    top = best_of(outcome.test.mean, measured.larger_is_better)
+    best = top if rule == "min" else within_one_error(outcome.test, top, measured.larger_is_better)
+    models = run.finish(best, outcome.stopped_reason)
+    oof = _out_of_fold(run, models)
+    return BoostingCV(
+        outcome.test,
+        outcome.train,
+        measured.name,
+        measured.larger_is_better,
+        top,
+        best,
+        rule,
+        tuple(run.splits),
+        tuple(models),
+        *oof,
+        run.refit(best + 1) if refit else None,
+        outcome.stopped_reason,
+    )
+
+
+def _check_arguments(estimator: Any, given: dict[str, Any]) -> None:
+    if not isinstance(estimator, Boosting):
+        raise ParameterTypeError(
+            f"estimator={estimator!r} is not boosting. Pass for example a NewtonBoostingClassifier or "
+            "NewtonBoostingRegressor."
+        )
+    check_parameters("cross_validate_boosting", _RULES, given)
+
+
+class _Run:
+    """The data of one cross-validation, and a model for each fold."""
+
+    def __init__(
+        self, estimator: Boosting, X: Any, y: Any, groups: Any, weight: Any, cv: Any, metric: Any, n_jobs: int | None
+    ) -> None:
+        self._given = estimator, X, y, groups, weight
+        self._metric = metric
+        self.n_jobs = resolve_jobs(estimator.n_jobs if n_jobs is None else n_jobs)
+        self._read(_fresh(estimator), X, y, weight, cv, read_groups(groups, _is_ranker(estimator)))
+        functions = [metric, *estimator.get_params(deep=False).values()]
+        # What the user wrote is called by one thread only.
+        self.at_once = 1 if any(map(_holds_function, functions)) else min(self.n_jobs, len(self.splits))
+        bins = find_bins(self._table, estimator._max_bins(), self.n_jobs)
+        binned = bin_table(self._table, bins, self.n_jobs)
+        prepared = [self._prepare(number, split, binned) for number, split in enumerate(self._inner, start=1)]
+        self._models = [model for model, _, _ in prepared]
+        self.folds: list[Fold] = [fold for _, fold, _ in prepared]
+        setup: Setup = prepared[0][2]
+        self.plan, self.metric = setup.plan, setup.metrics[-1]
+
+    def _read(self, whole: Any, X: Any, y: Any, weight: Any, cv: Any, groups: NDArray[Any] | None) -> None:
+        """Check everything; rows of weight zero are removed before anything but the folds looks at them."""
+        whole._check_parameters()
+        self._seed = seed_from(whole.random_state)
+        table = whole._training_table(X, None)
+        labels = self._labels(whole, whole._read_target(y, table.n_rows))
+        check_groups(groups, table.n_rows)
+        queries = groups if _is_ranker(whole) else None
+        weight = whole._read_weight(weight, table.n_rows, None if queries is None else runs(queries))
+        self.splits = read_splits(cv, labels, groups, is_classifier(whole), queries is not None)
+        used = np.arange(table.n_rows) if weight is None else np.flatnonzero(weight)
+        self.everything = self._table = table
+        if len(used) < table.n_rows:
+            self._table = table.take(used)
+            self.everything = self._table.schema.match(X, unseen="missing", owner=type(whole).__name__)
+        self._weight = None if weight is None else weight[used]
+        self._y = whole._read_target(labels[used], len(used))
+        self._target = self._labels(whole, self._y)
+        self._classes = getattr(whole, "classes_", None)
+        queries = None if queries is None else queries[used]
+        self._queries = None if queries is None else runs(queries)
+        self._inner = [inner_split(number, split, used, queries) for number, split in enumerate(self.splits, start=1)]
+
+    @staticmethod
+    def _labels(model: Any, coded: Floats) -> NDArray[Any]:
+        """Targets as the user gave them."""
+        classes: NDArray[Any] | None = getattr(model, "classes_", None)
+        return coded if classes is None else classes[coded.astype(np.intp)]
+
+    def _prepare(self, number: int, split: Split, binned: BinnedTable) -> tuple[Boosting, Fold, Setup]:
+        """A model that knows everything but its trees, and the fold that will grow them."""
+        model: Any = _fresh(self._given[0])
+        model._seed, model.verbose = self._seed, 0
+        if self._metric is not None:
+            model.eval_metric = self._metric
+        rows = self._fold_rows(model, number, split)
+        loss = model._make_loss(rows)
+        loss.check_target(self._y)
+        model._describe(self._table)
+        setup: Setup = model._setup(rows, loss, None, True)
+        threads = max(1, round(self.n_jobs / self.at_once))
+        setup = replace(setup, rounds=replace(setup.rounds, n_jobs=threads), metrics=setup.metrics[-1:])
+        return model, begin_fold(number, binned, rows, split, self._weight, setup), setup
+
+    def _fold_rows(self, model: Any, number: int, split: Split) -> Rows:
+        """All rows, those held out with a weight of zero; the model learns its classes from the others."""
+        target = model._read_target(self._target[split.train], len(split.train))
+        check_classes(number, getattr(model, "classes_", None), self._classes)
+        own = model._row_weight(target, None if self._weight is None else self._weight[split.train])
+        weight = np.zeros(self._table.n_rows)
+        weight[split.train] = 1.0 if own is None else own
+        return Rows(table=self._table, y=self._y, weight=weight, groups=self._queries)
+
+    def finish(self, best_round: int, reason: str) -> list[Boosting]:
+        """The models of the folds, up to the best round."""
+        estimator: Any = self._given[0]
+        for model, fold in zip(self._models, self.folds, strict=True):
+            model._keep(fold.outcome(best_round, reason), fold.loss)
+            model.eval_metric, model.verbose = estimator.eval_metric, estimator.verbose
+        return self._models
+
+    def refit(self, n_rounds: int) -> Boosting:
+        """The estimator on all rows; it needs nothing to watch any more."""
+        estimator, X, y, groups, weight = self._given
+        model = _fresh(estimator).set_params(n_estimators=n_rounds)
+        known = model.get_params(deep=False)
+        model.set_params(**{name: None for name in ("early_stopping_rounds", "validation_fraction") if name in known})
+        more = {model.weight_name: weight} | ({"qid": groups} if _is_ranker(estimator) else {})
+        return model.fit(X, y, **more)  # type: ignore[no-any-return]
+
+
+def _fresh(estimator: Boosting) -> Any:
+    """A clone with the same callbacks: a copy of one would keep what it is told to itself."""
+    parameters = estimator.get_params(deep=False)
+    callbacks = parameters.pop("callbacks", None)
+    fresh = clone(type(estimator)(**parameters))
+    return fresh if callbacks is None else fresh.set_params(callbacks=callbacks)
+
+
+def _is_ranker(estimator: Any) -> bool:
+    return not is_classifier(estimator) and not is_regressor(estimator)
+
+
+def _holds_function(value: Any) -> bool:
+    return callable(value) or (isinstance(value, Sequence) and any(map(callable, value)))
+
+
+def _out_of_fold(run: _Run, models: Sequence[Any]) -> tuple[NDArray[Any], Floats | None, Floats, NDArray[np.int64]]:
+    """Predictions, probabilities, scores and counts of held-out rows."""
+    n_rows, n_scores = run.everything.n_rows, models[0].ensemble_.n_scores
+    score, count = np.zeros((n_scores, n_rows)), np.zeros(n_rows, dtype=np.int64)
+    classes = getattr(models[0], "classes_", None)
+    said = np.zeros((n_rows, n_scores if classes is None else len(classes)))
+    for model, (_, test) in zip(models, run.splits, strict=True):
+        own = model.ensemble_.scores(take_rows(run.everything, test), n_jobs=run.n_jobs)
+        score[:, test] += own
+        said[test] += model.loss_.response(own).T if classes is None else model._probabilities(own)
+        count[test] += 1
+    with np.errstate(invalid="ignore"):
+        score, said = score / count, said / count[:, None]
+    if classes is None:
+        return (said[:, 0] if n_scores == 1 else said), None, score, count
+    labels = models[0]._decide(score)
+    if not count.all():
+        labels = np.where(count > 0, labels.astype(object), None)
+    return labels, said, score, count

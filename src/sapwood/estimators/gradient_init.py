@@ -1,0 +1,79 @@
+"""Where gradient boosting starts: the best constants, zeros, or what another estimator predicts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.dummy import DummyClassifier, DummyRegressor
+from sklearn.utils import _safe_indexing
+
+from sapwood.errors import InputError, ParameterError
+from sapwood.losses.loss import Loss
+
+Floats = NDArray[np.float64]
+Numbers = NDArray[Any]
+
+
+def take_rows(X: Any, rows: Numbers | None) -> Any:
+    """Some rows of what the user gave, as the user's type; None takes all."""
+    if rows is None:
+        return X
+    return _safe_indexing(X.tocsr() if sparse.issparse(X) else X, rows)
+
+
+def constant_start(loss: Loss, y: Floats, weight: Floats | None) -> Floats:
+    """The best constants. Those of several classes add up to 0, as scikit-learn's do; the model is the same."""
+    best = loss.start(y, weight)
+    return best if loss.n_scores == 1 else best - best.mean()
+
+
+def constant_estimator(loss: Loss, base: Floats, y: Floats, weight: Floats | None, is_class: bool) -> Any:
+    """An estimator that predicts what the constants mean, to be looked at as `init_`."""
+    X = np.zeros((len(y), 1))
+    if is_class:
+        return DummyClassifier(strategy="prior").fit(X, y.astype(np.int64), sample_weight=weight)
+    constant = float(loss.response(base[:, None])[0, 0])
+    return DummyRegressor(strategy="constant", constant=constant).fit(X, y, sample_weight=weight)
+
+
+def fit_init(init: Any, X: Any, y: Floats, weight: Floats | None, is_class: bool) -> Any:
+    """A fitted copy of the user's estimator; classes are numbered 0, 1, 2, ….
+
+    Weights are passed on only if there are some, since not every estimator takes them.
+    """
+    estimator = clone(init, safe=False)
+    target = y.astype(np.int64) if is_class else y
+    if weight is None:
+        return estimator.fit(X, target)
+    try:
+        return estimator.fit(X, target, sample_weight=weight)
+    except (TypeError, ValueError) as error:
+        if "unexpected keyword argument 'sample_weight'" not in str(error) and "stepname__parameter" not in str(error):
+            raise
+        name = type(init).__name__
+        raise ParameterError(
+            f"init={name} does not support sample weights, which fit was given. Use an init whose fit takes "
+            "sample_weight, or fit without weights."
+        ) from error
+
+
+def init_scores(init: Any, X: Any, loss: Loss, n_classes: int | None) -> Floats:
+    """Scores (n_scores, rows) that a fitted estimator starts with."""
+    if n_classes is None:
+        said = np.asarray(init.predict(X), dtype=np.float64).reshape(-1, 1)
+    else:
+        said = np.asarray(init.predict_proba(X), dtype=np.float64)
+        if said.ndim != 2 or said.shape[1] != n_classes:
+            raise InputError(
+                f"init={type(init).__name__} predicts probabilities of shape {said.shape}, but y has {n_classes} "
+                "classes. The rows it is trained on may lack a class: use more rows, or another random_state."
+            )
+    if not np.isfinite(said).all():
+        row = int(np.argmax(~np.isfinite(said).all(axis=1)))
+        raise InputError(f"init={type(init).__name__} predicts {said[row].tolist()} for row {row}. Use another init.")
+    columns = said[:, 1:] if n_classes == 2 else said
+    return loss.link(np.ascontiguousarray(columns.T))

@@ -1,0 +1,57 @@
+"""Parts of gradient boosting: weights of classes, sets of columns that may meet, and trees as estimators."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sapwood.estimators.constraints import interaction_sets
+from sapwood.estimators.settings import class_weights
+from sapwood.estimators.tree import DecisionTreeRegressor
+from sapwood.table.schema import Schema
+from sapwood.table.target import ClassTarget
+from sapwood.tree import Tree
+
+Floats = NDArray[np.float64]
+
+
+def class_factors(setting: Any, classes: NDArray[Any], y: Floats, weight: Floats | None, owner: str) -> Floats:
+    """Weight of each class; "balanced" gives every class that occurs the same total weight."""
+    factors = np.ones(len(classes))
+    if setting is None:
+        return factors
+    present, codes = np.unique(y.astype(np.intp), return_inverse=True)
+    if isinstance(setting, str):
+        totals = np.bincount(codes, weights=weight)
+        factors[present] = totals.sum() / (len(present) * totals)
+        return factors
+    target = ClassTarget(codes.astype(np.int32)[:, None], [classes[present]], single=True)
+    factors[present[codes]] = class_weights(setting, target, owner)
+    return factors
+
+
+def sets_that_meet(setting: Any, schema: Schema) -> tuple[frozenset[int], ...] | None:
+    """Columns that may meet on a path; those that are in no set form one more, as in scikit-learn."""
+    everything = range(schema.n_features)
+    if isinstance(setting, str):
+        size = {"no_interactions": 1, "pairwise": min(2, schema.n_features)}[setting]
+        return tuple(map(frozenset, combinations(everything, size)))
+    sets = interaction_sets(setting, schema, "interaction_cst")
+    if sets is None:
+        return None
+    rest = frozenset(everything).difference(*sets)
+    return (*sets, rest) if rest else sets
+
+
+def stage_tree(owner: Any, tree: Tree, rate: float) -> DecisionTreeRegressor:
+    """A tree of the ensemble as an estimator of its own, whose values are those before the learning rate."""
+    found = DecisionTreeRegressor(max_depth=owner.max_depth, max_leaf_nodes=owner.max_leaf_nodes, unseen=owner.unseen)
+    for name in ("schema_", "n_features_in_", "feature_names_in_", "max_features_"):
+        if hasattr(owner, name):
+            setattr(found, name, getattr(owner, name))
+    found.n_outputs_, found._single_output = 1, True
+    return found._set_tree(replace(tree, value=tree.value / rate) if rate > 0.0 else tree)

@@ -1,0 +1,145 @@
+"""Folds as users give them: a number, a scikit-learn splitter, or rows; checked, and as ascending row numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, StratifiedKFold, check_cv
+
+from sapwood.boosting.cross_validation import Split
+from sapwood.errors import InputError, ParameterError, SapwoodError
+from sapwood.parameters import Interval, check_parameters
+
+Numbers = NDArray[np.int64]
+OWNER = "cross_validate_boosting"
+
+
+def read_groups(groups: Any, queries: bool) -> NDArray[Any] | None:
+    """A label for each row, or None."""
+    if groups is None and queries:
+        raise InputError("A ranker needs groups: for each row the label of its query, as qid in fit.")
+    return None if groups is None else np.asarray(groups)
+
+
+def check_groups(groups: NDArray[Any] | None, n_rows: int) -> None:
+    """Raise unless each row has a label."""
+    if groups is not None and groups.shape != (n_rows,):
+        raise InputError(f"groups has shape {groups.shape}, but X has {n_rows} rows. Pass one label for each row.")
+
+
+def read_splits(
+    cv: Any, labels: NDArray[Any], groups: NDArray[Any] | None, stratify: bool, queries: bool
+) -> list[tuple[Numbers, Numbers]]:
+    """Rows (train, test) of every fold, checked."""
+    if queries and groups is not None and len(runs(groups)) != len(np.unique(groups)):
+        raise InputError("Rows of a query must stand together. Sort the rows by groups.")
+    found = [
+        _check_fold(number, fold, len(labels))
+        for number, fold in enumerate(_folds(cv, labels, groups, stratify), start=1)
+    ]
+    if len(found) < 2:
+        raise InputError(f"cv={cv!r} gives {len(found)} fold(s). Pass at least 2, which a standard error needs.")
+    if queries and groups is not None:
+        for number, (train, _) in enumerate(found, start=1):
+            _check_queries(number, train, groups)
+    return found
+
+
+def _folds(cv: Any, labels: NDArray[Any], groups: NDArray[Any] | None, stratify: bool) -> list[Any]:
+    try:
+        splitter = _splitter(cv, labels, groups, stratify)
+        return list(splitter.split(np.zeros((len(labels), 1)), labels, groups))
+    except SapwoodError:
+        raise
+    except (ValueError, TypeError) as error:
+        raise ParameterError(
+            f"cv={cv!r} cannot divide these rows: {str(error).rstrip('.')}. Use a smaller number of folds, from 2 on, "
+            "a scikit-learn splitter, or a list of (train, test) rows."
+        ) from error
+
+
+def _splitter(cv: Any, labels: NDArray[Any], groups: NDArray[Any] | None, stratify: bool) -> Any:
+    if not isinstance(cv, (int, np.integer)):
+        return check_cv(5 if cv is None else cv, labels, classifier=stratify)
+    check_parameters(OWNER, {"cv": (Interval(int, low=2),)}, {"cv": cv})
+    if groups is not None:
+        return (StratifiedGroupKFold if stratify else GroupKFold)(int(cv))
+    return (StratifiedKFold if stratify else KFold)(int(cv))
+
+
+def _check_fold(number: int, fold: Any, n_rows: int) -> tuple[Numbers, Numbers]:
+    if not isinstance(fold, (tuple, list)) or len(fold) != 2:
+        raise ParameterError(f"Fold {number} of cv is {fold!r}, which is not a pair (train, test) of rows.")
+    train, test = (_row_numbers(f"{name} rows of fold {number} of cv", rows, n_rows) for name, rows in _named(fold))
+    both = np.intersect1d(train, test)
+    if len(both):
+        raise ParameterError(
+            f"Fold {number} of cv trains on row {both[0]} and tests on it too. A row must be in one part only."
+        )
+    return train, test
+
+
+def _named(fold: Any) -> list[tuple[str, Any]]:
+    return [("train", fold[0]), ("test", fold[1])]
+
+
+def _row_numbers(name: str, rows: Any, n_rows: int) -> Numbers:
+    """Row numbers or a mask, as ascending row numbers."""
+    found = np.asarray(rows)
+    if found.dtype == bool and found.shape == (n_rows,):
+        found = np.flatnonzero(found)
+    if found.ndim != 1 or len(found) == 0:
+        raise ParameterError(f"The {name} are {rows!r}. Give at least one row number.")
+    if not np.issubdtype(found.dtype, np.integer):
+        raise ParameterError(f"The {name} hold {found[0]!r}, which is not a whole number. Give row numbers or a mask.")
+    numbers = np.sort(found.astype(np.int64))
+    if numbers[0] < 0 or numbers[-1] >= n_rows:
+        wrong = numbers[0] if numbers[0] < 0 else numbers[-1]
+        raise ParameterError(f"The {name} hold {wrong}, but X has {n_rows} rows. Use 0 to {n_rows - 1}.")
+    twice = numbers[1:][numbers[1:] == numbers[:-1]]
+    if len(twice):
+        raise ParameterError(f"The {name} hold row {twice[0]} twice. Use sample_weight to count rows twice.")
+    return numbers
+
+
+def _check_queries(number: int, train: Numbers, groups: NDArray[Any]) -> None:
+    elsewhere = np.ones(len(groups), dtype=np.bool_)
+    elsewhere[train] = False
+    parted = np.intersect1d(groups[train], groups[elsewhere])
+    if len(parted):
+        raise ParameterError(
+            f"Fold {number} of cv trains on a part of the query {parted[0].item()!r}: all rows of a query must be on "
+            "one side. Pass a number of folds, or a splitter that keeps groups together, such as GroupKFold."
+        )
+
+
+def check_classes(number: int, found: NDArray[Any] | None, wanted: NDArray[Any] | None) -> None:
+    """Raise if a fold trains on fewer classes than there are."""
+    if found is None or wanted is None or len(found) == len(wanted):
+        return
+    lacking = next(label for label in wanted if label not in found)
+    raise InputError(
+        f"Fold {number} of cv has no row of the class {_plain(lacking)!r} to train on. Use fewer folds, a stratified "
+        "splitter, or leave out classes of so few rows."
+    )
+
+
+def _plain(label: Any) -> Any:
+    return label.item() if isinstance(label, np.generic) else label
+
+
+def inner_split(number: int, split: tuple[Numbers, Numbers], used: Numbers, queries: NDArray[Any] | None) -> Split:
+    """The rows of a fold by their positions among those of a weight above zero."""
+    train, test = (np.flatnonzero(np.isin(used, rows, assume_unique=True)) for rows in split)
+    for rows, does in ((train, "trains"), (test, "tests")):
+        if len(rows) == 0:
+            raise InputError(f"All rows that fold {number} of cv {does} on have a weight of zero. Change them or cv.")
+    return Split(train, test, None if queries is None else (runs(queries[train]), runs(queries[test])))
+
+
+def runs(labels: NDArray[Any]) -> Numbers:
+    """Rows of each run of equal labels."""
+    starts = np.flatnonzero(np.append(True, labels[1:] != labels[:-1]))
+    return np.diff(np.append(starts, len(labels))).astype(np.int64)

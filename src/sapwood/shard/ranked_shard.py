@@ -1,0 +1,78 @@
+"""A shard of ranked rows, for the exact method. It searches by itself: sorted rows cannot be added like histograms."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sapwood.kernels.exact import (
+    mark_places,
+    route_ranks,
+    scan_category,
+    scan_order,
+    split_ranks,
+    sum_pieces,
+)
+from sapwood.shard.dealing import Piece
+from sapwood.shard.shard import BLOCK, Shard
+from sapwood.threads import blocks, run_all
+
+Ints = NDArray[np.int64]
+
+
+class RankedShard(Shard):
+    """Rows of one ranked table."""
+
+    def _prepare(self) -> None:
+        self._place = np.empty(self.n_rows, dtype=np.int32)
+
+    def root_sums(self) -> tuple[int, int]:
+        """Sums of the root, in units."""
+        return sum_pieces(self._records, *self._ranges[0], self._wide)  # type: ignore[no-any-return]
+
+    def search(
+        self, nodes: NDArray[Any], ids: Sequence[int], usable: NDArray[np.bool_], rules: Any, signs: NDArray[np.int8]
+    ) -> list[NDArray[Any]]:
+        """For each column, copies of the nodes with their best split on it."""
+        ranges = np.array([self._ranges[i] for i in ids], dtype=np.int64)
+        firsts, lasts = ranges[:, 0].copy(), ranges[:, 1].copy()
+        self._place.fill(-1)
+        mark_places(self._records, firsts, lasts, self._place)
+        n_sums = 3 if rules["min_child_rows"] > 1 else 2
+
+        def best(j: int) -> NDArray[Any]:
+            found = nodes[ids]
+            column, n_codes = self.table.columns[j], int(self.table.bins[j].n_codes)
+            if self.table.is_category[j]:
+                hist = np.empty((256, n_sums), dtype=np.int64)
+                scratch = hist, np.empty(256), np.empty(256, dtype=np.int64)
+                place = self._records, firsts, lasts
+                scan_category(*place, column, n_codes, self._wide, rules, j, usable, *scratch, found)
+            else:
+                sums = np.empty((len(ids), 3), dtype=np.int64), np.empty((len(ids), 3), dtype=np.int64)
+                last_code = np.empty(len(ids), dtype=np.int64)
+                rows = self.table.orders[j], column, self._place, self._wide
+                scan_order(*rows, rules, signs[j], j, usable, *sums, last_code, found)
+            return found
+
+        return run_all([partial(best, j) for j in range(self.table.n_features)], self.n_jobs)
+
+    def _split_tasks(
+        self, nodes: NDArray[Any], ids: Sequence[int], parts: list[list[Piece]], cuts: list[Ints]
+    ) -> list[Callable[[], None]]:
+        tasks: list[Callable[[], None]] = []
+        for part, cut in zip(parts, cuts, strict=True):
+            pieces = np.array([(first, last, ids[node]) for node, first, last in part], dtype=np.int64)
+            tasks.append(partial(split_ranks, pieces, self._records, self.table.columns, nodes, self._spare, cut))
+        return tasks
+
+    def route(self, nodes: NDArray[Any], splits: NDArray[np.bool_]) -> NDArray[np.int32]:
+        """Leaf of every row, in the tree or not."""
+        leaf_of = np.empty(self.n_rows, dtype=np.int32)
+        find = partial(route_ranks, self.table.columns, nodes, splits)
+        run_all([partial(find, *block, leaf_of) for block in blocks(self.n_rows, BLOCK)], self.n_jobs)
+        return leaf_of

@@ -1,0 +1,99 @@
+"""A table of codes with gradients, and a shard of it beside plain sets of rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sapwood.codes.binned import BinnedTable
+from sapwood.codes.bins import NumberBins
+from sapwood.shard.quanta import Quanta
+from sapwood.shard.shard import Shard
+
+Array = NDArray[Any]
+
+
+def coded_table(codes: Array) -> BinnedTable:
+    """A table whose codes (rows, features) are given."""
+    n, n_features = codes.shape
+    rows = np.zeros((n, -(-n_features // 8) * 8), dtype=np.uint8)
+    rows[:, :n_features] = codes
+    bins = tuple(NumberBins(np.arange(254.0)) for _ in range(n_features))
+    return BinnedTable(bins, np.ascontiguousarray(codes.T), rows)
+
+
+@dataclass(frozen=True)
+class Case:
+    """Codes, gradients and the rows that take part."""
+
+    codes: Array
+    gradient: Array
+    hessian: Array
+    weight: Array | None
+    rows: Array | None
+    packed: bool
+
+    @classmethod
+    def random(cls, seed: int, n: int, packed: bool, weighted: bool, chosen: bool) -> Case:
+        rng = np.random.default_rng(seed)
+        codes = rng.integers(0, 256, size=(n, 5)).astype(np.uint8)
+        weight = rng.integers(0, 4, n) / 2 if weighted else None
+        rows = np.flatnonzero(rng.random(n) < 0.6) if chosen else None
+        return cls(codes, rng.normal(size=n), rng.random(n), weight, rows, packed)
+
+    @property
+    def members(self) -> Array:
+        return np.arange(len(self.codes)) if self.rows is None else self.rows
+
+    @property
+    def weights(self) -> Array:
+        return np.ones(len(self.codes)) if self.weight is None else self.weight
+
+    @property
+    def quanta(self) -> Quanta:
+        g, h = np.abs(self.gradient * self.weights).max(), (self.hessian * self.weights).max()
+        return Quanta.of(float(g), float(h), len(self.members), self.packed)
+
+    def whole(self, gradient_unit: float, hessian_unit: float) -> Array:
+        """Gradient and hessian of each row in whole numbers."""
+        g, h = self.gradient * self.weights / gradient_unit, self.hessian * self.weights / hessian_unit
+        return np.rint(np.column_stack([g, h])).astype(np.int64)
+
+    def shard(self, n_jobs: int = 1) -> Shard:
+        """A shard that has begun a tree."""
+        shard = Shard(coded_table(self.codes), n_jobs)
+        return self.begin(shard)
+
+    def begin(self, shard: Shard) -> Shard:
+        """Begin a tree on these gradients."""
+        shard.watch(self.gradient, self.hessian, self.weight)
+        shard.begin(self.quanta, self.rows)
+        return shard
+
+    def part(self, shard: Shard) -> Case:
+        """The rows of a shard."""
+        of = slice(shard.offset, shard.offset + shard.n_rows)
+        weight = None if self.weight is None else self.weight[of]
+        rows = None if self.rows is None else shard.own(self.rows)
+        return Case(self.codes[of], self.gradient[of], self.hessian[of], weight, rows, self.packed)
+
+    def slow_histogram(self, rows: Array) -> Array:
+        """The specification of a node's histogram."""
+        whole = self.whole(self.quanta.gradient_unit, self.quanta.hessian_unit)
+        out = np.zeros((256 * self.codes.shape[1], 2), dtype=np.int64)
+        for j in range(self.codes.shape[1]):
+            np.add.at(out, 256 * j + self.codes[rows, j].astype(np.int64), whole[rows])
+        return out
+
+
+def histograms(shard: Shard, ids: Sequence[int]) -> Array:
+    """Histograms of nodes, from a pool full of rubbish whose first slots are spare."""
+    n_spare = shard.n_jobs - 1
+    pool = np.full((n_spare + len(ids), 256 * shard.table.n_features, 2), -(10**12), dtype=np.int64)
+    slots = list(range(n_spare, n_spare + len(ids)))[::-1]
+    shard.histograms(ids, pool, slots, list(range(n_spare)))
+    return pool[slots]

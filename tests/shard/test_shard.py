@@ -1,0 +1,146 @@
+"""A shard against plain sets of rows, on one thread and on many."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from shard_cases import Array, Case, coded_table, histograms
+
+from sapwood.shard import shard as module
+from sapwood.shard.shard import Shard
+from strategies import examples
+
+JOBS = (1, 2, 5)
+
+
+@pytest.fixture(autouse=True)
+def threads_for_few_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Cut even the smallest nodes between threads, and passes over all rows into blocks."""
+    monkeypatch.setattr(module, "ROWS_PER_THREAD", 1)
+    monkeypatch.setattr(module, "BLOCK", 16)
+
+
+@st.composite
+def cases(draw: st.DrawFn) -> Case:
+    n = draw(st.sampled_from([1, 2, 7, 40, 150]))
+    return Case.random(draw(st.integers(0, 2**32)), n, *(draw(st.booleans()) for _ in range(3)))
+
+
+def split_twice(case: Case, shard: Shard, seed: int) -> dict[int, Array]:
+    """Split the root into 1 and 2, and those into 3 to 6; returns the rows of each node by plain means."""
+    tables = (np.random.default_rng(seed).random((3, 256)) < 0.4).astype(np.uint8)
+    rows = {0: case.members}
+    for level, start in (([0], 0), ([1, 2], 1)):
+        left, right = [2 * node + 1 for node in level], [2 * node + 2 for node in level]
+        features = [(node + 1) % 5 for node in level]
+        counts = shard.split(level, left, right, features, tables[start : start + len(level)])
+        for node, feature, count in zip(level, features, counts, strict=True):
+            goes_left = tables[node, case.codes[rows[node], feature]] == 1
+            rows[2 * node + 1], rows[2 * node + 2] = rows[node][goes_left], rows[node][~goes_left]
+            assert count == goes_left.sum()
+    return rows
+
+
+@pytest.mark.parametrize("n_jobs", JOBS)
+@examples
+@given(cases(), st.integers(0, 99))
+def test_rows_move_to_their_children_in_order(n_jobs: int, case: Case, seed: int) -> None:
+    shard = case.shard(n_jobs)
+    rows = split_twice(case, shard, seed)
+    for node in (3, 4, 5, 6):
+        np.testing.assert_array_equal(shard.rows_of(node), rows[node])
+
+
+@pytest.mark.parametrize("n_jobs", JOBS)
+@examples
+@given(cases(), st.integers(0, 99))
+def test_histograms_of_the_root_and_of_leaves(n_jobs: int, case: Case, seed: int) -> None:
+    shard = case.shard(n_jobs)
+    np.testing.assert_array_equal(histograms(shard, [0])[0], case.slow_histogram(case.members))
+    rows = split_twice(case, shard, seed)
+    for node, found in zip((5, 3, 6), histograms(shard, [5, 3, 6]), strict=True):
+        np.testing.assert_array_equal(found, case.slow_histogram(rows[node]))
+
+
+@pytest.mark.parametrize("n_jobs", JOBS)
+@examples
+@given(cases(), st.integers(0, 99))
+def test_leaves_sum_up_and_are_added_to_scores(n_jobs: int, case: Case, seed: int) -> None:
+    shard = case.shard(n_jobs)
+    rows = split_twice(case, shard, seed)
+    leaves, values = [1, 5, 6], np.array([0.5, -1.0, 2.0])  # a node that was split serves as a leaf, too
+    fine = case.whole(case.quanta.fine_gradient_unit, case.quanta.fine_hessian_unit)
+    shard.settle(leaves)
+    for leaf, sums in zip(leaves, shard.leaf_sums(), strict=True):
+        np.testing.assert_array_equal(sums, fine[rows[leaf]].sum(axis=0))
+    if case.rows is None:
+        score = np.full(len(case.codes), 0.25)
+        shard.add_leaves(values, score)
+        for leaf, value in zip(leaves, values, strict=True):
+            assert (score[rows[leaf]] == 0.25 + value).all()
+
+
+def test_more_leaves_than_sixteen_bits_can_number() -> None:
+    case = Case.random(0, 40, False, False, False)
+    shard = case.shard()
+    rows = split_twice(case, shard, 0)
+    shard.split([3], [7], [3 + 2**16], [0], np.zeros((1, 256), dtype=np.uint8))  # node 7 is empty
+    leaves = [7] * 2**16 + [3, 4, 5, 6]
+    shard.settle(leaves)
+    score = np.zeros(40)
+    shard.add_leaves(np.arange(float(len(leaves))), score)
+    for place, leaf in enumerate((3, 4, 5, 6), start=2**16):
+        assert (score[rows[leaf]] == place).all()
+
+
+@examples
+@given(cases(), st.integers(0, 99), st.data())
+def test_histograms_of_shards_add_up(case: Case, seed: int, data: st.DataObject) -> None:
+    whole = case.shard()
+    split_twice(case, whole, seed)
+    cut = data.draw(st.integers(0, len(case.codes)))
+    total = np.zeros_like(histograms(whole, [3, 4]))
+    for start, stop in ((0, cut), (cut, len(case.codes))):
+        shard = Shard(whole.table.part(start, stop), 2, offset=start)
+        own = case.part(shard)
+        shard.watch(own.gradient, own.hessian, own.weight)
+        shard.begin(case.quanta, own.rows)
+        split_twice(own, shard, seed)
+        total += histograms(shard, [3, 4])
+    np.testing.assert_array_equal(total, histograms(whole, [3, 4]))
+
+
+@pytest.mark.parametrize("n_jobs", JOBS)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_largest_gradient_and_hessian(n_jobs: int, weighted: bool) -> None:
+    case = Case.random(0, 100, False, weighted, False)
+    expected = np.abs(case.gradient * case.weights).max(), (case.hessian * case.weights).max()
+    assert case.shard(n_jobs).largest() == expected
+
+
+def test_own_rows_are_numbered_from_the_offset() -> None:
+    shard = Shard(coded_table(np.ones((10, 1), dtype=np.uint8)), offset=20)
+    assert shard.own(np.array([0, 19, 20, 25, 29, 30, 99])).tolist() == [0, 5, 9]
+    assert shard.own(np.array([5, 40])).tolist() == []
+
+
+def test_a_shard_begins_anew_with_every_tree() -> None:
+    first, second = (Case.random(seed, 60, False, False, chosen) for seed, chosen in ((0, False), (1, True)))
+    shard = first.shard(2)
+    split_twice(first, shard, 0)
+    again = Case(first.codes, second.gradient, second.hessian, None, second.rows, True)
+    again.begin(shard)
+    np.testing.assert_array_equal(histograms(shard, [0])[0], again.slow_histogram(again.members))
+
+
+@pytest.mark.parametrize("n_jobs", JOBS)
+def test_packed_sums_of_the_largest_gradients(n_jobs: int) -> None:
+    n = 1 << 17
+    gradient, hessian = np.where(np.arange(n) < n // 2, -1.0, 1.0), np.ones(n)
+    case = Case(np.where(gradient < 0, 3, 9).astype(np.uint8)[:, None], gradient, hessian, None, None, True)
+    most = int(case.whole(case.quanta.gradient_unit, case.quanta.hessian_unit)[0, 1])
+    found = histograms(case.shard(n_jobs), [0])[0]
+    assert found[3].tolist() == [-most * n // 2, most * n // 2]
+    assert found[9].tolist() == [most * n // 2, most * n // 2]
