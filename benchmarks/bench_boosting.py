@@ -26,12 +26,14 @@ from boosting_cases import CASES, load_split
 from contender import Contender, enter, race
 from data import DATA_FOLDER, Split
 from measure import take_turns
+from neighbours import Neighbours
 from text import Table
 from verdict import HB, SW, Verdict
 
 THREADS = int(os.environ["OMP_NUM_THREADS"])
 LGB = "lightgbm"
 SPEED_UP_BAR = 1.7
+QUIET, DISTURBED = 0.1, ": too many to trust the times, above all those of libraries that use OpenMP"
 ANSWERS = {True: "met", False: "MISSED", None: "open"}
 SUMMARY = "case fastest_peer s bar Sapwood_s of_fastest of_hessboost bars"
 
@@ -62,12 +64,15 @@ def bench_case(key: str, split: Split, boosters: dict[str, Booster], options: ar
         min_rows=options.min_rows,
     )
     contenders = enter(boosters, split, settings)
+    neighbours = Neighbours()
     race(list(contenders.values()), options.repeats, options.seconds_limit)
+    others = neighbours.cores()
     seconds = {name: contender.seconds.wall for name, contender in contenders.items()}
     quality = {name: contender.quality() for name, contender in contenders.items()}
     verdict = Verdict(case, seconds, quality)
     peaks = {name: contender.peak() for name, contender in contenders.items()}
     _print_case(f"{key}: {case.title}, {_size(split)}, {settings.rounds} rounds", contenders, verdict, peaks)
+    print(f"  others kept {others:.2f} cores busy meanwhile{DISTURBED if others > QUIET else ''}", flush=True)
     if key == "1m":
         _print_extras(contenders, peaks, options.repeats)
     return verdict

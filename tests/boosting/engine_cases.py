@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
+import pytest
 from numpy.typing import NDArray
 
 from sapwood.boosting.columns import ColumnOptions
@@ -157,6 +159,16 @@ def assert_same_model(first: Ensemble, second: Ensemble, tolerance: float = 1e-9
         for array, twin in zip(structure(one), structure(other), strict=True):
             np.testing.assert_array_equal(array, twin)
         np.testing.assert_allclose(one.value, other.value, rtol=tolerance, atol=tolerance)
+
+
+def lower(monkeypatch: pytest.MonkeyPatch, **constants: int) -> None:
+    """Set constants of the engine, in whichever of its modules they are."""
+    engine = [module for name, module in sys.modules.items() if name.startswith(("sapwood.boosting", "sapwood.shard"))]
+    for name, value in constants.items():
+        holders = [module for module in engine if hasattr(module, name)]
+        assert holders, name
+        for module in holders:
+            monkeypatch.setattr(module, name, value)
 
 
 def with_signs(tree: TreeOptions, *signs: int) -> TreeOptions:

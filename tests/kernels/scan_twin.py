@@ -26,6 +26,10 @@ class Column:
         sums = {int(code): self.sums[code].tolist() for code in np.flatnonzero(self.sums.any(axis=1))}
         return f"Column({sums}, {self.n_codes}, {self.is_category}, {self.sign})"
 
+    def _repr_pretty_(self, printer: Any, _cycle: bool) -> None:
+        """Hypothesis would print all 256 codes."""
+        printer.text(repr(self))
+
     @property
     def present(self) -> list[int]:
         return [code for code in range(1, self.n_codes + 1) if self.sums[code, :2].any()]

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from sapwood.codes.binned import BinnedTable
 from sapwood.codes.bins import NumberBins
+from sapwood.kernels.boosting_records import NODE
 from sapwood.shard.quanta import Quanta
 from sapwood.shard.shard import Shard
 
@@ -88,6 +89,15 @@ class Case:
         for j in range(self.codes.shape[1]):
             np.add.at(out, 256 * j + self.codes[rows, j].astype(np.int64), whole[rows])
         return out
+
+
+def split(shard: Shard, ids: Sequence[int], children: Array, features: Sequence[int], tables: Array) -> Array:
+    """Split nodes by tables of codes that go left, one for each of them; returns how many rows went left."""
+    nodes = np.zeros(max(ids) + 1, dtype=NODE)
+    nodes["left"][ids], nodes["right"][ids] = np.transpose(children)
+    nodes["feature"][ids], nodes["code"][ids] = features, -1
+    nodes["subset"][ids] = np.packbits(tables, axis=1, bitorder="little").view(np.uint32)
+    return shard.split(nodes, list(ids))
 
 
 def histograms(shard: Shard, ids: Sequence[int]) -> Array:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from shard_cases import Array, Case, coded_table, histograms
+from shard_cases import Array, Case, coded_table, histograms, split
 
 from sapwood.shard import shard as module
 from sapwood.shard.shard import Shard
@@ -33,9 +33,8 @@ def split_twice(case: Case, shard: Shard, seed: int) -> dict[int, Array]:
     tables = (np.random.default_rng(seed).random((3, 256)) < 0.4).astype(np.uint8)
     rows = {0: case.members}
     for level, start in (([0], 0), ([1, 2], 1)):
-        left, right = [2 * node + 1 for node in level], [2 * node + 2 for node in level]
-        features = [(node + 1) % 5 for node in level]
-        counts = shard.split(level, left, right, features, tables[start : start + len(level)])
+        children, features = [(2 * node + 1, 2 * node + 2) for node in level], [(node + 1) % 5 for node in level]
+        counts = split(shard, level, children, features, tables[start : start + len(level)])
         for node, feature, count in zip(level, features, counts, strict=True):
             goes_left = tables[node, case.codes[rows[node], feature]] == 1
             rows[2 * node + 1], rows[2 * node + 2] = rows[node][goes_left], rows[node][~goes_left]
@@ -86,7 +85,7 @@ def test_more_leaves_than_sixteen_bits_can_number() -> None:
     case = Case.random(0, 40, False, False, False)
     shard = case.shard()
     rows = split_twice(case, shard, 0)
-    shard.split([3], [7], [3 + 2**16], [0], np.zeros((1, 256), dtype=np.uint8))  # node 7 is empty
+    split(shard, [3], [(7, 8)], [0], np.zeros((1, 256), dtype=np.uint8))  # node 7 is empty
     leaves = [7] * 2**16 + [3, 4, 5, 6]
     shard.settle(leaves)
     score = np.zeros(40)

@@ -56,10 +56,15 @@ class ColumnChoice:
     _levels: dict[int, Mask] = field(default_factory=dict)
     _paths: dict[int, frozenset[int]] = field(default_factory=lambda: {0: frozenset()})
 
+    @property
+    def is_plain(self) -> bool:
+        """Whether all nodes of the tree have the same columns."""
+        options = self.options
+        return options.by_level >= 1.0 and options.by_node >= 1.0 and options.together is None
+
     def usable(self, nodes: NDArray[Any], ids: Sequence[int]) -> Mask:
         """(nodes, columns), or one row that serves all nodes."""
-        options = self.options
-        if options.by_level >= 1.0 and options.by_node >= 1.0 and options.together is None:
+        if self.is_plain:
             return self.of_tree[None, :]
         return np.stack([self._of_node(nodes[i], i) for i in ids])
 

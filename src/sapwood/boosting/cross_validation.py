@@ -15,6 +15,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
+from sapwood.boosting.coding import Recode, code
 from sapwood.boosting.ensemble import Ensemble
 from sapwood.boosting.fitting import Rows, Setup
 from sapwood.boosting.history import Curves, History, Watched
@@ -22,6 +23,7 @@ from sapwood.boosting.interrupts import Interrupts
 from sapwood.boosting.rounds import Rounds
 from sapwood.boosting.training import Outcome, Plan
 from sapwood.codes.binned import BinnedTable
+from sapwood.codes.ranked import RankedTable
 from sapwood.errors import InputError
 from sapwood.losses.loss import Loss
 from sapwood.metrics.metric import Metric
@@ -29,6 +31,7 @@ from sapwood.threads import run_all
 
 Floats = NDArray[np.float64]
 Numbers = NDArray[np.int64]
+Coded = tuple[BinnedTable | RankedTable, Recode | None]
 TRAIN, TEST = "train", "test"
 
 
@@ -90,24 +93,31 @@ class Fold:
         return Outcome(self.rounds.ensemble.upto(n_rounds), history, best_round, reason)
 
 
-def begin_fold(
-    number: int, binned: BinnedTable, rows: Rows, split: Split, measured: Floats | None, setup: Setup
-) -> Fold:
-    """A fold before its first round.
+def begin_folds(rows: Sequence[Rows], splits: Sequence[Split], setups: Sequence[Setup], n_jobs: int) -> list[Fold]:
+    """Folds before their first round, on one coded table.
 
-    `rows` holds all rows with the weights of training, zero for those held out; `measured` are the weights of metrics.
+    Each fold has all rows, with the weights of training, zero for those held out, and with weights for metrics.
     """
+    coded = code(rows[0].table, setups[0].rounds.method, setups[0].max_bins, n_jobs)
+    each = zip(rows, splits, setups, strict=True)
+    return [_begin(number, coded, *own) for number, own in enumerate(each, start=1)]
+
+
+def _begin(number: int, coded: Coded, rows: Rows, split: Split, setup: Setup) -> Fold:
     assert rows.weight is not None
     taking_part = split.train[rows.weight[split.train] > 0]
     base = setup.base
     if base is None:
         base = setup.loss.start(rows.y[taking_part], rows.weight[taking_part])
     score = np.repeat(base[:, None], len(rows.y), axis=1)
-    levels = rows.table.schema.n_levels
-    rounds = Rounds(binned, levels, setup.loss, rows.y, rows.weight, setup.rounds, Ensemble(base), score, taking_part)
+    table, recode = coded
+    levels, start = rows.table.schema.n_levels, Ensemble(base)
+    rounds = Rounds(
+        table, levels, setup.loss, rows.y, rows.weight, setup.rounds, start, score, taking_part, recode=recode
+    )
     queries = split.queries or (None, None)
     watched = [
-        _watch(name, rounds, measured, own, groups)
+        _watch(name, rounds, rows.measured, own, groups)
         for name, own, groups in zip((TRAIN, TEST), (split.train, split.test), queries, strict=True)
     ]
     return Fold(number, setup.loss, rounds, History(watched, setup.metrics))

@@ -8,6 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sapwood.boosting.columns import ColumnChoice
+from sapwood.boosting.grown import GrownTree
+from sapwood.boosting.options import TreeOptions
 from sapwood.kernels.scan import LEAST_GAIN
 from sapwood.shard.ranked_shard import RankedShard
 
@@ -43,3 +45,11 @@ class ExactSearch:
 
     def end(self, nodes: Nodes) -> None:
         """Nothing to give back."""
+
+    def is_whole(self, n_rows: int, columns: ColumnChoice, options: TreeOptions) -> bool:  # noqa: ARG002
+        """All nodes of a level are searched together."""
+        return False
+
+    def grow_whole(self, root: Any, columns: ColumnChoice, rules: Any, options: TreeOptions, weak: float) -> GrownTree:
+        """Not offered."""
+        raise NotImplementedError

@@ -20,7 +20,7 @@ from sapwood.boosting.grown import GrownTree, prune_by_cost, prune_by_gain
 from sapwood.boosting.histogram_search import HistogramSearch
 from sapwood.boosting.options import NO_LIMIT, TreeOptions
 from sapwood.kernels.boosting_records import NODE
-from sapwood.kernels.branching import branch, new_node
+from sapwood.kernels.branching import branch, mark_splittable, new_node
 from sapwood.kernels.newton import NO_GAIN
 from sapwood.shard.quanta import Quanta
 from sapwood.shard.shard import Shard
@@ -45,6 +45,12 @@ class Search(Protocol):
 
     def end(self, nodes: Nodes) -> None:
         """The tree is grown."""
+
+    def is_whole(self, n_rows: int, columns: ColumnChoice, options: TreeOptions) -> bool:
+        """Whether `grow_whole` can do it all at once, and is quicker."""
+
+    def grow_whole(self, root: Any, columns: ColumnChoice, rules: Any, options: TreeOptions, weak: float) -> GrownTree:
+        """Grow all from the root on; gains below `weak` do not count."""
 
 
 class Grower:
@@ -71,13 +77,23 @@ class Grower:
         self._weight = float(self._nodes["hessian"][0] * quanta.hessian_unit)
         least = self._options.min_child_share * self._weight
         self._rules["min_child_weight"] = max(self._options.min_child_weight, least)
-        self._search([0] if self._may_split(0) else [])
+        if self._finder.is_whole(n_rows, columns, self._options):
+            weak = 0.5 * self._options.min_decrease * self._weight
+            grown = self._finder.grow_whole(self._nodes[0], columns, self._rules, self._options, weak)
+        else:
+            grown = self._grow_by_step()
+        return self._pruned(grown)
+
+    def _grow_by_step(self) -> GrownTree:
+        self._search(self._splittable(0, 1))
         chosen = self._by_leaf() if self._options.leaf_wise else self._by_level()
         nodes = self._nodes[: self._n_nodes]
         self._finder.end(nodes)
         splits = np.zeros(self._n_nodes, dtype=np.bool_)
         splits[chosen] = True
-        grown = GrownTree(nodes, splits)
+        return GrownTree(nodes, splits)
+
+    def _pruned(self, grown: GrownTree) -> GrownTree:
         if self._options.ccp_alpha > 0.0:
             prune_by_cost(grown, self._options.ccp_alpha, self._weight)
         if self._options.gamma > 0.0:
@@ -99,30 +115,31 @@ class Grower:
     def _by_leaf(self) -> Ids:
         most = self._options.max_leaves or NO_LIMIT
         chosen: Ids = []
-        heap: list[tuple[float, int]] = []
+        heap: list[tuple[float, int, int, int]] = []
         self._push(heap, [0])
         while heap and len(chosen) + 1 < most:
-            best = heap[0][1]
+            best = heap[0][-1]
             if self._nodes["left"][best] < 0:
                 # Whatever is split next, what the children of these leaves offer is the same.
-                ahead = [node for _, node in heapq.nsmallest(min(AHEAD, most - len(chosen) - 1), heap)]
+                ahead = [node for *_, node in heapq.nsmallest(min(AHEAD, most - len(chosen) - 1), heap)]
                 self._expand([node for node in ahead if self._nodes["left"][node] < 0])
             heapq.heappop(heap)
             chosen.append(best)
             self._push(heap, [int(self._nodes["left"][best]), int(self._nodes["right"][best])])
         return chosen
 
-    def _push(self, heap: list[tuple[float, int]], ids: Ids) -> None:
+    def _push(self, heap: list[tuple[float, int, int, int]], ids: Ids) -> None:
+        """Larger gain first, then the higher node, then the smaller key: the same whatever the numbers of nodes are."""
         for i in ids:
-            if self._nodes["gain"][i] > NO_GAIN:
-                heapq.heappush(heap, (-float(self._nodes["gain"][i]), i))
+            node = self._nodes[i]
+            if node["gain"] > NO_GAIN:
+                heapq.heappush(heap, (-float(node["gain"]), int(node["depth"]), int(node["key"]), i))
 
-    def _may_split(self, node: int) -> bool:
-        record = self._nodes[node]
-        heavy = record["hessian"] * self._rules["hessian_unit"] >= 2 * self._rules["min_child_weight"]
-        return bool(
-            record["depth"] < self._rules["max_depth"] and heavy and record["n_rows"] >= self._rules["min_split_rows"]
-        )
+    def _splittable(self, first: int, last: int) -> Ids:
+        """Those of the nodes first…last-1 that may be split."""
+        mask = np.empty(last - first, dtype=np.bool_)
+        mark_splittable(self._nodes, first, last, self._rules, mask)
+        return (first + np.flatnonzero(mask)).tolist()
 
     def _expand(self, ids: Ids) -> None:
         """Make the children of nodes, move the rows, and search the children that may be split."""
@@ -132,7 +149,7 @@ class Grower:
         self._n_nodes += 2 * len(ids)
         self._columns.follow(self._nodes, ids)
         self._move_rows(ids)
-        wanted = [child for child in range(first, self._n_nodes) if self._may_split(child)]
+        wanted = self._splittable(first, self._n_nodes)
         self._finder.branch(self._nodes, ids, set(wanted))
         self._search(wanted)
 

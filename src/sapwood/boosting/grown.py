@@ -18,18 +18,21 @@ class GrownTree:
     splits: NDArray[np.bool_]
 
     @cached_property
-    def leaves(self) -> list[int]:
-        """Leaves that hang on the root, in order of number."""
-        found, waiting = [], [0]
-        left, right = self.nodes["left"].tolist(), self.nodes["right"].tolist()
-        splits = self.splits.tolist()
+    def preorder(self) -> list[int]:
+        """Nodes that hang on the root, parents first, left before right."""
+        order, waiting = [], [0]
+        left, right, splits = self.nodes["left"].tolist(), self.nodes["right"].tolist(), self.splits.tolist()
         while waiting:
             node = waiting.pop()
+            order.append(node)
             if splits[node]:
-                waiting += [left[node], right[node]]
-            else:
-                found.append(node)
-        return sorted(found)
+                waiting += [right[node], left[node]]
+        return order
+
+    @cached_property
+    def leaves(self) -> list[int]:
+        """Leaves that hang on the root, in order of number."""
+        return sorted(node for node in self.preorder if not self.splits[node])
 
 
 def prune_by_gain(grown: GrownTree, gamma: float) -> None:

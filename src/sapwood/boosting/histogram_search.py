@@ -11,16 +11,34 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sapwood.boosting.columns import ColumnChoice
+from sapwood.boosting.grown import GrownTree
+from sapwood.boosting.options import NO_LIMIT, TreeOptions
 from sapwood.boosting.pool import Pool
+from sapwood.kernels.boosting_records import NODE
 from sapwood.kernels.histogram import subtract
+from sapwood.kernels.newton import NO_GAIN
 from sapwood.kernels.scan import scan_nodes
+from sapwood.kernels.whole_tree import ColumnWork, grow_whole
 from sapwood.shard.shard import Shard
 from sapwood.threads import run_all
 
+LITTLE_WORK = 1 << 18  # cells of a table that are not worth a second thread
+MOST_POOL = 1 << 27  # bytes of histograms that one call may need
 SCAN_PER_THREAD = 1 << 16  # codes to look at before another thread is worth waking
 
 Ids = list[int]
 Nodes = NDArray[Any]
+
+
+def most_leaves(options: TreeOptions, n_rows: int) -> int:
+    """No tree has more leaves."""
+    by_depth = 1 << min(options.max_depth, 40) if options.max_depth else NO_LIMIT
+    return min(n_rows, by_depth, options.max_leaves or NO_LIMIT)
+
+
+def n_open(options: TreeOptions) -> int:
+    """No more nodes wait at a time: all leaves, or depth first with the smaller child first, log2(rows)."""
+    return options.max_leaves if options.leaf_wise else 40
 
 
 class HistogramSearch:
@@ -82,6 +100,49 @@ class HistogramSearch:
     def end(self, nodes: Nodes) -> None:
         """The tree is grown; OUT nodes."""
         self._give_back(nodes, np.flatnonzero(nodes["slot"] >= 0).tolist())
+
+    def is_whole(self, n_rows: int, columns: ColumnChoice, options: TreeOptions) -> bool:
+        """Whether one thread does all work at once: it is alone or there is little, and nodes are chosen simply."""
+        n_features = len(self._n_codes)
+        little = self._n_jobs == 1 or n_rows * n_features <= LITTLE_WORK
+        few_slots = n_open(options) * n_features * 4096 <= MOST_POOL
+        simple = bool(options.max_leaves) if options.leaf_wise else not options.max_leaves
+        return little and len(self._shards) == 1 and columns.is_plain and simple and few_slots
+
+    def grow_whole(self, root: Any, columns: ColumnChoice, rules: Any, options: TreeOptions, weak: float) -> GrownTree:
+        """Grow all from the root on, in one call."""
+        shard = self._shards[0]
+        most_open = n_open(options)
+        capacity = 2 * most_leaves(options, int(root["n_rows"])) + 1
+        nodes = np.empty(capacity, dtype=NODE)
+        nodes[0] = root
+        firsts, lasts = np.empty((2, capacity), dtype=np.int64)
+        firsts[0], lasts[0] = 0, root["n_rows"]
+        lent = self._pool.take(most_open + 1)
+        free = np.array([*lent, -1], dtype=np.int64)
+        column = ColumnWork(
+            columns.of_tree, self._n_codes, self._is_category, self._signs, self._keys[0][0], self._keys[1][0]
+        )
+        n_nodes = grow_whole(
+            nodes,
+            rules,
+            weak if weak > 0.0 else NO_GAIN,
+            options.max_leaves if options.leaf_wise else NO_LIMIT,
+            options.leaf_wise,
+            shard.work,
+            column,
+            shard.wide_quanta,
+            self._pool.slots,
+            free,
+            np.empty(256, dtype=np.uint8),
+            firsts,
+            lasts,
+            np.empty(most_open + 2, dtype=np.int64),
+        )
+        self._pool.give_back([*lent, int(root["slot"])])
+        shard.adopt(firsts[:n_nodes], lasts[:n_nodes])
+        grown = nodes[:n_nodes]
+        return GrownTree(grown, grown["left"] >= 0)
 
     def _give_back(self, nodes: Nodes, ids: Ids) -> None:
         held = [node for node in ids if nodes["slot"][node] >= 0]

@@ -13,7 +13,7 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize_scalar
+from scipy.optimize import brentq
 
 from sapwood.boosting.columns import ColumnOptions
 from sapwood.boosting.ensemble import Ensemble
@@ -23,7 +23,7 @@ from sapwood.boosting.grown import GrownTree
 from sapwood.boosting.node_values import add_up, keep_order
 from sapwood.boosting.options import TreeOptions
 from sapwood.boosting.sampling import Sample, counted_sample, gradient_sample, uniform_sample
-from sapwood.boosting.trees import preorder, to_tree
+from sapwood.boosting.trees import to_tree
 from sapwood.codes.binned import BinnedTable
 from sapwood.codes.ranked import RankedTable
 from sapwood.kernels.draws import mix
@@ -38,6 +38,7 @@ from sapwood.tree import Tree
 
 Method = Literal["hist", "approx", "exact"]
 BLOCK = 1 << 15  # rows whose gradients are computed at a time
+LONGEST_STEP = 10.0  # of a line search: a tree whose leaves are Newton's steps is rarely off by more
 Floats = NDArray[np.float64]
 
 
@@ -216,7 +217,7 @@ class Rounds:
         values = self.options.tree.leaf_weights(G, H, -np.inf, np.inf) * self.loss.step_factor
         signs = self.options.tree.signs
         if self.loss.robust:
-            for node in grown.leaves if signs is None else preorder(grown):
+            for node in grown.leaves if signs is None else grown.preorder:
                 values[node] = self._exact_step(node, k)
         return values if signs is None else keep_order(grown, values, signs)
 
@@ -226,19 +227,21 @@ class Rounds:
         return self.loss.leaf_step(self.y[rows], self.score[k, rows], weight, k) if len(rows) else 0.0
 
     def _step_length(self, grown: GrownTree, values: Floats, k: int) -> float:
-        """The rho that minimises the loss of score + rho * tree over the rows that take part."""
+        """The rho of least loss of score + rho * tree over the rows that take part: there its slope is zero."""
         said = values[self._leaf_of_rows(grown)]
         of = slice(None) if self.rows is None else self.rows
         score, y, said = self.score[:, of].copy(), self.y[of], said[of]
-        weight = None if self.weight is None else self.weight[of]
-        own = score[k].copy()
+        pull = said if self.weight is None else said * self.weight[of]
+        own, gradient, hessian = score[k].copy(), np.empty_like(score), np.empty_like(score)
 
-        def total(rho: float) -> float:
+        def slope(rho: float) -> float:
             score[k] = own + rho * said
-            losses = self.loss.losses(y, score)
-            return float(losses.sum() if weight is None else (weight * losses).sum())
+            self.loss.derivatives(y, score, gradient, hessian)
+            return float((pull * gradient[k]).sum())
 
-        return float(minimize_scalar(total, bounds=(0.0, 10.0), method="bounded").x)
+        if slope(0.0) >= 0.0:
+            return 0.0
+        return LONGEST_STEP if slope(LONGEST_STEP) <= 0.0 else float(brentq(slope, 0.0, LONGEST_STEP, xtol=1e-12))
 
     def _add(self, grown: GrownTree, values: Floats, k: int) -> None:
         """Add the tree to the scores of all rows, those that took part and those that only watch."""

@@ -28,9 +28,10 @@ class NumberBins:
         """Largest code."""
         return len(self.cuts) + 1
 
-    def threshold(self, code: int, next_code: int) -> float:  # noqa: ARG002 - bins have the same cuts in every node
-        """Values up to it have at most this code; +inf if there are no others."""
-        return float(self.cuts[code - 1]) if code <= len(self.cuts) else np.inf
+    def thresholds(self, codes: Array, next_codes: Array) -> NDArray[np.float64]:  # noqa: ARG002 - cuts are fixed
+        """Values up to them have at most these codes; +inf if there are no others."""
+        found: NDArray[np.float64] = np.append(self.cuts, np.inf)[codes - 1]
+        return found
 
     def write(self, values: Array, codes: NDArray[np.uint8]) -> None:
         """Code values; OUT codes."""
@@ -84,8 +85,8 @@ class LevelBins:
     n_codes: int
 
     def write(self, levels: Array, codes: NDArray[np.uint8]) -> None:
-        """Code levels; -1 is missing. OUT codes."""
-        codes[:] = np.append(self.code_of, np.uint8(0))[levels]
+        """Code levels; missing ones are -1 and unseen ones -2, and both are coded as missing. OUT codes."""
+        codes[:] = np.append(self.code_of, np.zeros(2, dtype=np.uint8))[levels]
 
 
 Bins = NumberBins | LevelBins

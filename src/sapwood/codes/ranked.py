@@ -27,12 +27,10 @@ class Ranks:
         """Largest code."""
         return len(self.values)
 
-    def threshold(self, code: int, next_code: int) -> float:
-        """Midpoint between two values that are neighbours in a node; +inf if there is no value above."""
-        if next_code == 0:
-            return np.inf
-        pair = self.values[[code - 1, next_code - 1]]
-        return float(midpoints(pair[:1], pair[1:])[0])
+    def thresholds(self, codes: NDArray[Any], next_codes: NDArray[Any]) -> NDArray[np.float64]:
+        """Midpoints between values that are neighbours in their nodes; +inf where there is no value above."""
+        above = np.append(np.inf, self.values)[next_codes]
+        return np.where(next_codes == 0, np.inf, midpoints(self.values[codes - 1], above))
 
 
 @dataclass(frozen=True, eq=False)

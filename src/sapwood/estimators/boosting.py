@@ -336,11 +336,14 @@ class Boosting(RuledEstimator):
             interaction_constraints: likewise. If either one is given, nothing else is checked.
         """
         self._check_fitted()
+        if getattr(self, "_has_init", False):
+            raise ParameterError("The model starts from its init, of which nothing can be proved. Train with init=None.")
         if monotone_constraints is None and interaction_constraints is None:
-            monotone_constraints = getattr(self, "monotone_constraints", None)
-            interaction_constraints = getattr(self, "interaction_constraints", None)
-        signs = monotone_signs(monotone_constraints, self.schema_)
-        together = interaction_sets(interaction_constraints, self.schema_)
+            options = self._round_options(self.schema_, 0)
+            signs, together = options.tree.signs, options.columns.together
+        else:
+            signs = monotone_signs(monotone_constraints, self.schema_)
+            together = interaction_sets(interaction_constraints, self.schema_)
         return certify(self.ensemble_.upto(self.best_n_rounds_), self.schema_, signs, together)
 
     def __sklearn_tags__(self) -> Tags:

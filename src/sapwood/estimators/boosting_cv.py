@@ -14,14 +14,13 @@ from sapwood.boosting.cross_validation import (
     Fold,
     FoldCurve,
     Split,
-    begin_fold,
+    begin_folds,
     best_of,
     train_folds,
     within_one_error,
 )
 from sapwood.boosting.fitting import Rows, Setup
 from sapwood.boosting.progress_bar import ProgressBar
-from sapwood.codes.binned import BinnedTable, bin_table, find_bins
 from sapwood.errors import ParameterTypeError
 from sapwood.estimators.base import seed_from
 from sapwood.estimators.boosting import Boosting
@@ -34,6 +33,7 @@ from sapwood.threads import JOBS, resolve_jobs
 Floats = NDArray[np.float64]
 Rule = Literal["min", "1se"]
 
+WATCHING = ("early_stopping_rounds", "n_iter_no_change", "validation_fraction")  # parameters of who watches for an end
 _RULES: dict[str, tuple[Any, ...]] = {
     "rule": (OneOf("min", "1se"),),
     "early_stopping_rounds": (Interval(int, low=1), Nothing()),
@@ -199,13 +199,10 @@ class _Run:
         functions = [metric, *estimator.get_params(deep=False).values()]
         # What the user wrote is called by one thread only.
         self.at_once = 1 if any(map(_holds_function, functions)) else min(self.n_jobs, len(self.splits))
-        bins = find_bins(self._table, estimator._max_bins(), self.n_jobs)
-        binned = bin_table(self._table, bins, self.n_jobs)
-        prepared = [self._prepare(number, split, binned) for number, split in enumerate(self._inner, start=1)]
-        self._models = [model for model, _, _ in prepared]
-        self.folds: list[Fold] = [fold for _, fold, _ in prepared]
-        setup: Setup = prepared[0][2]
-        self.plan, self.metric = setup.plan, setup.metrics[-1]
+        prepared = [self._prepare(number, split) for number, split in enumerate(self._inner, start=1)]
+        self._models, rows, setups = zip(*prepared, strict=True)
+        self.folds: list[Fold] = begin_folds(rows, self._inner, setups, self.n_jobs)
+        self.plan, self.metric = setups[0].plan, setups[0].metrics[-1]
 
     def _read(self, whole: Any, X: Any, y: Any, weight: Any, cv: Any, groups: NDArray[Any] | None) -> None:
         """Check everything; rows of weight zero are removed before anything but the folds looks at them."""
@@ -236,8 +233,8 @@ class _Run:
         classes: NDArray[Any] | None = getattr(model, "classes_", None)
         return coded if classes is None else classes[coded.astype(np.intp)]
 
-    def _prepare(self, number: int, split: Split, binned: BinnedTable) -> tuple[Boosting, Fold, Setup]:
-        """A model that knows everything but its trees, and the fold that will grow them."""
+    def _prepare(self, number: int, split: Split) -> tuple[Any, Rows, Setup]:
+        """A model that knows everything but its trees, and what they will be grown on."""
         model: Any = _fresh(self._given[0])
         model._seed, model.verbose = self._seed, 0
         if self._metric is not None:
@@ -249,7 +246,7 @@ class _Run:
         setup: Setup = model._setup(rows, loss, None, True)
         threads = max(1, round(self.n_jobs / self.at_once))
         setup = replace(setup, rounds=replace(setup.rounds, n_jobs=threads), metrics=setup.metrics[-1:])
-        return model, begin_fold(number, binned, rows, split, self._weight, setup), setup
+        return model, rows, setup
 
     def _fold_rows(self, model: Any, number: int, split: Split) -> Rows:
         """All rows, those held out with a weight of zero; the model learns its classes from the others."""
@@ -258,7 +255,7 @@ class _Run:
         own = model._row_weight(target, None if self._weight is None else self._weight[split.train])
         weight = np.zeros(self._table.n_rows)
         weight[split.train] = 1.0 if own is None else own
-        return Rows(table=self._table, y=self._y, weight=weight, groups=self._queries)
+        return Rows(table=self._table, y=self._y, weight=weight, groups=self._queries, measured=self._weight)
 
     def finish(self, best_round: int, reason: str) -> list[Boosting]:
         """The models of the folds, up to the best round."""
@@ -266,14 +263,14 @@ class _Run:
         for model, fold in zip(self._models, self.folds, strict=True):
             model._keep(fold.outcome(best_round, reason), fold.loss)
             model.eval_metric, model.verbose = estimator.eval_metric, estimator.verbose
-        return self._models
+        return list(self._models)
 
     def refit(self, n_rounds: int) -> Boosting:
         """The estimator on all rows; it needs nothing to watch any more."""
         estimator, X, y, groups, weight = self._given
         model = _fresh(estimator).set_params(n_estimators=n_rounds)
         known = model.get_params(deep=False)
-        model.set_params(**{name: None for name in ("early_stopping_rounds", "validation_fraction") if name in known})
+        model.set_params(**{name: None for name in WATCHING if name in known})
         more = {model.weight_name: weight} | ({"qid": groups} if _is_ranker(estimator) else {})
         return model.fit(X, y, **more)  # type: ignore[no-any-return]
 

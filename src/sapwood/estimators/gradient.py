@@ -57,7 +57,7 @@ SHARED = """
     max_seconds : float or None
         End training after this time. This, Ctrl-C and SIGTERM leave a usable model and say so in `stopped_reason_`.
 
-    `estimators_` holds the trees (stages, scores) as `DecisionTreeRegressor`, whose values are those before learning_rate.
+    `estimators_` holds the trees (stages, scores) as `DecisionTreeRegressor`, with values before the learning rate.
     `train_score_` is the mean loss of the rows that each stage drew; with subsample < 1, `oob_scores_` is that of
     the others and `oob_improvement_` how much lower it is than at the stage before.
     """

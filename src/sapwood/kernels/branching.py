@@ -51,23 +51,35 @@ def narrow(node, sign, left, right, rules):
 
 
 @lean_kernel
+def branch_one(nodes, at, left, signs, rules):
+    """Give a node children, numbered left and left + 1; OUT nodes."""
+    node = nodes[at]
+    node.left, node.right = left, left + 1
+    g, h = node.left_gradient, node.left_hessian
+    depth = node.depth + 1
+    new_node(nodes, left, depth, mix(node.key, np.int64(1)), g, h, node.lower, node.upper)
+    g, h = node.gradient - g, node.hessian - h
+    new_node(nodes, left + 1, depth, mix(node.key, np.int64(2)), g, h, node.lower, node.upper)
+    if signs[node.feature] != 0:
+        narrow(node, signs[node.feature], nodes[left], nodes[left + 1], rules)
+
+
+@lean_kernel
 def branch(ids, n_nodes, signs, rules, nodes):
     """Give each node its two children, numbered from n_nodes on; OUT nodes."""
     for k in range(len(ids)):
-        node = nodes[ids[k]]
-        left, right = n_nodes + 2 * k, n_nodes + 2 * k + 1
-        node.left, node.right = left, right
-        depth = node.depth + 1
-        new_node(nodes, left, depth, mix(node.key, 1), node.left_gradient, node.left_hessian, node.lower, node.upper)
-        new_node(
-            nodes,
-            right,
-            depth,
-            mix(node.key, 2),
-            node.gradient - node.left_gradient,
-            node.hessian - node.left_hessian,
-            node.lower,
-            node.upper,
-        )
-        if signs[node.feature] != 0:
-            narrow(node, signs[node.feature], nodes[left], nodes[right], rules)
+        branch_one(nodes, ids[k], n_nodes + 2 * k, signs, rules)
+
+
+@lean_kernel
+def may_split(node, rules):
+    """Whether the rules let a node be split at all."""
+    heavy = node.hessian * rules.hessian_unit >= 2.0 * rules.min_child_weight
+    return node.depth < rules.max_depth and heavy and node.n_rows >= rules.min_split_rows
+
+
+@lean_kernel
+def mark_splittable(nodes, first, last, rules, out):
+    """Which of the nodes first…last-1 may be split; OUT out."""
+    for i in range(first, last):
+        out[i - first] = may_split(nodes[i], rules)

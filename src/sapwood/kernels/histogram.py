@@ -93,20 +93,26 @@ def add_wide(records, first, last, words, n_words, n_features, quanta, out):
 
 
 @lean_kernel
+def build_one(first, last, records, words, n_words, n_features, block_rows, quanta, packed, out):
+    """Histogram of consecutive records; OUT out."""
+    out[:] = 0
+    first, last = np.uint64(first), np.uint64(last)
+    if quanta is not None:
+        add_wide(records, first, last, words, n_words, n_features, quanta, out)
+    else:
+        while first < last:
+            end = min(first + block_rows, last)
+            add_packed(records, first, end, words, n_words, n_features, packed)
+            widen(packed, out)
+            first = end
+
+
+@lean_kernel
 def build(pieces, records, words, n_words, n_features, block_rows, quanta, packed, pool):
     """Histograms of pieces (first record, last record, slot of the pool), one after the other; OUT pool."""
     for p in range(len(pieces)):
         out = pool[pieces[p, 2]]
-        out[:] = 0
-        first, last = np.uint64(pieces[p, 0]), np.uint64(pieces[p, 1])
-        if quanta is not None:
-            add_wide(records, first, last, words, n_words, n_features, quanta, out)
-        else:
-            while first < last:
-                end = min(first + block_rows, last)
-                add_packed(records, first, end, words, n_words, n_features, packed)
-                widen(packed, out)
-                first = end
+        build_one(pieces[p, 0], pieces[p, 1], records, words, n_words, n_features, block_rows, quanta, packed, out)
 
 
 @lean_kernel
@@ -119,10 +125,15 @@ def add_to(pool, target, source):
 
 
 @lean_kernel
+def subtract_one(parent, smaller):
+    """The parent's histogram becomes the larger child's; OUT parent."""
+    for i in range(parent.shape[0]):
+        for d in range(parent.shape[1]):
+            parent[i, d] -= smaller[i, d]
+
+
+@lean_kernel
 def subtract(pool, parents, smaller):
-    """The parent's slot becomes the larger child's: parent minus smaller child; OUT pool."""
+    """The parents' slots become the larger children's; OUT pool."""
     for k in range(len(parents)):
-        add, less = pool[parents[k]], pool[smaller[k]]
-        for i in range(add.shape[0]):
-            for d in range(add.shape[1]):
-                add[i, d] -= less[i, d]
+        subtract_one(pool[parents[k]], pool[smaller[k]])

@@ -158,18 +158,24 @@ def scan_levels(hist, n_codes, rules, parent, feature, keys, order, node):
 
 
 @lean_kernel
+def scan_node(hists, mask, first, last, n_codes, is_category, signs, rules, keys, order, node):
+    """Best split of a node among those of the columns first…last-1 that are in the mask; OUT node."""
+    node.gain, node.feature = NO_GAIN, -1
+    G, H = node.gradient * rules.gradient_unit, node.hessian * rules.hessian_unit
+    parent = worth(G, H, rules, node.lower, node.upper)
+    for f in range(first, last):
+        if mask[f]:
+            hist = hists[256 * f : 256 * f + 256]
+            if is_category[f]:
+                scan_levels(hist, n_codes[f], rules, parent, f, keys, order, node)
+            else:
+                scan_numbers(hist, n_codes[f], rules, signs[f], parent, f, node)
+
+
+@lean_kernel
 def scan_nodes(pool, ids, usable, first, last, n_codes, is_category, signs, rules, keys, order, nodes):
-    """Best split of each node among columns first…last-1 that it may use (one row serves all); OUT nodes."""
+    """Best split of each node; one row of `usable` may serve all. OUT nodes."""
     for k in range(len(ids)):
         node = nodes[ids[k]]
-        node.gain, node.feature = NO_GAIN, -1
-        G, H = node.gradient * rules.gradient_unit, node.hessian * rules.hessian_unit
-        parent = worth(G, H, rules, node.lower, node.upper)
         mask = usable[k if len(usable) > 1 else 0]
-        for f in range(first, last):
-            if mask[f]:
-                hist = pool[node.slot, 256 * f : 256 * f + 256]
-                if is_category[f]:
-                    scan_levels(hist, n_codes[f], rules, parent, f, keys, order, node)
-                else:
-                    scan_numbers(hist, n_codes[f], rules, signs[f], parent, f, node)
+        scan_node(pool[node.slot], mask, first, last, n_codes, is_category, signs, rules, keys, order, node)

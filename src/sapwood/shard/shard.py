@@ -28,6 +28,7 @@ from sapwood.kernels.routing import (
     sum_by_leaf,
     write_records,
 )
+from sapwood.kernels.whole_tree import RowWork
 from sapwood.shard.dealing import Piece, deal
 from sapwood.shard.quanta import Quanta
 from sapwood.threads import blocks, run_all
@@ -90,6 +91,29 @@ class Shard:
         tasks = [partial(write_records, rows, *of, *scales, *block, self._records, wide) for block in blocks(n, BLOCK)]
         run_all(tasks, self.n_jobs)
         self._ranges = {0: (0, n)}
+
+    @property
+    def wide_quanta(self) -> NDArray[np.int64] | None:
+        """Whole numbers of the rows, or None if they are packed into the records."""
+        return None if self.quanta.packed else self._wide
+
+    @property
+    def work(self) -> RowWork:
+        """All that a kernel needs for the row work of this shard."""
+        return RowWork(
+            self._records,
+            self._spare,
+            self.table.columns,
+            self._words,
+            self._n_words,
+            np.uint64(self.table.n_features),
+            np.uint64(self.quanta.block_rows),
+            self._packed[0],
+        )
+
+    def adopt(self, firsts: Ints, lasts: Ints) -> None:
+        """Take over the ranges of all nodes from a kernel that moved the rows itself."""
+        self._ranges = dict(enumerate(zip(firsts.tolist(), lasts.tolist(), strict=True)))
 
     def histograms(
         self, ids: Sequence[int], pool: NDArray[np.int64], slots: Sequence[int], spare: Sequence[int]
