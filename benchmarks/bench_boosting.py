@@ -35,7 +35,7 @@ LGB = "lightgbm"
 SPEED_UP_BAR = 1.7
 QUIET, DISTURBED = 0.1, ": too many to trust the times, above all those of libraries that use OpenMP"
 ANSWERS = {True: "met", False: "MISSED", None: "open"}
-SUMMARY = "case fastest_peer s bar Sapwood_s of_fastest of_hessboost bars"
+SUMMARY = "case fastest_peer s bar Sapwood_s of_fastest of_hessboost bars others"
 
 
 def main() -> None:
@@ -50,7 +50,7 @@ def main() -> None:
             print(f"\n{key}: skipped, environment variable {DATA_FOLDER} names no folder", flush=True)
         else:
             summary.add(*_summary_row(key, bench_case(key, split, boosters, options)))
-    summary.print("Summary (bars of time are shares; of: Sapwood's time over theirs)")
+    summary.print("Summary (bars of time are shares; of: Sapwood's time over theirs; others: cores they kept busy)")
 
 
 def bench_case(key: str, split: Split, boosters: dict[str, Booster], options: argparse.Namespace) -> Verdict:
@@ -69,7 +69,7 @@ def bench_case(key: str, split: Split, boosters: dict[str, Booster], options: ar
     others = neighbours.cores()
     seconds = {name: contender.seconds.wall for name, contender in contenders.items()}
     quality = {name: contender.quality() for name, contender in contenders.items()}
-    verdict = Verdict(case, seconds, quality)
+    verdict = Verdict(case, seconds, quality, others)
     peaks = {name: contender.peak() for name, contender in contenders.items()}
     _print_case(f"{key}: {case.title}, {_size(split)}, {settings.rounds} rounds", contenders, verdict, peaks)
     print(f"  others kept {others:.2f} cores busy meanwhile{DISTURBED if others > QUIET else ''}", flush=True)
@@ -79,7 +79,7 @@ def bench_case(key: str, split: Split, boosters: dict[str, Booster], options: ar
 
 
 def _print_case(title: str, contenders: dict[str, Contender], verdict: Verdict, peaks: dict[str, float]) -> None:
-    hits = "AUC" if next(iter(contenders.values())).settings.is_binary else "accuracy"
+    hits = "accuracy" if verdict.case.many_classes else "AUC"
     table = Table(f"library version s least_s CPU_s runs of_fastest of_hessboost {hits} log_loss leaves peak_MB bars")
     for key, contender in contenders.items():
         leaves = contender.booster.count_leaves(contender.model)
@@ -118,6 +118,7 @@ def _summary_row(key: str, verdict: Verdict) -> tuple[str, ...]:
         *(key, fastest or "", f"{verdict.seconds[fastest]:.3f}" if fastest else ""),
         *(f"{verdict.case.bar:g}", f"{verdict.seconds[SW]:.3f}" if SW in verdict.seconds else ""),
         *(_share(verdict, SW, fastest), _share(verdict, SW, HB), ANSWERS[verdict.is_met]),
+        f"{verdict.others:.2f}",
     )
 
 

@@ -27,6 +27,7 @@ class Case:
     hessboost_bar: float | None = None
     rounds: int = 100
     leaves: int | None = None
+    many_classes: bool = False
     slack: float | None = None
     judges: tuple[str, ...] | None = None
 
@@ -69,7 +70,13 @@ CASES: dict[str, Case] = {
     "1m-leaves": replace(_MILLION, title="1 000 000 × 28, 255 leaves, leaf by leaf", leaves=255, bar=0.5),
     "100k": Case("100 000 × 28, depth 6", partial(make_split, 100_000, 28, "classes"), bar=0.5, hessboost_bar=0.8),
     "10k": Case("10 000 × 20, depth 6", partial(make_split, 10_000, 20, "classes"), bar=0.5),
-    "covertype": Case("covertype, 7 classes, depth 6", partial(covertype_split, "classes"), bar=0.6, rounds=50),
+    "covertype": Case(
+        "covertype, 7 classes, depth 6",
+        partial(covertype_split, "classes"),
+        bar=0.6,
+        rounds=50,
+        many_classes=True,
+    ),
     "flights": Case(
         "flights, categories and missing values, depth 6",
         flights_split,

@@ -18,6 +18,7 @@ class Verdict:
     case: Case
     seconds: Mapping[str, float]
     quality: Mapping[str, Quality]
+    others: float  # cores that other programs kept busy meanwhile
 
     @property
     def fastest(self) -> str | None:

@@ -19,9 +19,7 @@ from sapwood.metrics.names import find_metric
 from sapwood.table import Table
 
 SMALL = TreeOptions(max_depth=3)
-UNIT_OF_ALL = pytest.mark.xfail(
-    strict=True, reason="the unit of gradients is chosen from all rows, held-out ones included"
-)
+UNIT_OF_ALL = pytest.mark.xfail(strict=True, reason="held-out rows decide about the unit of gradients, too")
 
 
 def setup(loss: str, n_rounds: int = 5, **options: Any) -> Setup:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from engine_cases import Array, Data, one_tree, with_signs
+from engine_cases import Array, Data, lower, one_tree, with_signs
 from growth_twin import Ambiguous, Branch, Twin
 from hypothesis import given, reject, settings
 from hypothesis import strategies as st
@@ -64,10 +64,23 @@ def check(data: Data, gradient: Array, hessian: Array, tree: TreeOptions, togeth
     columns = ColumnOptions(N_FEATURES, together=together)
     found = one_tree(data, gradient, hessian, tree, columns=columns)
     assert_equal(found, 0, root, twin)
+    assert_same_arrays(found, step_by_step(data, gradient, hessian, tree, columns=columns))
     leaves = Predictor(found).leaves(data.table)
     for branch in root.leaves():
         assert len(set(leaves[branch.rows].tolist())) <= 1
     assert len(set(leaves.tolist())) == sum(1 for _ in root.leaves())
+
+
+def step_by_step(*args: Any, **options: Any) -> Tree:
+    """The same tree by two threads, which share even the smallest nodes."""
+    with pytest.MonkeyPatch.context() as patch:
+        lower(patch, LITTLE_WORK=0, ROWS_PER_THREAD=1, SCAN_PER_THREAD=1)
+        return one_tree(*args, n_jobs=2, **options)
+
+
+def assert_same_arrays(first: Tree, second: Tree) -> None:
+    for name, array in first.arrays().items():
+        np.testing.assert_array_equal(array, second.arrays()[name], err_msg=name)
 
 
 def assert_equal(tree: Tree, at: int, branch: Branch, twin: Twin) -> None:
@@ -114,14 +127,21 @@ def test_leaves_are_split_in_order_of_gain(case: tuple[Data, Array, Array], most
     check(*case, replace(FREE, leaf_wise=True, max_leaves=most, max_depth=0 if deep else 3))
 
 
+@many
+@given(datasets(), options)
+def test_ties_are_decided_alike_by_both_ways_to_grow(case: tuple[Data, Array, Array], tree: TreeOptions) -> None:
+    data, gradient, hessian = case
+    tied = np.sign(gradient), np.ones_like(hessian)
+    assert_same_arrays(one_tree(data, *tied, tree), step_by_step(data, *tied, tree))
+
+
 @examples
 @given(datasets(), st.integers(0, 5))
 def test_without_a_limit_of_leaves_both_policies_grow_the_same_tree(
     case: tuple[Data, Array, Array], max_depth: int
 ) -> None:
     trees = [one_tree(*case, replace(FREE, max_depth=max_depth, leaf_wise=leaf_wise)) for leaf_wise in (False, True)]
-    for name, array in trees[0].arrays().items():
-        np.testing.assert_array_equal(array, trees[1].arrays()[name], err_msg=name)
+    assert_same_arrays(*trees)
 
 
 @examples

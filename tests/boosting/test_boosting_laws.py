@@ -26,6 +26,7 @@ from sapwood.boosting.columns import ColumnOptions
 from sapwood.boosting.ensemble import Ensemble
 from sapwood.boosting.options import TreeOptions
 from sapwood.boosting.rounds import Audience
+from sapwood.codes.ranked import rank_table
 from sapwood.losses import Logistic, Squared
 from sapwood.table import Table
 
@@ -42,7 +43,7 @@ DRAWS: dict[str, dict[str, Any]] = {
 @pytest.fixture(autouse=True)
 def threads_for_little_work(monkeypatch: pytest.MonkeyPatch) -> None:
     """Divide even the smallest work between threads."""
-    lower(monkeypatch, ROWS_PER_THREAD=4, BLOCK=64, SCAN_PER_THREAD=1)
+    lower(monkeypatch, ROWS_PER_THREAD=4, BLOCK=64, SCAN_PER_THREAD=1, LITTLE_WORK=0)
 
 
 def mixed_data(loss: str, n: int = 250, weighted: bool = False) -> Data:
@@ -99,6 +100,19 @@ def test_one_outlier_does_not_hide_all_other_rows(outlier: float, monkeypatch: p
     assert error_beside_an_outlier(outlier) < 0.1
     lower(monkeypatch, PACKED_ROWS=1)
     assert error_beside_an_outlier(outlier) < 0.1
+
+
+@each_loss
+@each_policy
+def test_with_a_bin_for_every_value_histograms_are_exact(loss: str, policy: str) -> None:
+    frame = mixed_frame(200)
+    y, weight = target(loss, frame), 0.5 + np.random.default_rng(0).random(200)  # no two gradients are equal
+    binned = Data.of(frame, y, weight)
+    ranked = replace(binned, coded=rank_table(binned.table, 1))
+    first = fit(binned, LOSSES[loss](), POLICIES[policy], 6)
+    second = fit(ranked, LOSSES[loss](), POLICIES[policy], 6, method="exact")
+    np.testing.assert_allclose(first.score, second.score, rtol=1e-9, atol=1e-12)
+    np.testing.assert_array_equal(second.ensemble.scores(binned.table), second.score)
 
 
 @each_loss

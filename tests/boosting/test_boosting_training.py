@@ -203,9 +203,7 @@ def test_a_continued_model_counts_all_its_rounds() -> None:
     assert all_bytes(outcome.ensemble.upto(2)) == all_bytes(first)
 
 
-@pytest.mark.xfail(
-    strict=True, reason="Progress.best_round does not count the rounds of the first model, Outcome.best_round does"
-)
+@pytest.mark.xfail(strict=True, reason="Progress.best_round leaves out the rounds of the first model")
 def test_callbacks_of_a_continued_model_are_told_its_best_round() -> None:
     first = run([3.0, 2.0]).ensemble
     seen: list[int | None] = []

@@ -3,12 +3,21 @@ import pytest
 from sapwood.cli import warmup
 
 
-def test_the_demo_shows_three_trees_and_draws_one(run, tmp_path, monkeypatch):
+def test_the_demo_shows_three_trees_and_a_boosted_ensemble_and_draws_one(run, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(warmup, "is_compiled", lambda: False)
     result = run("demo")
     assert result.exit_code == 0, result.output
-    for word in ("first run: compiling kernels, once per machine", "full", "depth 3", "pruned", "|---", "5/5"):
+    for word in (
+        "first run: compiling kernels, once per machine",
+        "full",
+        "depth 3",
+        "pruned",
+        "boosted",
+        "|---",
+        "5/5",
+        "200/200",
+    ):
         assert word in result.output
     assert "sapwood_demo_tree.png" in result.output
     assert (tmp_path / "sapwood_demo_tree.png").read_bytes().startswith(b"\x89PNG")

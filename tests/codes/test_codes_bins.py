@@ -45,13 +45,18 @@ def as_type(values: list[float], dtype: type) -> Array:
         return np.array(values).astype(dtype)
 
 
+def just_above(values: Any) -> Any:
+    with np.errstate(over="ignore", under="ignore"):
+        return np.nextafter(values, np.inf)
+
+
 @st.composite
 def cuts_and_values(draw: st.DrawFn, dtype: type) -> tuple[Array, Array]:
     """Finite or infinite cuts, ascending; some values are cuts, or their neighbours in either type."""
     cuts = np.unique(draw(st.lists(numbers, max_size=40)))
     cuts = cuts[cuts < np.inf]  # nothing is above +inf
     near = st.sampled_from(cuts.tolist()) if len(cuts) else numbers
-    beside = near.map(lambda cut: float(np.nextafter(cut, np.inf)))
+    beside = near.map(lambda cut: float(just_above(cut)))
     rounded = near.map(lambda cut: float(as_type([cut], np.float32)[0]))
     values = draw(st.lists(st.one_of(cells, near, beside, rounded), max_size=60))
     return cuts, as_type(values, dtype)
@@ -69,7 +74,7 @@ def test_a_code_counts_the_cuts_below_a_value(data: st.DataObject, dtype: type) 
 def test_many_narrow_bins(dtype: type, scale: float) -> None:
     rng = np.random.default_rng(0)
     cuts = np.unique(scale * (1 + 1e-3 * rng.normal(size=254)))  # most of them in one cell of the starting table
-    values = np.concatenate([cuts, np.nextafter(cuts, np.inf), scale * rng.normal(size=2000), EDGES])
+    values = np.concatenate([cuts, just_above(cuts), scale * rng.normal(size=2000), EDGES])
     values = as_type(values.tolist(), dtype)
     np.testing.assert_array_equal(write(NumberBins(cuts), values), slow_codes(values, cuts))
 
@@ -77,7 +82,7 @@ def test_many_narrow_bins(dtype: type, scale: float) -> None:
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_bins_over_the_whole_range_of_floats(dtype: type) -> None:
     cuts = np.concatenate([-(10.0 ** np.arange(308, -308, -5)), [0.0], 10.0 ** np.arange(-308, 308, 5)])
-    values = as_type([*cuts, *np.nextafter(cuts, np.inf), *np.nextafter(cuts, -np.inf), *EDGES], dtype)
+    values = as_type([*cuts, *just_above(cuts), *-just_above(-cuts), *EDGES], dtype)
     np.testing.assert_array_equal(write(NumberBins(cuts), values), slow_codes(values, cuts))
 
 
@@ -197,7 +202,6 @@ def test_missing_levels_have_code_0(n_levels: int) -> None:
     assert write(bins, np.array([MISSING, 0, MISSING], dtype=np.int32)).tolist() == [0, 1, 0]
 
 
-@pytest.mark.xfail(strict=True, reason="-2 counts from the end of the table of codes: the last level's code")
 @pytest.mark.parametrize("n_levels", [1, 3, 300])
 def test_unseen_levels_have_the_code_of_missing_ones(n_levels: int) -> None:
     bins = cut_levels(np.arange(n_levels, dtype=np.int32), n_levels)

@@ -313,6 +313,8 @@ class TestContinuing:
             {"grow_policy": "lossguide", "max_leaves": 6, "max_depth": 0},
             {"learning_rate": [0.5 / (t + 1) for t in range(60)]},
             {"learning_rate": lambda t: 0.5 * 0.95**t},
+            {"tree_method": "exact", "subsample": 0.7, "random_state": 4},
+            {"tree_method": "approx", "colsample_bynode": 0.7, "random_state": 4},
         ],
         ids=lambda parameters: "+".join(parameters) or "plain",
     )

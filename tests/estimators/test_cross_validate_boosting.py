@@ -96,7 +96,13 @@ def test_folds_of_classes_are_the_models_fitted_to_their_rows(classes, class_wei
 
 @pytest.mark.parametrize(
     "parameters",
-    [{}, {"loss": "huber"}, {"loss": "absolute_error"}, {"init": "zero"}, {"min_samples_leaf": 0.05, "line_search": True}],
+    [
+        {},
+        {"loss": "huber"},
+        {"loss": "absolute_error"},
+        {"init": "zero"},
+        {"min_samples_leaf": 0.05, "line_search": True},
+    ],
 )
 def test_gradient_boosting_advances_in_folds_too(numbers, parameters):
     X, y = numbers
@@ -405,7 +411,9 @@ def test_a_fold_without_a_class_is_named(classes):
         cross_validate_boosting(classifier(), X, y, cv=folds)
     binary = y == "low"
     folds = [(np.arange(200, 400), np.arange(200)), (np.arange(200), np.flatnonzero(binary)[-20:])]
-    with pytest.raises(SapwoodError, match="Fold 2 of the cross-validation: The metric 'auc' needs rows of the classes"):
+    with pytest.raises(
+        SapwoodError, match="Fold 2 of the cross-validation: The metric 'auc' needs rows of the classes"
+    ):
         cross_validate_boosting(classifier(), X, binary, cv=folds, metric="auc")
 
 

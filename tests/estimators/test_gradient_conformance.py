@@ -11,10 +11,12 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from sapwood import GradientBoostingClassifier, GradientBoostingRegressor
 
 ESTIMATORS = [
-    GradientBoostingClassifier(n_estimators=20),
-    GradientBoostingRegressor(n_estimators=20),
-    GradientBoostingClassifier(n_estimators=20, max_leaf_nodes=6, line_search=True, n_jobs=2),
-    GradientBoostingRegressor(n_estimators=20, max_leaf_nodes=6, loss="huber", ccp_alpha=1e-6, n_jobs=2),
+    GradientBoostingClassifier(n_estimators=10, learning_rate=0.3),
+    GradientBoostingRegressor(n_estimators=10, learning_rate=0.3),
+    GradientBoostingClassifier(n_estimators=10, learning_rate=0.3, max_leaf_nodes=6, line_search=True, n_jobs=2),
+    GradientBoostingRegressor(
+        n_estimators=10, learning_rate=0.3, max_leaf_nodes=6, loss="huber", ccp_alpha=1e-6, n_jobs=2
+    ),
 ]
 
 

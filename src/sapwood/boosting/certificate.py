@@ -24,7 +24,7 @@ from sapwood.table.schema import Schema
 from sapwood.tree import Tree
 
 Sets = tuple[frozenset[int], ...]
-MOST_BREACHES = 200  # of which witnesses are sought
+MOST_BREACHES = 50  # of which witnesses are sought
 
 
 @dataclass(frozen=True, eq=False)

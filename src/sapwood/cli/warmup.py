@@ -36,7 +36,12 @@ _BOOSTING: dict[str, dict[str, Any]] = {
     "held-out rows": {"validation_fraction": 0.2, "subsample": 0.5},
     "least rows of leaves": {"min_child_samples": 5},
     "constraints": {"monotone_constraints": [1, 0, 0], "grow_policy": "lossguide"},
+    "exact splits": {"tree_method": "exact"},
+    "exact splits, weights, rows drawn": {"tree_method": "exact", "class_weight": "balanced", "subsample": 0.5},
+    "exact splits, categories": {"tree_method": "exact", "categorical_features": [0]},
+    "approximate splits": {"tree_method": "approx"},
 }
+_FEW_ROWS = {"min_child_samples", "categorical_features", "tree_method"}  # compile the same for many rows
 
 
 def warmup(_traceback: TracebackOption = False) -> None:
@@ -74,19 +79,28 @@ def _variants() -> tuple[list[tuple[Any, NDArray[Any]]], list[str]]:
 
 def _boosting_variants() -> dict[str, tuple[Any, NDArray[Any]]]:
     """The kernels of boosting differ by rows drawn, weights, kinds of columns, and whether there are many rows."""
-    from sapwood import NewtonBoostingClassifier, NewtonBoostingRanker, NewtonBoostingRegressor
+    from sapwood import (
+        GradientBoostingRegressor,
+        NewtonBoostingClassifier,
+        NewtonBoostingRanker,
+        NewtonBoostingRegressor,
+    )
 
-    found = {}
+    found: dict[str, tuple[Any, NDArray[Any]]] = {}
     for name, parameters in _BOOSTING.items():
         model = NewtonBoostingClassifier(n_estimators=2, random_state=0, **parameters)
         found[f"boosting, {name}"] = model, _classes(_ROWS, 2)
-        if not parameters.keys() & {"min_child_samples", "categorical_features"}:
+        if not parameters.keys() & _FEW_ROWS:
             found[f"boosting, {name}, many rows"] = model, _classes(_MANY_ROWS, 2)
     found["boosting, three classes"] = NewtonBoostingClassifier(n_estimators=2), _classes(_ROWS, 3)
     found["boosting, ranking"] = NewtonBoostingRanker(n_estimators=2), _classes(_ROWS, 3)
-    for objective in ("squared_error", "absolute_error"):
-        model = NewtonBoostingRegressor(n_estimators=2, objective=objective)
-        found[f"boosting, {objective}"] = model, _classes(_ROWS, 11).astype(np.float64)
+    numbers = _classes(_ROWS, 11).astype(np.float64)
+    for loss in ("squared_error", "absolute_error", "huber", "poisson"):
+        found[f"boosting, {loss}"] = NewtonBoostingRegressor(n_estimators=2, objective=loss), numbers
+        found[f"gradient boosting, {loss}"] = (
+            GradientBoostingRegressor(n_estimators=2, subsample=0.5, loss=loss),
+            numbers,
+        )
     return found
 
 

@@ -72,6 +72,10 @@ def bin_table(table: Table, bins: tuple[Bins, ...], n_jobs: int = 1) -> BinnedTa
     n, width = table.n_rows, -(-table.n_features // WORD) * WORD
     columns = np.empty((table.n_features, n), dtype=np.uint8)
     rows = np.zeros((n, width), dtype=np.uint8)
+    if table.n_features and table.explicit(0) is not None:  # sparse: never more than one column of values per thread
+        run_all([partial(_code_column, table, j, bins[j], columns[j]) for j in range(table.n_features)], n_jobs)
+        run_all([partial(pack_rows, columns, *block, rows) for block in blocks(n, BLOCK)], n_jobs)
+        return BinnedTable(bins, columns, rows)
     values = [table.values(j) for j in range(table.n_features)]
 
     def code(start: int, stop: int) -> None:
@@ -81,6 +85,10 @@ def bin_table(table: Table, bins: tuple[Bins, ...], n_jobs: int = 1) -> BinnedTa
 
     run_all([partial(code, *block) for block in blocks(n, BLOCK)], n_jobs)
     return BinnedTable(bins, columns, rows)
+
+
+def _code_column(table: Table, j: int, bins: Bins, codes: NDArray[np.uint8]) -> None:
+    bins.write(table.values(j), codes)
 
 
 __all__ = ["BinnedTable", "NumberBins", "bin_table", "find_bins"]

@@ -14,7 +14,7 @@ from sklearn.utils import Tags
 
 from sapwood.boosting.certificate import Certificate, certify
 from sapwood.boosting.ensemble import Ensemble
-from sapwood.boosting.fitting import Rows, Setup, fit_ensemble, score_of
+from sapwood.boosting.fitting import Rows, Setup, fit_ensemble
 from sapwood.boosting.rounds import RoundOptions
 from sapwood.boosting.training import Outcome, Plan
 from sapwood.errors import ParameterError
@@ -28,11 +28,16 @@ from sapwood.estimators.boosting_rows import (
     warn_of_column,
     weight_of_rows,
 )
+from sapwood.estimators.boosting_settings import (
+    check_continued,
+    check_size,
+    continued,
+    find_metrics,
+    start_scores,
+)
 from sapwood.estimators.constraints import interaction_sets, monotone_signs
-from sapwood.losses.custom import CustomLoss
 from sapwood.losses.loss import Loss
 from sapwood.metrics.metric import Metric
-from sapwood.metrics.names import custom_metric, find_metric
 from sapwood.parameters import Interval, Nothing, check_parameters
 from sapwood.table.schema import Schema
 from sapwood.table.table import Table
@@ -133,11 +138,11 @@ class Boosting(RuledEstimator):
     ) -> None:
         self._check_parameters()
         self._seed = seed_from(self.random_state)
-        start = _continued(init_model, self)
+        start = continued(init_model, self)
         rows = self._training_rows(X, y, sample_weight, queries, start)
         loss = self._make_loss(rows)
         loss.check_target(rows.y)
-        _check_continued(start, loss)
+        check_continued(start, loss)
         self._describe(rows.table)
         evals = []
         for i, (own_X, own_y, weight) in enumerate(eval_sets):
@@ -175,6 +180,7 @@ class Boosting(RuledEstimator):
             table, target, own = take(table, used), target[used], own[used]
             index = used if index is None else index[used]
             measured = None if measured is None else measured[used]
+        check_size(target, own, self.weight_name)
         return Rows(table, target, own, groups, measured=measured, index=index)
 
     def _read_weight(self, weight: Any, n_rows: int, groups: Ints | None) -> Floats | None:
@@ -217,33 +223,10 @@ class Boosting(RuledEstimator):
 
     def _base(self, loss: Loss) -> Floats | None:
         """Scores to start from, or None for the best constants."""
-        if self.base_score is None:
-            return None
-        most = float(loss.response(np.full((loss.n_scores, 1), 9.0)).max())
-        try:
-            if most <= 1.0 and not 0.0 < self.base_score < 1.0:
-                raise ValueError("no probability")
-            return score_of(loss, float(self.base_score))
-        except ValueError as error:
-            raise ParameterError(
-                f"base_score={self.base_score} is not allowed for the loss {loss.name!r}, whose predictions are "
-                f"{'between 0 and 1' if most <= 1.0 else 'above 0'}. Use base_score=None for the best constant."
-            ) from error
+        return start_scores(self.base_score, loss)
 
     def _metrics(self, loss: Loss) -> list[Metric]:
-        given = self.eval_metric
-        if given is None:
-            given = "loss" if isinstance(loss, CustomLoss) else self._default_metric(loss)
-        several = given if isinstance(given, (list, tuple)) else [given]
-        found = [custom_metric(item) if callable(item) else find_metric(item, loss.losses) for item in several]
-        names = [metric.name for metric in found]
-        for name in names:
-            if names.count(name) > 1:
-                raise ParameterError(
-                    f"eval_metric has more than one metric of the name {name!r}. Remove one, or give functions "
-                    "different names."
-                )
-        return found
+        return find_metrics(self.eval_metric, self._default_metric(loss), loss)
 
     def _describe(self, table: Table) -> None:
         self.schema_ = table.schema
@@ -337,7 +320,7 @@ class Boosting(RuledEstimator):
         """
         self._check_fitted()
         if getattr(self, "_has_init", False):
-            raise ParameterError("The model starts from its init, of which nothing can be proved. Train with init=None.")
+            raise ParameterError("The model starts from its init, of which nothing can be proved. Use init=None.")
         if monotone_constraints is None and interaction_constraints is None:
             options = self._round_options(self.schema_, 0)
             signs, together = options.tree.signs, options.columns.together
@@ -354,27 +337,3 @@ class Boosting(RuledEstimator):
         tags.input_tags.categorical = True
         tags.target_tags.required = True
         return tags
-
-
-def _continued(init_model: Any, owner: Boosting) -> Any:
-    """The model to continue from, checked."""
-    if init_model is None:
-        return None
-    if not isinstance(init_model, type(owner)):
-        raise ParameterError(
-            f"init_model is a {type(init_model).__name__}, but only a fitted {type(owner).__name__} can be continued. "
-            "Pass the fitted estimator itself."
-        )
-    with naming("init_model"):
-        init_model._check_fitted()
-    return init_model
-
-
-def _check_continued(start: Any, loss: Loss) -> None:
-    if start is None:
-        return
-    if start.loss_.name != loss.name or start.ensemble_.n_scores != loss.n_scores:
-        raise ParameterError(
-            f"init_model was trained with the loss {start.loss_!r}, but the parameters ask for {loss!r}. Use the same "
-            "objective with as many classes or quantiles, or leave out init_model."
-        )

@@ -127,7 +127,7 @@ def cross_validate_boosting(
 
     The columns are cut into bins once, by all rows, and all folds share them. Training ends after `n_estimators`
     rounds, after `max_seconds`, on Ctrl-C, or when a callback of the estimator returns True; callbacks are given a
-    `FoldsProgress` after each round.
+    `FoldsProgress` after each round of all folds, and a `Progress` after each round of the refitted model.
 
     Args:
         estimator: a boosting classifier, regressor or ranker; it is cloned.
@@ -196,9 +196,9 @@ class _Run:
         self._metric = metric
         self.n_jobs = resolve_jobs(estimator.n_jobs if n_jobs is None else n_jobs)
         self._read(_fresh(estimator), X, y, weight, cv, read_groups(groups, _is_ranker(estimator)))
-        functions = [metric, *estimator.get_params(deep=False).values()]
-        # What the user wrote is called by one thread only.
-        self.at_once = 1 if any(map(_holds_function, functions)) else min(self.n_jobs, len(self.splits))
+        parameters = estimator.get_params(deep=False) | {"metric": metric, "callbacks": None}
+        # What the user wrote is called by one thread only; callbacks are so anyhow.
+        self.at_once = 1 if any(map(_holds_function, parameters.values())) else min(self.n_jobs, len(self.splits))
         prepared = [self._prepare(number, split) for number, split in enumerate(self._inner, start=1)]
         self._models, rows, setups = zip(*prepared, strict=True)
         self.folds: list[Fold] = begin_folds(rows, self._inner, setups, self.n_jobs)

@@ -21,9 +21,8 @@ from sapwood.threads import resolve_jobs
 
 Floats = NDArray[np.float64]
 
-SHARED = """
-    Parameters are scikit-learn's. Each stage fits a tree to the negative gradient by least squares, then sets its
-    leaves by the loss: means, medians, quantiles, Huber's step from the median, or Newton's step. Differences:
+SHARED = """Parameters are scikit-learn's. Each stage fits a tree to the negative gradient by least squares, then sets
+    its leaves by the loss: means, medians, quantiles, Huber's step from the median, or Newton's step. Differences:
 
     learning_rate : float, list or function
         A number; one for each stage (the last holds on); or a function of the stage, or of the stage and the root mean
@@ -149,11 +148,11 @@ class GradientBoostingClassifier(ClassBoosting, GradientBoosting):
         return class_factors(self.class_weight, self.classes_, y, weight, type(self).__name__)
 
     def _make_loss(self, rows: Rows) -> Loss:
-        present = np.unique(rows.y)
+        present = self.classes_[np.unique(rows.y).astype(np.intp)].tolist()
         if len(present) < 2:
             raise InputError(
-                f"y contains 1 class after rows of weight zero are left out: {self.classes_[int(present[0])]!r}. A "
-                "classifier must see two: give rows of another class a weight above zero."
+                f"y contains 1 class after rows of weight zero are left out: {present[0]!r}. A classifier needs two, "
+                "so give rows of another class a weight above zero."
             )
         if self.loss == "log_loss":
             return make_loss("log_loss", n_classes=self.n_classes_, friedman=True)

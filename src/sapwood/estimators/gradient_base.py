@@ -161,8 +161,9 @@ class GradientBoosting(Boosting):
         """The constants and the rows' own scores that the first stage starts from; sets `init_` unless there is one."""
         given = take_rows(X, rows.index) if self._init_is_estimator(start) else None
         if start is None:
-            own = np.setdiff1d(np.arange(len(rows.y)), () if held_out is None else held_out)
-            y, weight = rows.y[own], None if rows.weight is None else rows.weight[own]
+            own = None if held_out is None else np.setdiff1d(np.arange(len(rows.y)), held_out)
+            of = slice(None) if own is None else own
+            y, weight = rows.y[of], None if rows.weight is None else rows.weight[of]
             is_class, self._has_init = is_classifier(self), given is not None
             if given is not None:
                 self.init_ = fit_init(self.init, take_rows(given, own), y, weight, is_class)

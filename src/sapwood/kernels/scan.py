@@ -20,7 +20,7 @@ def is_large_enough(h, n, rules, counts):
     return h > 0 and h * rules.hessian_unit >= rules.min_child_weight and (not counts or n >= rules.min_child_rows)
 
 
-@part
+@lean_kernel
 def worth_of_children(left_g, left_h, g, h, rules, sign, node):
     """What both children are worth together; NO_GAIN if a monotone constraint forbids them."""
     G_left, H_left = left_g * rules.gradient_unit, left_h * rules.hessian_unit
@@ -34,7 +34,7 @@ def worth_of_children(left_g, left_h, g, h, rules, sign, node):
     return worth_at(G_left, H_left, rules, left) + worth_at(G_right, H_right, rules, right)
 
 
-@part
+@lean_kernel
 def gain_beyond(left_g, left_h, left_n, rules, counts, sign, parent, node):
     """Gain of a candidate if it beats the node's best so far, else NO_GAIN."""
     g, h, gain = node.gradient, node.hessian, NO_GAIN

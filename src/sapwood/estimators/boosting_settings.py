@@ -1,0 +1,94 @@
+"""Settings of boosting that depend on the loss or on another model: starts, metrics, models to continue from."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sapwood.boosting.fitting import score_of
+from sapwood.errors import InputError, ParameterError
+from sapwood.estimators.boosting_rows import naming
+from sapwood.losses.custom import CustomLoss
+from sapwood.losses.loss import Loss
+from sapwood.metrics.metric import Metric
+from sapwood.metrics.names import custom_metric, find_metric
+
+Floats = NDArray[np.float64]
+
+MOST = 1e150  # gains hold squares of sums of gradients
+LEAST = 1e-100
+
+
+def start_scores(base_score: float | None, loss: Loss) -> Floats | None:
+    """Scores whose prediction is the base score, or None for the best constants."""
+    if base_score is None:
+        return None
+    most = float(loss.response(np.full((loss.n_scores, 1), 9.0)).max())
+    try:
+        if most <= 1.0 and not 0.0 < base_score < 1.0:
+            raise ValueError("no probability")
+        return score_of(loss, float(base_score))
+    except ValueError as error:
+        raise ParameterError(
+            f"base_score={base_score} is not allowed for the loss {loss.name!r}, whose predictions are "
+            f"{'between 0 and 1' if most <= 1.0 else 'above 0'}. Use base_score=None for the best constant."
+        ) from error
+
+
+def find_metrics(setting: Any, default: str, loss: Loss) -> list[Metric]:
+    """Metrics from names and functions, one or several."""
+    if setting is None:
+        setting = "loss" if isinstance(loss, CustomLoss) else default
+    several = [setting] if isinstance(setting, str) or callable(setting) else list(setting)
+    found = [custom_metric(item) if callable(item) else find_metric(item, loss.losses) for item in several]
+    names = [metric.name for metric in found]
+    for name in names:
+        if names.count(name) > 1:
+            raise ParameterError(
+                f"eval_metric has more than one metric of the name {name!r}. Remove one, or give functions different "
+                "names."
+            )
+    return found
+
+
+def continued(init_model: Any, owner: Any) -> Any:
+    """The model to continue from, checked."""
+    if init_model is None:
+        return None
+    if not isinstance(init_model, type(owner)):
+        raise ParameterError(
+            f"init_model is a {type(init_model).__name__}, but only a fitted {type(owner).__name__} can be continued. "
+            "Pass the fitted estimator itself."
+        )
+    with naming("init_model"):
+        init_model._check_fitted()
+    return init_model
+
+
+def check_continued(start: Any, loss: Loss) -> None:
+    """A model continues with the loss it was trained with."""
+    if start is None:
+        return
+    if start.loss_.name != loss.name or start.ensemble_.n_scores != loss.n_scores:
+        raise ParameterError(
+            f"init_model was trained with the loss {start.loss_!r}, but the parameters ask for {loss!r}. Use the same "
+            "objective with as many classes or quantiles, or leave out init_model."
+        )
+
+
+def check_size(y: Floats, weight: Floats | None, weight_name: str) -> None:
+    """Refuse numbers whose squares, summed up, no float can hold: trees could not be grown any more."""
+    heaviest = 1.0 if weight is None else float(weight.max())
+    largest = max(1.0, float(np.abs(y).max())) * heaviest * len(y)
+    if largest > MOST:
+        raise InputError(
+            f"y reaches {np.abs(y).max():.3g} and {weight_name} {heaviest:.3g}: squares of their sums are larger than "
+            "a 64-bit float can be. Divide them by a constant."
+        )
+    if heaviest < LEAST:
+        raise InputError(
+            f"{weight_name} is at most {heaviest:.3g}, whose squares are smaller than a 64-bit float can be. Make it "
+            "larger by a constant factor."
+        )
