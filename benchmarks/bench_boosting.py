@@ -82,14 +82,13 @@ def _print_case(title: str, contenders: dict[str, Contender], verdict: Verdict, 
     hits = "accuracy" if verdict.case.many_classes else "AUC"
     table = Table(f"library version s least_s CPU_s runs of_fastest of_hessboost {hits} log_loss leaves peak_MB bars")
     for key, contender in contenders.items():
-        leaves = contender.booster.count_leaves(contender.model)
         table.add(
             *(contender.booster.label, contender.booster.version),
             *(f"{contender.seconds.wall:.3f}", f"{contender.least:.3f}", f"{contender.seconds.cpu:.3f}"),
             len(contender.times),
             *(_share(verdict, key, verdict.fastest), _share(verdict, key, HB)),
             *(f"{verdict.quality[key].hits:.5f}", f"{verdict.quality[key].loss:.5f}"),
-            *("" if leaves is None else f"{leaves:.1f}", f"{peaks[key]:.0f}"),
+            *(f"{contender.booster.count_leaves(contender.model):.1f}", f"{peaks[key]:.0f}"),
             ANSWERS[verdict.is_met] if key == SW else "",
         )
     table.print(title)

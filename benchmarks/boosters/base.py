@@ -83,8 +83,8 @@ class Booster:
         """Probabilities: of the second class if there are two, of every class otherwise."""
         raise NotImplementedError
 
-    def count_leaves(self, model: Any) -> float | None:
-        """Mean number of leaves of a tree, which tells whether libraries did comparable work; None if unknown."""
+    def count_leaves(self, model: Any) -> float:
+        """Mean number of leaves of a tree, which tells whether libraries did comparable work."""
         raise NotImplementedError
 
 

@@ -33,7 +33,7 @@ class CatBoost(EstimatorBooster):
         data = catboost.Pool(X, y, cat_features=names, thread_count=settings.threads)
         return catboost.CatBoostClassifier(**_parameters(settings)).fit(data)
 
-    def count_leaves(self, model: Any) -> float | None:
+    def count_leaves(self, model: Any) -> float:
         return float(np.mean(model.get_tree_leaf_counts()))
 
 

@@ -25,5 +25,5 @@ class Hessboost(Booster):
     def predict(self, model: Any, X: Any) -> NDArray:
         return model.predict(X)
 
-    def count_leaves(self, model: Any) -> float | None:
+    def count_leaves(self, model: Any) -> float:
         return float(np.mean([np.sum(np.asarray(tree.left) < 0) for tree in model.model_info().trees]))

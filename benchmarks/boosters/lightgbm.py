@@ -26,7 +26,7 @@ class LightGBM(Booster):
     def predict(self, model: Any, X: Any) -> NDArray:
         return model.predict(X)
 
-    def count_leaves(self, model: Any) -> float | None:
+    def count_leaves(self, model: Any) -> float:
         return float(np.mean([tree["num_leaves"] for tree in model.dump_model()["tree_info"]]))
 
     def _parameters(self, settings: Settings) -> dict[str, Any]:

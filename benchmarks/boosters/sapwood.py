@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from boosters.base import BINS, DEPTH, MIN_HESSIAN, RATE, EstimatorBooster, Settings
@@ -38,5 +39,5 @@ class Sapwood(EstimatorBooster):
             n_jobs=settings.threads,
         ).fit(X, y)
 
-    def count_leaves(self, model: Any) -> float | None:  # noqa: ARG002 — not yet known how a model tells
-        return None
+    def count_leaves(self, model: Any) -> float:
+        return float(np.mean([tree.n_leaves for trees in model.ensemble_.rounds for tree in trees]))

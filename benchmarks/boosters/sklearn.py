@@ -40,5 +40,5 @@ class ScikitLearn(EstimatorBooster):
             early_stopping=False,
         ).fit(X, y)
 
-    def count_leaves(self, model: Any) -> float | None:
+    def count_leaves(self, model: Any) -> float:
         return float(np.mean([tree.get_n_leaf_nodes() for trees in model._predictors for tree in trees]))

@@ -45,5 +45,5 @@ class XGBoost(Booster):
 
         return model.predict(xgboost.DMatrix(X, enable_categorical=True))
 
-    def count_leaves(self, model: Any) -> float | None:
+    def count_leaves(self, model: Any) -> float:
         return float(np.mean([tree.count("leaf=") for tree in model.get_dump()]))

@@ -128,11 +128,22 @@ def test_leaves_are_split_in_order_of_gain(case: tuple[Data, Array, Array], most
 
 
 @many
-@given(datasets(), options)
-def test_ties_are_decided_alike_by_both_ways_to_grow(case: tuple[Data, Array, Array], tree: TreeOptions) -> None:
+@given(datasets(), options, st.integers(2, 8))
+def test_ties_are_decided_alike_by_both_ways_to_grow(
+    case: tuple[Data, Array, Array], tree: TreeOptions, most: int
+) -> None:
     data, gradient, hessian = case
     tied = np.sign(gradient), np.ones_like(hessian)
-    assert_same_arrays(one_tree(data, *tied, tree), step_by_step(data, *tied, tree))
+    for chosen in (tree, replace(FREE, leaf_wise=True, max_leaves=most)):
+        assert_same_arrays(one_tree(data, *tied, chosen), step_by_step(data, *tied, chosen))
+
+
+@pytest.mark.parametrize("most", range(2, 9))
+def test_of_leaves_with_the_same_gain_both_ways_split_the_same(most: int) -> None:
+    data = Data.of(np.arange(8.0)[:, None], np.zeros(8))
+    gradient = np.array([-17.0, -15.0, -9.0, -7.0, 7.0, 9.0, 15.0, 17.0])
+    tree = replace(FREE, leaf_wise=True, max_leaves=most)
+    assert_same_arrays(*(grow(data, gradient, np.ones(8), tree) for grow in (one_tree, step_by_step)))
 
 
 @examples

@@ -247,11 +247,10 @@ class Rounds:
         """Add the tree to the scores of all rows, those that took part and those that only watch."""
         assert self.sample is not None
         leaves = grown.leaves
-        if self.sample.rows is None:
-            for shard in self._shards:
-                shard.add_leaves(values[leaves], self.score[k, shard.offset : shard.offset + shard.n_rows])
-        else:
-            self.score[k] += values[self._leaf_of_rows(grown)]
+        for shard in self._shards:
+            if self.sample.rows is not None:
+                shard.settle_rest(grown.nodes, grown.splits, leaves)
+            shard.add_leaves(values[leaves], self.score[k, shard.offset : shard.offset + shard.n_rows])
 
     def _leaf_of_rows(self, grown: GrownTree) -> NDArray[np.int32]:
         """Leaf of every row, whether it took part or not."""

@@ -110,6 +110,17 @@ def add_by_leaf(leaf_of, values, first, last, score):
 
 
 @lean_kernel
+def settle_by_code(columns, feature, left, right, tables, place, outside, first, last, leaf_of):
+    """Find the leaf of those of the rows first…last-1 that are in none; `place` numbers leaves by node. OUT leaf_of."""
+    for row in range(first, last):
+        if leaf_of[row] == outside:
+            node = 0
+            while feature[node] >= 0:
+                node = left[node] if tables[node, columns[feature[node], row]] else right[node]
+            leaf_of[row] = place[node]
+
+
+@lean_kernel
 def find_leaves_by_code(columns, feature, left, right, tables, first, last, leaf_of):
     """Leaf of rows first…last-1 by their codes; feature is negative at leaves. OUT leaf_of."""
     for row in range(first, last):

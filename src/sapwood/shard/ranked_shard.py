@@ -9,11 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sapwood.codes.ranked import Ranks
 from sapwood.kernels.exact import (
     mark_places,
     route_ranks,
     scan_category,
     scan_order,
+    settle_by_rank,
     split_ranks,
     sum_pieces,
 )
@@ -70,9 +72,25 @@ class RankedShard(Shard):
             tasks.append(partial(split_ranks, pieces, self._records, self.table.columns, nodes, self._spare, cut))
         return tasks
 
+    def _finder(self, nodes: NDArray[Any], splits: NDArray[np.bool_], place: Ints) -> Callable[..., None]:
+        return partial(
+            settle_by_rank, self.table.columns, self._by_threshold(nodes, splits), splits, place, self._n_leaves
+        )
+
+    def _by_threshold(self, nodes: NDArray[Any], splits: NDArray[np.bool_]) -> NDArray[Any]:
+        """Nodes for rows that did not take part, whose values may lie between those that the split was made between."""
+        nodes = nodes.copy()
+        for j in np.unique(nodes["feature"][splits]):
+            bins = self.table.bins[j]
+            if isinstance(bins, Ranks):
+                at = np.flatnonzero(splits & (nodes["feature"] == j))
+                thresholds = bins.thresholds(nodes["code"][at], nodes["next_code"][at])
+                nodes["code"][at] = np.searchsorted(bins.values, thresholds, side="right")
+        return nodes
+
     def route(self, nodes: NDArray[Any], splits: NDArray[np.bool_]) -> NDArray[np.int32]:
         """Leaf of every row, in the tree or not."""
         leaf_of = np.empty(self.n_rows, dtype=np.int32)
-        find = partial(route_ranks, self.table.columns, nodes, splits)
+        find = partial(route_ranks, self.table.columns, self._by_threshold(nodes, splits), splits)
         run_all([partial(find, *block, leaf_of) for block in blocks(self.n_rows, BLOCK)], self.n_jobs)
         return leaf_of

@@ -24,6 +24,7 @@ from sapwood.kernels.routing import (
     join_pieces,
     largest,
     mark_leaves,
+    settle_by_code,
     split_pieces,
     sum_by_leaf,
     write_records,
@@ -217,7 +218,7 @@ class Shard:
         return total
 
     def add_leaves(self, values: Floats, score: Floats) -> None:
-        """Add its leaf's value to the score of every row; all rows must be in the tree. OUT score."""
+        """Add its leaf's value to the score of every row; all rows must be settled. OUT score."""
         tasks = [partial(add_by_leaf, self._leaf_of, values, *block, score) for block in blocks(self.n_rows, BLOCK)]
         run_all(tasks, self.n_jobs)
 
@@ -226,17 +227,20 @@ class Shard:
         first, last = self._ranges[node]
         return (self._records[first:last] >> np.uint64(32)).astype(np.int64)
 
+    def settle_rest(self, nodes: NDArray[Any], splits: NDArray[np.bool_], leaves: Sequence[int]) -> None:
+        """Find the leaves of the rows outside the tree too, so that leaves can be added to all scores."""
+        place = np.zeros(len(nodes), dtype=np.int64)
+        place[leaves] = np.arange(len(leaves))
+        find = self._finder(nodes, splits, place)
+        run_all([partial(find, *block, self._leaf_of) for block in blocks(self.n_rows, BLOCK)], self.n_jobs)
+
+    def _finder(self, nodes: NDArray[Any], splits: NDArray[np.bool_], place: Ints) -> Callable[..., None]:
+        return partial(settle_by_code, self.table.columns, *_ways(nodes, splits), place, self._n_leaves)
+
     def route(self, nodes: NDArray[Any], splits: NDArray[np.bool_]) -> NDArray[np.int32]:
-        """Leaf of every row, in the tree or not."""
-        ids = np.flatnonzero(splits)
-        tables = np.empty((len(nodes), 256), dtype=np.uint8)
-        own = np.empty((len(ids), 256), dtype=np.uint8)
-        write_tables(ids, nodes, own)
-        tables[ids] = own
-        feature = np.where(splits, nodes["feature"], -1)
+        """Leaf of every row, in the tree or not, by the number of its node."""
         leaf_of = np.empty(self.n_rows, dtype=np.int32)
-        ways = feature, nodes["left"].copy(), nodes["right"].copy(), tables
-        find = partial(find_leaves_by_code, self.table.columns, *ways)
+        find = partial(find_leaves_by_code, self.table.columns, *_ways(nodes, splits))
         run_all([partial(find, *block, leaf_of) for block in blocks(self.n_rows, BLOCK)], self.n_jobs)
         return leaf_of
 
@@ -244,3 +248,13 @@ class Shard:
         """Threads worth waking for so many rows of so much work each."""
         rows = sum(last - first for first, last in ranges)
         return max(1, min(self.n_jobs, rows * work // (4 * ROWS_PER_THREAD)))
+
+
+def _ways(nodes: NDArray[Any], splits: NDArray[np.bool_]) -> tuple[NDArray[Any], ...]:
+    """Column (negative at leaves), children and table of every node."""
+    ids = np.flatnonzero(splits)
+    tables = np.empty((len(nodes), 256), dtype=np.uint8)
+    own = np.empty((len(ids), 256), dtype=np.uint8)
+    write_tables(ids, nodes, own)
+    tables[ids] = own
+    return np.where(splits, nodes["feature"], -1), nodes["left"].copy(), nodes["right"].copy(), tables
