@@ -113,7 +113,6 @@ def test_rounds_without_a_value_are_never_the_best() -> None:
     assert run([1.0, np.nan, np.nan, 0.5], patience=2).ensemble.n_rounds == 3
 
 
-@pytest.mark.xfail(strict=True, reason="nanargmin of NaN alone raises ValueError")
 @pytest.mark.parametrize("values", [[np.nan, np.nan], [np.nan, 1.0]])
 def test_a_first_round_without_a_value_does_not_break_training(values: list[float]) -> None:
     with contextlib.suppress(SapwoodError):  # a good error would do, too
@@ -203,7 +202,6 @@ def test_a_continued_model_counts_all_its_rounds() -> None:
     assert all_bytes(outcome.ensemble.upto(2)) == all_bytes(first)
 
 
-@pytest.mark.xfail(strict=True, reason="Progress.best_round leaves out the rounds of the first model")
 def test_callbacks_of_a_continued_model_are_told_its_best_round() -> None:
     first = run([3.0, 2.0]).ensemble
     seen: list[int | None] = []

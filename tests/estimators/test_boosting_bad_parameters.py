@@ -19,6 +19,7 @@ PARAMETERS: dict[str, tuple[Any, dict[str, Any], str]] = {
     "learning_rate matrix": (Regressor, {"learning_rate": np.ones((2, 2))}, "learning_rate"),
     "learning_rate function of zero": (Regressor, {"learning_rate": lambda t: 0.0}, "learning_rate returned 0.0"),
     "learning_rate function of text": (Regressor, {"learning_rate": lambda t, n: "x"}, "learning_rate returned 'x'"),
+    "learning_rate too large": (Regressor, {"learning_rate": 1e9, "n_estimators": 60}, "diverges.*learning_rate"),
     "max_depth negative": (Regressor, {"max_depth": -1}, "max_depth=-1.*max_depth=0"),
     "max_depth float": (Regressor, {"max_depth": 2.5}, "max_depth=2.5"),
     "max_leaves negative": (Regressor, {"max_leaves": -1}, "max_leaves=-1"),

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from newton_cases import METHODS
 from numpy.typing import NDArray
 from sklearn import metrics
 
@@ -37,8 +38,9 @@ def watched(y: NDArray[Any] = Y) -> dict[str, Any]:
 
 
 class TestMetrics:
-    def test_curves_are_those_of_staged_predictions(self):
-        model = classifier(n_estimators=12, eval_metric=["logloss", "error", "auc"])
+    @pytest.mark.parametrize("method", METHODS)
+    def test_curves_are_those_of_staged_predictions(self, method):
+        model = classifier(n_estimators=12, eval_metric=["logloss", "error", "auc"], tree_method=method)
         model.fit(X[TRAIN], Y[TRAIN], eval_set=[(X[TRAIN], Y[TRAIN]), (X[TEST], Y[TEST])])
         result = model.evals_result()
         assert result is model.evals_result_
@@ -123,9 +125,10 @@ class TestClassWeights:
         expected = metrics.log_loss(y[TEST], model.predict_proba(X[TEST]))
         assert model.evals_result()["validation_0"][metric][-1] == pytest.approx(expected)
 
-    def test_of_rows_held_out(self):
+    @pytest.mark.parametrize("method", METHODS)
+    def test_of_rows_held_out(self, method):
         weight = rng.uniform(0.5, 2, size=len(X))
-        given = {"scale_pos_weight": 7.0, "validation_fraction": 0.3, "random_state": 0}
+        given = {"scale_pos_weight": 7.0, "validation_fraction": 0.3, "random_state": 0, "tree_method": method}
         model = classifier(n_estimators=3, eval_metric=["error", "logloss"], **given).fit(X, Y, sample_weight=weight)
         rows = hold_out(len(X), 0.3, Y.astype(float), None, seed=0)
         curves = model.evals_result()["validation"]

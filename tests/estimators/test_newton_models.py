@@ -148,11 +148,8 @@ class TestMethods:
         weight = np.where(x[:, 0] > 0.9, 1000.0, 1.0)
         y = (x[:, 0] > 0.97).astype(float)
         given = {"max_bin": 8, "n_estimators": 20, "max_depth": 2}
-        plain, approximate = (
-            regressor(tree_method=method, **given).fit(x, y, weight).score(x, y, weight)
-            for method in ("hist", "approx")
-        )
-        assert approximate > 0.9 > plain
+        plain, approximate = (regressor(tree_method=method, **given).fit(x, y, weight) for method in ("hist", "approx"))
+        assert approximate.score(x, y, weight) > plain.score(x, y, weight) + 0.2
 
     @pytest.mark.parametrize("method", METHODS)
     def test_of_classes_and_quality(self, method):

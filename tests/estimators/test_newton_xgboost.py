@@ -1,7 +1,8 @@
 """The same trees as XGBoost's exact method, where both mean the same.
 
-Bins are compared on few rows, where every distinct value has its own and nothing is approximated. Rows have random weights where the gradients
-of classes would be tied otherwise. XGBoost compares gamma with twice the gain, and keeps leaves as float32.
+Bins are compared on few rows, where every distinct value has its own and nothing is approximated. Rows have random
+weights, because the gradients of classes would be tied otherwise. XGBoost compares gamma with twice the gain, and keeps
+leaves as float32.
 """
 
 from __future__ import annotations

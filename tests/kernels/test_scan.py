@@ -250,13 +250,11 @@ def test_no_split_without_gain() -> None:
     assert scan(Node((one_column((0, 0), (5, 1)),), rules()))["gain"] == NO_GAIN
 
 
-@pytest.mark.xfail(strict=True, reason="the slack of ties is negative where the worth of the children is")
 def test_no_split_without_gain_where_bounds_exclude_zero() -> None:
     node = Node((one_column((0, 0), (0, 1), (0, 1)),), rules(is_plain=False), 0.5, 1.0)
     assert scan(node)["gain"] == NO_GAIN
 
 
-@pytest.mark.xfail(strict=True, reason="the slack of ties is negative where the worth of the children is")
 def test_of_equal_columns_the_lowest_wins_where_bounds_exclude_zero() -> None:
     column = one_column((0, 0), (-1, 1), (0, 22))
     node = Node((column, column), rules(reg_lambda=0.5, is_plain=False), 0.25, 1.0)

@@ -18,7 +18,8 @@ from sapwood.kernels.boosting_records import NODE
 from sapwood.kernels.histogram import subtract
 from sapwood.kernels.newton import NO_GAIN
 from sapwood.kernels.scan import scan_nodes
-from sapwood.kernels.whole_tree import ColumnWork, grow_whole
+from sapwood.kernels.small_nodes import SMALL
+from sapwood.kernels.whole_tree import ColumnWork, Scratch, grow_whole
 from sapwood.shard.shard import Shard
 from sapwood.threads import run_all
 
@@ -54,6 +55,16 @@ class HistogramSearch:
         most_spare = max(shard.n_jobs for shard in shards) - 1
         self._pool = Pool(table.n_features, 3 if counts_rows else 2, most_spare)
         self._keys = np.empty((n_jobs, 256)), np.empty((n_jobs, 256), dtype=np.int64)
+        self._scratch = Scratch(
+            keys=self._keys[0][0],
+            order=self._keys[1][0],
+            table=np.empty(256, dtype=np.uint8),
+            hist=np.zeros((256, 3 if counts_rows else 2), dtype=np.int64),
+            codes=np.empty(257, dtype=np.int64),
+            present=np.zeros(4, dtype=np.uint64),
+            rows=np.empty(SMALL, dtype=np.uint32),
+            values=np.empty((SMALL, 2), dtype=np.int64),
+        )
 
     def open_root(self, nodes: Nodes) -> None:
         """Sums of the root; OUT nodes[0]."""
@@ -120,9 +131,7 @@ class HistogramSearch:
         firsts[0], lasts[0] = 0, root["n_rows"]
         lent = self._pool.take(most_open + 1)
         free = np.array([*lent, -1], dtype=np.int64)
-        column = ColumnWork(
-            columns.of_tree, self._n_codes, self._is_category, self._signs, self._keys[0][0], self._keys[1][0]
-        )
+        column = ColumnWork(columns.of_tree, self._n_codes, self._is_category, self._signs)
         n_nodes = grow_whole(
             nodes,
             rules,
@@ -134,7 +143,7 @@ class HistogramSearch:
             shard.wide_quanta,
             self._pool.slots,
             free,
-            np.empty(256, dtype=np.uint8),
+            self._scratch,
             firsts,
             lasts,
             np.empty(most_open + 2, dtype=np.int64),

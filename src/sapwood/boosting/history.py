@@ -65,6 +65,8 @@ class History:
         if not curve:
             return None
         values = np.array(curve)
+        if np.isnan(values).all():
+            return None
         return int(np.nanargmax(values) if self.metrics[-1].larger_is_better else np.nanargmin(values))
 
     def latest(self) -> dict[str, float]:

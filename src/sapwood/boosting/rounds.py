@@ -39,6 +39,8 @@ from sapwood.tree import Tree
 Method = Literal["hist", "approx", "exact"]
 BLOCK = 1 << 15  # rows whose gradients are computed at a time
 LONGEST_STEP = 10.0  # of a line search: a tree whose leaves are Newton's steps is rarely off by more
+OUTLIER = 64.0  # times as large as most rows
+OUTLIER_SHARE = 0.01
 Floats = NDArray[np.float64]
 
 
@@ -93,6 +95,10 @@ class Rounds:
         self._place()
         self._gradient = np.empty((self.loss.n_scores, self.table.n_rows))
         self._hessian = np.empty_like(self._gradient)
+        self._shown_weight = self.weight
+        if self.rows is not None:  # rows that only watch must not decide about units
+            self._shown_weight = np.zeros(self.table.n_rows)
+            self._shown_weight[self.rows] = 1.0 if self.weight is None else self.weight[self.rows]
         self._gradients_alone = self.options.unit_hessian and not self.loss.constant_hessian
         self._ones = np.ones(self.table.n_rows) if self._gradients_alone else None
 
@@ -161,7 +167,7 @@ class Rounds:
     def _tree(self, k: int, rate: float, key: int) -> Tree:
         """Grow the tree of score k, set its leaves, and add them to the scores."""
         assert self.sample is not None
-        weight = _product(self.weight, self.sample.factor)
+        weight = _product(self._shown_weight, self.sample.factor)
         quanta = self._begin(k, weight)
         n_rows = self.table.n_rows if self.sample.rows is None else len(self.sample.rows)
         grown = self._grower.grow(quanta, n_rows, self.options.columns.choice(key), key)
@@ -193,7 +199,13 @@ class Rounds:
         largest = np.max([shard.largest() for shard in self._shards], axis=0)
         n_rows = self.table.n_rows if self.sample.rows is None else len(self.sample.rows)
         packed = n_rows >= PACKED_ROWS and not self.options.tree.counts_rows and self.options.method != "exact"
+        packed = packed and not self._has_outliers(largest)
         return Quanta.of(float(largest[0]), float(largest[1]), n_rows, packed)
+
+    def _has_outliers(self, largest: Floats) -> bool:
+        """Whether so few rows come near the largest numbers that packed ones, of some 11 bits, would hide the rest."""
+        counts = np.sum([shard.count_large(*(largest / OUTLIER)) for shard in self._shards], axis=0)
+        return bool((counts < OUTLIER_SHARE * self.table.n_rows).any())
 
     def _node_values(self, grown: GrownTree, quanta: Quanta, k: int, weight: Floats | None) -> Floats:
         """What each node says: Newton's step, for inner nodes too; robust losses set leaves by their exact step."""
@@ -207,9 +219,9 @@ class Rounds:
         G[leaves], H[leaves] = sums[:, 0] * quanta.fine_gradient_unit, sums[:, 1] * quanta.fine_hessian_unit
         if not self._gradients_alone and not self.loss.robust:
             return tree.leaf_weights(G, H, nodes["lower"], nodes["upper"]) * self.loss.step_factor
-        return self._new_values(grown, G, H, k)
+        return self._new_values(grown, G, H, k, weight)
 
-    def _new_values(self, grown: GrownTree, G: Floats, H: Floats, k: int) -> Floats:
+    def _new_values(self, grown: GrownTree, G: Floats, H: Floats, k: int, weight: Floats | None) -> Floats:
         """Values on another scale than that of growth, whose bounds for monotone constraints are of no use here."""
         if self._gradients_alone:
             add_up(grown, G)
@@ -218,13 +230,13 @@ class Rounds:
         signs = self.options.tree.signs
         if self.loss.robust:
             for node in grown.leaves if signs is None else grown.preorder:
-                values[node] = self._exact_step(node, k)
+                values[node] = self._exact_step(node, k, weight)
         return values if signs is None else keep_order(grown, values, signs)
 
-    def _exact_step(self, node: int, k: int) -> float:
+    def _exact_step(self, node: int, k: int, weight: Floats | None) -> float:
         rows = np.sort(np.concatenate([shard.offset + shard.rows_of(node) for shard in self._shards]))
-        weight = None if self.weight is None else self.weight[rows]
-        return self.loss.leaf_step(self.y[rows], self.score[k, rows], weight, k) if len(rows) else 0.0
+        own = None if weight is None else weight[rows]
+        return self.loss.leaf_step(self.y[rows], self.score[k, rows], own, k) if len(rows) else 0.0
 
     def _step_length(self, grown: GrownTree, values: Floats, k: int) -> float:
         """The rho of least loss of score + rho * tree over the rows that take part: there its slope is zero."""

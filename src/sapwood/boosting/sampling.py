@@ -70,9 +70,10 @@ def threshold(sizes: Floats, expected: float) -> float:
     n_certain = np.arange(len(ordered))
     with np.errstate(divide="ignore", invalid="ignore"):
         mu = others / (expected - n_certain)
-    is_right = (n_certain < expected) & (ordered <= mu)
-    found = float(mu[np.argmax(is_right)])
-    return found if found > 0.0 else 1.0  # all sizes are zero: whom to draw does not matter
+    is_right = (n_certain < expected) & (ordered <= mu) & (mu > 0)
+    if is_right.any():
+        return float(mu[np.argmax(is_right)])
+    return float(ordered[ordered > 0].min(initial=np.inf)) if ordered.any() else 1.0  # all that pull at all are certain
 
 
 def _draw(candidates: NDArray[Any] | None, n_rows: int, shares: Floats | None, share: float, key: int) -> NDArray[Any]:

@@ -64,9 +64,8 @@ def train(rounds: Rounds, history: History, plan: Plan) -> Outcome:
             rounds.advance(plan.rate)
             history.record(rounds.loss)
             seconds = time.monotonic() - begin
-            progress = Progress(
-                rounds.n_done, rounds.start.n_rounds + plan.n_rounds, history.curves, history.best, seconds, rounds
-            )
+            n_rounds = rounds.start.n_rounds + plan.n_rounds
+            progress = Progress(rounds.n_done, n_rounds, history.curves, _best(rounds, history), seconds, rounds)
             asked = [callback(progress) for callback in plan.callbacks]
             found = _reason_to_stop(history, plan, seconds, any(asked), interrupts.asked)
             if found is not None:
@@ -77,8 +76,12 @@ def train(rounds: Rounds, history: History, plan: Plan) -> Outcome:
             f"Training was {reason} after {rounds.n_done} rounds; the model holds the rounds done so far.",
             stacklevel=2,
         )
-    best = history.best
-    return Outcome(rounds.ensemble, history, None if best is None else rounds.start.n_rounds + best, reason)
+    return Outcome(rounds.ensemble, history, _best(rounds, history), reason)
+
+
+def _best(rounds: Rounds, history: History) -> int | None:
+    """The best round, counted from the first one of the whole model."""
+    return None if history.best is None else rounds.start.n_rounds + history.best
 
 
 def _reason_to_stop(history: History, plan: Plan, seconds: float, asked: bool, interrupt: str | None) -> str | None:

@@ -92,3 +92,15 @@ def check_size(y: Floats, weight: Floats | None, weight_name: str) -> None:
             f"{weight_name} is at most {heaviest:.3g}, whose squares are smaller than a 64-bit float can be. Make it "
             "larger by a constant factor."
         )
+
+
+def refuse_divergence(progress: Any) -> None:
+    """A callback that ends training before leaves, which grow from round to round, overflow."""
+    of_folds = [fold.rounds for fold in getattr(progress, "folds", ())]
+    for rounds in of_folds or [progress.rounds]:
+        largest = max(float(np.abs(tree.value).max()) for tree in rounds.trees[-1])
+        if not largest < MOST:
+            raise ParameterError(
+                f"Training diverges: leaves reached {largest:.3g} in round {progress.round}. Use a smaller "
+                "learning_rate (above 1, each round overshoots), or a larger reg_lambda or min_child_weight."
+            )

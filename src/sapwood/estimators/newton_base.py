@@ -15,6 +15,7 @@ from sapwood.boosting.report import reporter
 from sapwood.boosting.rounds import RoundOptions
 from sapwood.boosting.training import Plan
 from sapwood.estimators.boosting import Boosting
+from sapwood.estimators.boosting_settings import refuse_divergence
 from sapwood.estimators.constraints import feature_weights, interaction_sets, monotone_signs
 from sapwood.estimators.newton_rules import NEWTON_RULES
 from sapwood.losses.loss import Loss
@@ -290,7 +291,7 @@ class NewtonBoosting(Boosting):
             learning_rate(self.learning_rate),
             self.early_stopping_rounds,
             self.max_seconds,
-            [*(self.callbacks or ()), *([reporter(every)] if every else [])],
+            [*(self.callbacks or ()), *([reporter(every)] if every else []), refuse_divergence],
         )
 
     def _round_options(self, schema: Schema, seed: int) -> RoundOptions:

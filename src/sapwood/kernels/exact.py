@@ -46,14 +46,12 @@ def try_cut(node, left_g, left_h, left_n, missing_g, missing_h, missing_n, rules
     counts = rules.min_child_rows > 1
     gain = gain_beyond(left_g, left_h, left_n, rules, counts, sign, parent, node)
     if gain > NO_GAIN:
-        keep(node, gain, feature, code, False, left_g, left_h)
-        node.next_code = ahead
+        keep(node, gain, feature, code, ahead, False, left_g, left_h)
     if missing_n > 0 and ahead > 0:
         with_g, with_h = left_g + missing_g, left_h + missing_h
         gain = gain_beyond(with_g, with_h, left_n + missing_n, rules, counts, sign, parent, node)
         if gain > NO_GAIN:
-            keep(node, gain, feature, code, True, with_g, with_h)
-            node.next_code = ahead
+            keep(node, gain, feature, code, ahead, True, with_g, with_h)
 
 
 @lean_kernel

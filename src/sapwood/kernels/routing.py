@@ -45,6 +45,17 @@ def largest(gradient, hessian, weight, first, last):
 
 
 @lean_kernel
+def count_large(gradient, hessian, weight, least_gradient, least_hessian, first, last):
+    """How many rows of a block have a gradient, and how many a hessian, of at least so much."""
+    n_g, n_h = 0, 0
+    for i in range(first, last):
+        w = 1.0 if weight is None else weight[i]
+        n_g += np.int64(abs(gradient[i]) * w >= least_gradient)
+        n_h += np.int64(hessian[i] * w >= least_hessian)
+    return n_g, n_h
+
+
+@lean_kernel
 def split_records(records, first, last, column, table, spare):
     """Records that go left come first, both sides in order; OUT records, spare; returns where the right begins."""
     left, right = np.uint64(first), np.uint64(first)

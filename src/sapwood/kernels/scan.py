@@ -42,48 +42,56 @@ def gain_beyond(left_g, left_h, left_n, rules, counts, sign, parent, node):
         h - left_h, node.n_rows - left_n, rules, counts
     ):
         both = worth_of_children(left_g, left_h, g, h, rules, sign, node)
-        if both - parent > LEAST_GAIN * both:
+        slack = LEAST_GAIN * abs(both)
+        if both - parent > slack:
             gain = 0.5 * (both - parent)
-            if gain <= node.gain + LEAST_GAIN * both:
+            if gain <= node.gain + slack:
                 gain = NO_GAIN
     return gain
 
 
 @part
-def keep(node, gain, feature, code, missing_left, left_g, left_h):
+def keep(node, gain, feature, code, next_code, missing_left, left_g, left_h):
     """Write a candidate into the node; OUT node."""
-    node.gain, node.feature, node.code, node.next_code = gain, feature, code, 0
+    node.gain, node.feature, node.code, node.next_code = gain, feature, code, next_code
     node.missing_left, node.left_gradient, node.left_hessian = missing_left, left_g, left_h
 
 
 @lean_kernel
-def scan_numbers(hist, n_codes, rules, sign, parent, feature, node):
-    """Try all cuts between codes; OUT node, if a better one is found."""
+def list_codes(hist, n_codes, codes):
+    """Codes of values present in the node, ascending; OUT codes; returns how many."""
+    count = 0
+    for code in range(1, n_codes + 1):
+        codes[count] = code
+        count += np.int64(hist[code, 1] != 0 or hist[code, 0] != 0)
+    return count
+
+
+@lean_kernel
+def scan_numbers(hist, codes, count, rules, sign, parent, feature, node):
+    """Try all cuts between the codes present; OUT node, if a better one is found."""
     counts = hist.shape[1] > 2
     some_missing = hist[0, 1] > 0 or hist[0, 0] != 0
     left_g, left_h, left_n = 0, 0, 0
-    found, is_open = False, False  # open: the next code present in the node is still to come
-    for code in range(1, n_codes + 1):
-        if hist[code, 1] == 0 and hist[code, 0] == 0:
-            continue
-        if is_open:
-            node.next_code, is_open = code, False
+    found = False
+    for i in range(count if some_missing else count - 1):
+        code = codes[i]
         left_g += hist[code, 0]
         left_h += hist[code, 1]
         if counts:
             left_n += hist[code, 2]
         gain = gain_beyond(left_g, left_h, left_n, rules, counts, sign, parent, node)
         if gain > NO_GAIN:
-            keep(node, gain, feature, code, False, left_g, left_h)
-            found, is_open = True, True
+            keep(node, gain, feature, code, codes[i + 1] if i + 1 < count else 0, False, left_g, left_h)
+            found = True
         if some_missing:
             with_g, with_h, with_n = left_g + hist[0, 0], left_h + hist[0, 1], left_n
             if counts:
                 with_n += hist[0, 2]
             gain = gain_beyond(with_g, with_h, with_n, rules, counts, sign, parent, node)
             if gain > NO_GAIN:
-                keep(node, gain, feature, code, True, with_g, with_h)
-                found, is_open = True, True
+                keep(node, gain, feature, code, codes[i + 1] if i + 1 < count else 0, True, with_g, with_h)
+                found = True
     if found and not some_missing:
         node.missing_left = 2 * node.left_hessian > node.hessian  # rows without a value follow the larger child
 
@@ -93,7 +101,7 @@ def order_levels(hist, n_codes, rules, keys, order):
     """Levels present in the node in order of gradient by (smoothed) hessian; OUT order; returns how many."""
     count = 0
     for code in range(1, n_codes + 1):
-        if hist[code, 1] > 0:
+        if hist[code, 1] > 0 or hist[code, 0] != 0:
             key = hist[code, 0] * rules.gradient_unit / (hist[code, 1] * rules.hessian_unit + rules.cat_smooth)
             i = count
             while i > 0 and keys[i - 1] > key:
@@ -117,7 +125,7 @@ def write_subset(hist, n_codes, order, first, last, node):
         node.subset[word] = np.uint32(0)
     if node.missing_left:
         for code in range(256):
-            if code == 0 or code > n_codes or hist[code, 1] == 0:
+            if code == 0 or code > n_codes or (hist[code, 1] == 0 and hist[code, 0] == 0):
                 set_bit(node.subset, code)
     for i in range(first, last):
         set_bit(node.subset, order[i])
@@ -149,7 +157,7 @@ def scan_levels(hist, n_codes, rules, parent, feature, keys, order, node):
                     with_n += hist[0, 2]
             gain = gain_beyond(with_g, with_h, with_n, rules, counts, 0, parent, node)
             if gain > NO_GAIN:
-                keep(node, gain, feature, -1, turn == 1, with_g, with_h)
+                keep(node, gain, feature, -1, 0, turn == 1, with_g, with_h)
                 first, last = i if single else 0, i + 1
     if last > 0:
         if not some_missing:
@@ -169,7 +177,7 @@ def scan_node(hists, mask, first, last, n_codes, is_category, signs, rules, keys
             if is_category[f]:
                 scan_levels(hist, n_codes[f], rules, parent, f, keys, order, node)
             else:
-                scan_numbers(hist, n_codes[f], rules, signs[f], parent, f, node)
+                scan_numbers(hist, order, list_codes(hist, n_codes[f], order), rules, signs[f], parent, f, node)
 
 
 @lean_kernel

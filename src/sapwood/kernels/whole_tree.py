@@ -7,12 +7,15 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from sapwood.kernels._jit import lean_kernel
 from sapwood.kernels.branching import branch_one, may_split, write_table
 from sapwood.kernels.histogram import build_one, subtract_one
 from sapwood.kernels.newton import NO_GAIN
 from sapwood.kernels.routing import split_records
 from sapwood.kernels.scan import scan_node
+from sapwood.kernels.small_nodes import SMALL, gather, remove_rows, scan_rows
 
 Array = Any
 
@@ -31,14 +34,25 @@ class RowWork(NamedTuple):
 
 
 class ColumnWork(NamedTuple):
-    """What the search knows of columns, and its scratch."""
+    """What the search knows of columns."""
 
     mask: Array
     n_codes: Array
     is_category: Array
     signs: Array
-    keys: Array
-    order: Array
+
+
+class Scratch(NamedTuple):
+    """Room for what is soon forgotten."""
+
+    keys: Array  # (256,)
+    order: Array  # (256,)
+    table: Array  # (256,) where codes go
+    hist: Array  # (256, sums), zero
+    codes: Array  # (257,)
+    present: Array  # (4,) bitmap of codes
+    rows: Array  # (SMALL,)
+    values: Array  # (SMALL, 2)
 
 
 @lean_kernel
@@ -63,41 +77,40 @@ def next_open(nodes, open_, n_open, leaf_wise):
 
 
 @lean_kernel
-def find_split(node, hists, rules, weak, column):
-    """Best split of a node, if it is not too weak; OUT node."""
-    n = len(column.mask)
-    scan_node(
-        hists,
-        column.mask,
-        0,
-        n,
-        column.n_codes,
-        column.is_category,
-        column.signs,
-        rules,
-        column.keys,
-        column.order,
-        node,
-    )
+def drop_weak(node, weak):
+    """A gain that is too weak is none; OUT node."""
     if node.gain < weak:
         node.gain = NO_GAIN
 
 
 @lean_kernel
-def sum_rows(firsts, lasts, at, work, quanta, out):
-    """Histogram of a node; OUT out."""
-    build_one(
-        firsts[at],
-        lasts[at],
-        work.records,
-        work.words,
-        work.n_words,
-        work.n_features,
-        work.block_rows,
-        quanta,
-        work.packed,
-        out,
+def find_split(node, hists, rules, weak, column, scratch):
+    """Best split of a node from its histogram; OUT node."""
+    about = column.n_codes, column.is_category, column.signs
+    scan_node(
+        hists, column.mask, 0, len(column.mask), about[0], about[1], about[2], rules, scratch.keys, scratch.order, node
     )
+    drop_weak(node, weak)
+
+
+@lean_kernel
+def find_small_split(node, first, last, work, quanta, rules, weak, column, scratch):
+    """Best split of a small node from its rows; OUT node."""
+    gather(work.records, first, last, quanta, scratch.rows, scratch.values)
+    scan_rows(
+        scratch.rows,
+        scratch.values,
+        last - first,
+        work.columns,
+        column.mask,
+        column.n_codes,
+        column.is_category,
+        column.signs,
+        rules,
+        scratch,
+        node,
+    )
+    drop_weak(node, weak)
 
 
 @lean_kernel
@@ -112,8 +125,31 @@ def split_rows(nodes, at, work, table, firsts, lasts):
 
 
 @lean_kernel
+def share_histogram(parent, own, small, large, firsts, lasts, work, quanta, scratch, pool):
+    """The parent's slot becomes the larger child's; a smaller child that is not small gets slot `own`. OUT pool."""
+    if small.n_rows <= SMALL:
+        gather(work.records, firsts, lasts, quanta, scratch.rows, scratch.values)
+        remove_rows(scratch.rows, scratch.values, small.n_rows, work.columns, pool[parent])
+        return
+    build_one(
+        firsts,
+        lasts,
+        work.records,
+        work.words,
+        work.n_words,
+        work.n_features,
+        work.block_rows,
+        quanta,
+        work.packed,
+        pool[own],
+    )
+    if large.n_rows > SMALL:
+        subtract_one(pool[parent], pool[own])
+
+
+@lean_kernel
 def grow_whole(
-    nodes, rules, weak, max_leaves, leaf_wise, work, column, quanta, pool, free, table, firsts, lasts, open_
+    nodes, rules, weak, max_leaves, leaf_wise, work, column, quanta, pool, free, scratch, firsts, lasts, open_
 ):
     """Grow a tree whose root has its sums and its histogram; returns how many nodes it has.
 
@@ -122,7 +158,7 @@ def grow_whole(
     """
     n_nodes, n_open, n_leaves, n_free = 1, 0, 1, len(free) - 1
     if may_split(nodes[0], rules):
-        find_split(nodes[0], pool[nodes[0].slot], rules, weak, column)
+        find_split(nodes[0], pool[nodes[0].slot], rules, weak, column, scratch)
         if nodes[0].gain > NO_GAIN:
             open_[0] = 0
             n_open = 1
@@ -131,38 +167,51 @@ def grow_whole(
         at = open_[place]
         n_open -= 1
         open_[place] = open_[n_open]
-        left = n_nodes
+        left = np.int64(n_nodes)
         branch_one(nodes, at, left, column.signs, rules)
         n_nodes += 2
         n_leaves += 1
-        split_rows(nodes, at, work, table, firsts, lasts)
+        split_rows(nodes, at, work, scratch.table, firsts, lasts)
         small, large = (left, left + 1) if nodes[left].n_rows <= nodes[left + 1].n_rows else (left + 1, left)
-        slot = nodes[at].slot
+        parent_slot, own_slot = nodes[at].slot, np.int64(-1)
         nodes[at].slot = -1
-        wants_small, wants_large = may_split(nodes[small], rules), may_split(nodes[large], rules)
-        kept = False
-        if wants_small or wants_large:
-            n_free -= 1
-            other = free[n_free]
-            sum_rows(firsts, lasts, small, work, quanta, pool[other])
-            if wants_large:
-                subtract_one(pool[slot], pool[other])
-                find_split(nodes[large], pool[slot], rules, weak, column)
-                if nodes[large].gain > NO_GAIN:
-                    nodes[large].slot = slot
-                    open_[n_open] = large
-                    n_open += 1
-                    kept = True
-            if wants_small:
-                find_split(nodes[small], pool[other], rules, weak, column)
-            if wants_small and nodes[small].gain > NO_GAIN:
-                nodes[small].slot = other
-                open_[n_open] = small
+        wants_large = may_split(nodes[large], rules)
+        if (wants_large or may_split(nodes[small], rules)) and nodes[large].n_rows > SMALL:
+            if nodes[small].n_rows > SMALL:
+                n_free -= 1
+                own_slot = free[n_free]
+            share_histogram(
+                parent_slot,
+                own_slot,
+                nodes[small],
+                nodes[large],
+                firsts[small],
+                lasts[small],
+                work,
+                quanta,
+                scratch,
+                pool,
+            )
+        for child in (large, small):
+            node = nodes[child]
+            slot = own_slot
+            if child == large and node.n_rows > SMALL:
+                slot, parent_slot = parent_slot, np.int64(-1)
+            elif child == large:
+                slot = np.int64(-1)
+            if may_split(node, rules):
+                if node.n_rows <= SMALL:
+                    find_small_split(node, firsts[child], lasts[child], work, quanta, rules, weak, column, scratch)
+                else:
+                    find_split(node, pool[slot], rules, weak, column, scratch)
+            if node.gain > NO_GAIN:
+                node.slot = slot
+                open_[n_open] = child
                 n_open += 1
-            else:
-                free[n_free] = other
+            elif slot >= 0:
+                free[n_free] = slot
                 n_free += 1
-        if not kept:
-            free[n_free] = slot
+        if parent_slot >= 0:
+            free[n_free] = parent_slot
             n_free += 1
     return n_nodes

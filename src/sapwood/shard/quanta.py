@@ -13,6 +13,7 @@ PACKED_BITS = 15  # at most: a packed number has 16 bits, one of them the sign
 LEAST_BITS = 11
 WIDE_BITS = 40
 SUM_BITS = 62
+LEAST_EXPONENT = -1000  # a unit must have an inverse
 
 
 @dataclass(frozen=True)
@@ -47,5 +48,5 @@ def unit(largest: float, bits: int) -> float:
     if largest <= 0.0 or not math.isfinite(largest):
         return 1.0
     _, exponent = math.frexp(largest)  # largest < 2^exponent
-    found = math.ldexp(1.0, exponent - bits)
+    found = math.ldexp(1.0, max(exponent - bits, LEAST_EXPONENT))
     return found if round(largest / found) <= (1 << bits) - 1 else 2.0 * found

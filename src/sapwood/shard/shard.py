@@ -20,6 +20,7 @@ from sapwood.kernels.branching import write_tables
 from sapwood.kernels.histogram import add_to, build
 from sapwood.kernels.routing import (
     add_by_leaf,
+    count_large,
     find_leaves_by_code,
     join_pieces,
     largest,
@@ -80,6 +81,13 @@ class Shard:
         tasks = [partial(largest, *of, *block) for block in blocks(self.n_rows, BLOCK)]
         found = np.array(run_all(tasks, self.n_jobs)).reshape(-1, 2)
         return float(found[:, 0].max(initial=0.0)), float(found[:, 1].max(initial=0.0))
+
+    def count_large(self, gradient: float, hessian: float) -> tuple[int, int]:
+        """How many rows have a gradient, and how many a hessian, of at least so much."""
+        of = self.gradient, self.hessian, self.weight, gradient, hessian
+        tasks = [partial(count_large, *of, *block) for block in blocks(self.n_rows, BLOCK)]
+        found = np.array(run_all(tasks, self.n_jobs)).reshape(-1, 2).sum(axis=0)
+        return int(found[0]), int(found[1])
 
     def begin(self, quanta: Quanta, rows: NDArray[Any] | None = None) -> None:
         """Start a tree on all rows, or on some; the root is node 0."""
