@@ -115,8 +115,6 @@ class Twin:
             return None
         total = tuple(int(s) for s in scan.total)
         sides = [frozenset([s.sums, tuple(a - b for a, b in zip(total, s.sums, strict=True))]) for s in splits]
-        if node.lower > 0 or node.upper < 0:  # there, ties are not yet decided as they should be: see test_scan.py
-            sides = list(range(len(splits)))
         _refuse_ties([(split.gain, side) for split, side in zip(splits, sides, strict=True)])
         best = max(split.gain for split in splits)
         return next(split for split in splits if split.gain >= best * (1 - 1e-9))

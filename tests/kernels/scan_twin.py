@@ -131,6 +131,8 @@ def level_sides(column: Column, rules: Any) -> Iterator[tuple[int, ...]]:
 
 
 def ordered_levels(column: Column, rules: Any) -> list[int]:
+    """By gradient per (smoothed) hessian; levels without hessian come first or last."""
     g, h = column.sums[:, 0] * rules["gradient_unit"], column.sums[:, 1] * rules["hessian_unit"]
-    present = [code for code in range(1, column.n_codes + 1) if h[code] > 0]
-    return sorted(present, key=lambda code: g[code] / (h[code] + rules["cat_smooth"]))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        keys = g / (h + rules["cat_smooth"])
+    return sorted(column.present, key=lambda code: keys[code])

@@ -60,7 +60,7 @@ def left_codes(found: np.void, column: Column) -> tuple[int, ...]:
     return tuple(code for code in some if table_of(found)[code])
 
 
-def check(node: Node, found: np.void, splits: list[Split], in_order: bool = True) -> None:
+def check(node: Node, found: np.void, splits: list[Split]) -> None:
     """The kernel's split is among the best, and none like it comes before it."""
     if not splits:
         assert found["gain"] == NO_GAIN
@@ -76,7 +76,7 @@ def check(node: Node, found: np.void, splits: list[Split], in_order: bool = True
     assert found["gain"] == pytest.approx(best, rel=1e-9)
     assert (found["left_gradient"], found["left_hessian"]) == split.sums[:2]
     parts = {split.sums, tuple(int(s) for s in node.total - split.sums)}
-    assert not in_order or not any(earlier.sums in parts for earlier in splits[: at[0]])  # of equal ones the first
+    assert not any(earlier.sums in parts for earlier in splits[: at[0]])  # of equal ones the first
     check_description(found, column, split)
 
 
@@ -104,7 +104,7 @@ def columns(draw: st.DrawFn, rows: Array, n_features: int, **options: Any) -> tu
         codes = st.integers(draw(st.integers(0, 1)), min(n_codes, 9)).map(lambda c, n=n_codes: n if c == 9 else c)
         sums = np.zeros((256, 3), dtype=np.int64)
         np.add.at(sums, draw(st.lists(codes, min_size=len(rows), max_size=len(rows))), rows)
-        is_category = draw(st.booleans()) and options.get("categories", True)
+        is_category = draw(st.booleans())
         sign = 0 if is_category or not options.get("signs") else draw(st.integers(-1, 1))
         made.append(Column(sums, n_codes, is_category, sign))
     return tuple(made)
@@ -154,15 +154,15 @@ def test_monotone_columns_within_bounds(
 @given(st.data(), penalties, st.sampled_from([(0.25, 1.0), (-2.0, -0.5), (0.5, 0.5)]))
 def test_bounds_that_exclude_zero(data: st.DataObject, penalty: dict[str, Any], bounds: tuple[float, float]) -> None:
     made = data.draw(columns(data.draw(some_rows()), 2, signs=True))
-    node = Node(made, rules(**penalty | {"reg_lambda": 0.5, "is_plain": False}), *bounds)
-    check(node, scan(node), list(node.splits()), in_order=False)
+    node = Node(made, rules(**penalty, is_plain=False), *bounds)
+    check(node, scan(node), list(node.splits()))
 
 
 @many
 @given(st.data(), penalties)
 def test_rows_without_hessian(data: st.DataObject, penalty: dict[str, Any]) -> None:
     rows = data.draw(some_rows(least_hessian=0))
-    node = Node(data.draw(columns(rows, 2, categories=False)), rules(**penalty | {"min_child_rows": 1}))
+    node = Node(data.draw(columns(rows, 2)), rules(**penalty | {"min_child_rows": 1}))
     if node.total[1] > 0:
         check(node, scan(node, counts=False), list(node.splits()))
 
