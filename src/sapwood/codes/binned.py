@@ -15,6 +15,7 @@ from sapwood.threads import blocks, run_all
 
 SAMPLE = 200_000  # rows that decide about the cuts
 BLOCK = 8192  # rows whose values stay in the cache while all their columns are coded
+LINE = 64  # bytes of a cache line
 WORD = 8  # codes of a row are read eight at a time
 
 
@@ -71,7 +72,7 @@ def bin_table(table: Table, bins: tuple[Bins, ...], n_jobs: int = 1) -> BinnedTa
     """Code a table, block by block."""
     n, width = table.n_rows, -(-table.n_features // WORD) * WORD
     columns = np.empty((table.n_features, n), dtype=np.uint8)
-    rows = np.zeros((n, width), dtype=np.uint8)
+    rows = _aligned(n, width)
     if table.n_features and table.explicit(0) is not None:  # sparse: never more than one column of values per thread
         run_all([partial(_code_column, table, j, bins[j], columns[j]) for j in range(table.n_features)], n_jobs)
         run_all([partial(pack_rows, columns, *block, rows) for block in blocks(n, BLOCK)], n_jobs)
@@ -85,6 +86,13 @@ def bin_table(table: Table, bins: tuple[Bins, ...], n_jobs: int = 1) -> BinnedTa
 
     run_all([partial(code, *block) for block in blocks(n, BLOCK)], n_jobs)
     return BinnedTable(bins, columns, rows)
+
+
+def _aligned(n: int, width: int) -> NDArray[np.uint8]:
+    """Zeros that begin with a cache line, so that a row of up to 32 columns never lies across two."""
+    buffer = np.zeros(n * width + LINE, dtype=np.uint8)
+    start = -buffer.ctypes.data % LINE
+    return buffer[start : start + n * width].reshape(n, width)
 
 
 def _code_column(table: Table, j: int, bins: Bins, codes: NDArray[np.uint8]) -> None:
