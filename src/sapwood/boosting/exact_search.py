@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sapwood.boosting.columns import ColumnChoice
-from sapwood.boosting.grown import GrownTree
+from sapwood.boosting.histogram_search import Branch
 from sapwood.boosting.options import TreeOptions
 from sapwood.kernels.scan import LEAST_GAIN
 from sapwood.shard.ranked_shard import RankedShard
@@ -50,6 +50,12 @@ class ExactSearch:
         """All nodes of a level are searched together."""
         return False
 
-    def grow_whole(self, root: Any, columns: ColumnChoice, rules: Any, options: TreeOptions, weak: float) -> GrownTree:
+    def may_part(self, ids: Ids, columns: ColumnChoice, options: TreeOptions) -> bool:  # noqa: ARG002
+        """All nodes of a level are searched together."""
+        return False
+
+    def grow_branches(
+        self, nodes: Nodes, ids: Ids, columns: ColumnChoice, rules: Any, options: TreeOptions, weak: float
+    ) -> list[Branch]:
         """Not offered."""
         raise NotImplementedError

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from sapwood.boosting.columns import ColumnChoice
 from sapwood.boosting.grown import GrownTree, prune_by_cost, prune_by_gain
-from sapwood.boosting.histogram_search import HistogramSearch
+from sapwood.boosting.histogram_search import Branch, HistogramSearch
 from sapwood.boosting.options import NO_LIMIT, TreeOptions
 from sapwood.kernels.boosting_records import NODE
 from sapwood.kernels.branching import branch, mark_splittable, new_node
@@ -47,10 +47,15 @@ class Search(Protocol):
         """The tree is grown."""
 
     def is_whole(self, n_rows: int, columns: ColumnChoice, options: TreeOptions) -> bool:
-        """Whether `grow_whole` can do it all at once, and is quicker."""
+        """Whether one thread should grow the whole tree as one branch."""
 
-    def grow_whole(self, root: Any, columns: ColumnChoice, rules: Any, options: TreeOptions, weak: float) -> GrownTree:
-        """Grow all from the root on; gains below `weak` do not count."""
+    def may_part(self, ids: Ids, columns: ColumnChoice, options: TreeOptions) -> bool:
+        """Whether the branches below some nodes are enough to keep all threads busy, and can be grown apart."""
+
+    def grow_branches(
+        self, nodes: Nodes, ids: Ids, columns: ColumnChoice, rules: Any, options: TreeOptions, weak: float
+    ) -> list[Branch]:
+        """Grow all that is below some nodes, each branch in one call; gains below `weak` do not count."""
 
 
 class Grower:
@@ -78,20 +83,15 @@ class Grower:
         least = self._options.min_child_share * self._weight
         self._rules["min_child_weight"] = max(self._options.min_child_weight, least)
         if self._finder.is_whole(n_rows, columns, self._options):
-            weak = 0.5 * self._options.min_decrease * self._weight
-            grown = self._finder.grow_whole(self._nodes[0], columns, self._rules, self._options, weak)
+            chosen = self._part([0])
         else:
-            grown = self._grow_by_step()
-        return self._pruned(grown)
-
-    def _grow_by_step(self) -> GrownTree:
-        self._search(self._splittable(0, 1))
-        chosen = self._by_leaf() if self._options.leaf_wise else self._by_level()
+            self._search(self._splittable(0, 1))
+            chosen = self._by_leaf() if self._options.leaf_wise else self._by_level()
         nodes = self._nodes[: self._n_nodes]
         self._finder.end(nodes)
         splits = np.zeros(self._n_nodes, dtype=np.bool_)
         splits[chosen] = True
-        return GrownTree(nodes, splits)
+        return self._pruned(GrownTree(nodes, splits))
 
     def _pruned(self, grown: GrownTree) -> GrownTree:
         if self._options.ccp_alpha > 0.0:
@@ -106,10 +106,31 @@ class Grower:
         level = [0] if self._nodes["gain"][0] > NO_GAIN else []
         while level and len(chosen) + 1 < most:
             level = level[: most - len(chosen) - 1]
+            if self._finder.may_part(level, self._columns, self._options):
+                return chosen + self._part(level)
             chosen += level
             self._expand(level)
             children = np.arange(self._n_nodes - 2 * len(level), self._n_nodes)
             level = children[self._nodes["gain"][children] > NO_GAIN].tolist()
+        return chosen
+
+    def _part(self, ids: Ids) -> Ids:
+        """Grow the branches below nodes apart, and put them together; returns the nodes that were split."""
+        weak = 0.5 * self._options.min_decrease * self._weight
+        branches = self._finder.grow_branches(self._nodes, ids, self._columns, self._rules, self._options, weak)
+        chosen: Ids = []
+        for top, below in zip(ids, branches, strict=True):
+            n = len(below.nodes) - 1
+            self._reserve(n)
+            numbers = np.concatenate([[top], np.arange(self._n_nodes, self._n_nodes + n)])
+            for side in ("left", "right"):
+                links = below.nodes[side]
+                below.nodes[side] = np.where(links >= 0, numbers[links], -1)
+            below.nodes["slot"] = -1
+            self._nodes[numbers] = below.nodes
+            self._n_nodes += n
+            self._shards[0].adopt(numbers, below.firsts, below.lasts)
+            chosen += numbers[below.nodes["left"] >= 0].tolist()
         return chosen
 
     def _by_leaf(self) -> Ids:

@@ -59,7 +59,7 @@ class Shard:
     def _prepare(self) -> None:
         self._words = self.table.rows.view(np.uint64).reshape(-1)
         self._n_words = np.uint64(self.table.rows.shape[1] // 8)
-        self._packed = np.zeros((self.n_jobs, 256 * self.table.n_features), dtype=np.int64)
+        self._packed = [self._new_packed() for _ in range(self.n_jobs)]
 
     @property
     def n_rows(self) -> int:
@@ -106,9 +106,10 @@ class Shard:
         """Whole numbers of the rows, or None if they are packed into the records."""
         return None if self.quanta.packed else self._wide
 
-    @property
-    def work(self) -> RowWork:
-        """All that a kernel needs for the row work of this shard."""
+    def work(self, p: int) -> RowWork:
+        """All that a kernel needs for row work of its own; those of different p may work at the same time."""
+        while len(self._packed) <= p:
+            self._packed.append(self._new_packed())
         return RowWork(
             self._records,
             self._spare,
@@ -117,12 +118,19 @@ class Shard:
             self._n_words,
             np.uint64(self.table.n_features),
             np.uint64(self.quanta.block_rows),
-            self._packed[0],
+            self._packed[p],
         )
 
-    def adopt(self, firsts: Ints, lasts: Ints) -> None:
-        """Take over the ranges of all nodes from a kernel that moved the rows itself."""
-        self._ranges = dict(enumerate(zip(firsts.tolist(), lasts.tolist(), strict=True)))
+    def _new_packed(self) -> Ints:
+        return np.zeros(256 * self.table.n_features, dtype=np.int64)
+
+    def range_of(self, node: int) -> tuple[int, int]:
+        """Where the records of a node are."""
+        return self._ranges[node]
+
+    def adopt(self, ids: Ints, firsts: Ints, lasts: Ints) -> None:
+        """Take over the ranges of nodes from a kernel that moved the rows itself."""
+        self._ranges.update(zip(ids.tolist(), zip(firsts.tolist(), lasts.tolist(), strict=True), strict=True))
 
     def histograms(
         self, ids: Sequence[int], pool: NDArray[np.int64], slots: Sequence[int], spare: Sequence[int]
