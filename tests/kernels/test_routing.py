@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 from sapwood.kernels.branching import write_tables
 from sapwood.kernels.routing import (
     add_by_leaf,
-    find_leaves_by_code,
     join_pieces,
     largest,
     mark_leaves,
+    settle_by_code,
     split_pieces,
     split_records,
     sum_by_leaf,
@@ -184,20 +184,26 @@ def test_leaves_of_records_are_marked(data: st.DataObject, dtype: type) -> None:
     np.testing.assert_array_equal(leaf_of, expected)
 
 
-def test_rows_find_their_leaves_by_code() -> None:
+def test_rows_outside_find_their_leaves_by_code() -> None:
     rng = np.random.default_rng(0)
     codes = rng.integers(0, 256, size=(2, 300)).astype(np.uint8)
     feature = np.array([0, 1, -1, -1, 0, -1, -1])
     left, right = np.array([1, 2, -1, -1, 5, -1, -1]), np.array([4, 3, -1, -1, 6, -1, -1])
     tables = rng.integers(0, 2, size=(7, 256)).astype(np.uint8)
-    found = np.full(300, -1, dtype=np.int32)
-    find_leaves_by_code(codes, feature, left, right, tables, 10, 290, found)
+    place, outside = np.array([9, 9, 0, 1, 9, 2, 3]), 4
+    found = np.full(300, outside, dtype=np.uint16)
+    found[::3] = 7  # these are settled
+    settle_by_code(codes, feature, left, right, tables, place, outside, 10, 290, found)
+    assert (found[::3] == 7).all()
     for row in range(10, 290):
+        if row % 3 == 0:
+            continue
         node = 0
         while feature[node] >= 0:
             node = (left if tables[node, codes[feature[node], row]] else right)[node]
-        assert found[row] == node
-    assert (np.delete(found, np.s_[10:290]) == -1).all()
+        assert found[row] == place[node]
+    untouched = np.delete(found, np.s_[10:290])
+    assert set(untouched.tolist()) == {outside, 7}
 
 
 @examples

@@ -68,12 +68,3 @@ class History:
         if np.isnan(values).all():
             return None
         return int(np.nanargmax(values) if self.metrics[-1].larger_is_better else np.nanargmin(values))
-
-    def latest(self) -> dict[str, float]:
-        """The last value of every curve, by "rows-metric"."""
-        return {
-            f"{rows}-{metric}": values[-1]
-            for rows, own in self.curves.items()
-            for metric, values in own.items()
-            if values
-        }

@@ -172,6 +172,9 @@ class Rounds:
         n_rows = self.table.n_rows if self.sample.rows is None else len(self.sample.rows)
         grown = self._grower.grow(quanta, n_rows, self.options.columns.choice(key), key)
         values = self._node_values(grown, quanta, k, weight)
+        if self.sample.rows is not None:
+            for shard in self._shards:
+                shard.settle_rest(grown.nodes, grown.splits, grown.leaves)
         if self.options.line_search:
             values *= self._step_length(grown, values, k)
         values *= rate
@@ -240,7 +243,7 @@ class Rounds:
 
     def _step_length(self, grown: GrownTree, values: Floats, k: int) -> float:
         """The rho of least loss of score + rho * tree over the rows that take part: there its slope is zero."""
-        said = values[self._leaf_of_rows(grown)]
+        said = values[grown.leaves][np.concatenate([shard.leaf_places for shard in self._shards])]
         of = slice(None) if self.rows is None else self.rows
         score, y, said = self.score[:, of].copy(), self.y[of], said[of]
         pull = said if self.weight is None else said * self.weight[of]
@@ -257,16 +260,8 @@ class Rounds:
 
     def _add(self, grown: GrownTree, values: Floats, k: int) -> None:
         """Add the tree to the scores of all rows, those that took part and those that only watch."""
-        assert self.sample is not None
-        leaves = grown.leaves
         for shard in self._shards:
-            if self.sample.rows is not None:
-                shard.settle_rest(grown.nodes, grown.splits, leaves)
-            shard.add_leaves(values[leaves], self.score[k, shard.offset : shard.offset + shard.n_rows])
-
-    def _leaf_of_rows(self, grown: GrownTree) -> NDArray[np.int32]:
-        """Leaf of every row, whether it took part or not."""
-        return np.concatenate([shard.route(grown.nodes, grown.splits) for shard in self._shards])
+            shard.add_leaves(values[grown.leaves], self.score[k, shard.offset : shard.offset + shard.n_rows])
 
 
 def _product(weight: Floats | None, factor: Floats | None) -> Floats | None:

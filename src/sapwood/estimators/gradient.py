@@ -12,7 +12,6 @@ from sapwood.boosting.fitting import Rows
 from sapwood.errors import InputError, ParameterError
 from sapwood.estimators.boosting_kinds import ClassBoosting, NumberBoosting
 from sapwood.estimators.gradient_base import GradientBoosting
-from sapwood.estimators.gradient_parts import class_factors
 from sapwood.estimators.gradient_rules import CLASSIFIER_RULES, REGRESSOR_RULES
 from sapwood.losses.loss import Loss
 from sapwood.losses.names import make_loss
@@ -143,9 +142,6 @@ class GradientBoostingClassifier(ClassBoosting, GradientBoosting):
         self.callbacks = callbacks
         self.max_seconds = max_seconds
         self.n_jobs = n_jobs
-
-    def _class_factors(self, y: Floats, weight: Floats | None) -> Floats:
-        return class_factors(self.class_weight, self.classes_, y, weight, type(self).__name__)
 
     def _make_loss(self, rows: Rows) -> Loss:
         present = self.classes_[np.unique(rows.y).astype(np.intp)].tolist()

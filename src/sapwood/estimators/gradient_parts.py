@@ -1,4 +1,4 @@
-"""Parts of gradient boosting: weights of classes, sets of columns that may meet, and trees as estimators."""
+"""Parts of gradient boosting: sets of columns that may meet, and trees as estimators."""
 
 from __future__ import annotations
 
@@ -10,28 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sapwood.estimators.constraints import interaction_sets
-from sapwood.estimators.settings import class_weights
 from sapwood.estimators.tree import DecisionTreeRegressor
 from sapwood.table.schema import Schema
-from sapwood.table.target import ClassTarget
 from sapwood.tree import Tree
 
 Floats = NDArray[np.float64]
-
-
-def class_factors(setting: Any, classes: NDArray[Any], y: Floats, weight: Floats | None, owner: str) -> Floats:
-    """Weight of each class; "balanced" gives every class that occurs the same total weight."""
-    factors = np.ones(len(classes))
-    if setting is None:
-        return factors
-    present, codes = np.unique(y.astype(np.intp), return_inverse=True)
-    if isinstance(setting, str):
-        totals = np.bincount(codes, weights=weight)
-        factors[present] = totals.sum() / (len(present) * totals)
-        return factors
-    target = ClassTarget(codes.astype(np.int32)[:, None], [classes[present]], single=True)
-    factors[present[codes]] = class_weights(setting, target, owner)
-    return factors
 
 
 def sets_that_meet(setting: Any, schema: Schema) -> tuple[frozenset[int], ...] | None:

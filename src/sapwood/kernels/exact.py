@@ -170,14 +170,3 @@ def settle_by_rank(columns, nodes, splits, place, outside, first, last, leaf_of)
                 node = nodes[at]
                 at = node.left if goes_left(node, np.int64(columns[node.feature, row])) else node.right
             leaf_of[row] = place[at]
-
-
-@lean_kernel
-def route_ranks(columns, nodes, splits, first, last, leaf_of):
-    """Leaf of rows first…last-1 by their ranks; OUT leaf_of."""
-    for row in range(first, last):
-        at = 0
-        while splits[at]:
-            node = nodes[at]
-            at = node.left if goes_left(node, np.int64(columns[node.feature, row])) else node.right
-        leaf_of[row] = at

@@ -129,13 +129,3 @@ def settle_by_code(columns, feature, left, right, tables, place, outside, first,
             while feature[node] >= 0:
                 node = left[node] if tables[node, columns[feature[node], row]] else right[node]
             leaf_of[row] = place[node]
-
-
-@lean_kernel
-def find_leaves_by_code(columns, feature, left, right, tables, first, last, leaf_of):
-    """Leaf of rows first…last-1 by their codes; feature is negative at leaves. OUT leaf_of."""
-    for row in range(first, last):
-        node = 0
-        while feature[node] >= 0:
-            node = left[node] if tables[node, columns[feature[node], row]] else right[node]
-        leaf_of[row] = node

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from sapwood.codes.ranked import Ranks
 from sapwood.kernels.exact import (
     mark_places,
-    route_ranks,
     scan_category,
     scan_order,
     settle_by_rank,
@@ -20,8 +19,8 @@ from sapwood.kernels.exact import (
     sum_pieces,
 )
 from sapwood.shard.dealing import Piece
-from sapwood.shard.shard import BLOCK, Shard
-from sapwood.threads import blocks, run_all
+from sapwood.shard.shard import Shard
+from sapwood.threads import run_all
 
 Ints = NDArray[np.int64]
 
@@ -87,10 +86,3 @@ class RankedShard(Shard):
                 thresholds = bins.thresholds(nodes["code"][at], nodes["next_code"][at])
                 nodes["code"][at] = np.searchsorted(bins.values, thresholds, side="right")
         return nodes
-
-    def route(self, nodes: NDArray[Any], splits: NDArray[np.bool_]) -> NDArray[np.int32]:
-        """Leaf of every row, in the tree or not."""
-        leaf_of = np.empty(self.n_rows, dtype=np.int32)
-        find = partial(route_ranks, self.table.columns, self._by_threshold(nodes, splits), splits)
-        run_all([partial(find, *block, leaf_of) for block in blocks(self.n_rows, BLOCK)], self.n_jobs)
-        return leaf_of

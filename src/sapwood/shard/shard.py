@@ -21,7 +21,6 @@ from sapwood.kernels.histogram import add_to, build
 from sapwood.kernels.routing import (
     add_by_leaf,
     count_large,
-    find_leaves_by_code,
     join_pieces,
     largest,
     mark_leaves,
@@ -253,12 +252,10 @@ class Shard:
     def _finder(self, nodes: NDArray[Any], splits: NDArray[np.bool_], place: Ints) -> Callable[..., None]:
         return partial(settle_by_code, self.table.columns, *_ways(nodes, splits), place, self._n_leaves)
 
-    def route(self, nodes: NDArray[Any], splits: NDArray[np.bool_]) -> NDArray[np.int32]:
-        """Leaf of every row, in the tree or not, by the number of its node."""
-        leaf_of = np.empty(self.n_rows, dtype=np.int32)
-        find = partial(find_leaves_by_code, self.table.columns, *_ways(nodes, splits))
-        run_all([partial(find, *block, leaf_of) for block in blocks(self.n_rows, BLOCK)], self.n_jobs)
-        return leaf_of
+    @property
+    def leaf_places(self) -> NDArray[Any]:
+        """Place of every row's leaf among the leaves."""
+        return self._leaf_of
 
     def _n_threads(self, ranges: Sequence[tuple[int, int]], work: int) -> int:
         """Threads worth waking for so many rows of so much work each."""
