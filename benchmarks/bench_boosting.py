@@ -4,7 +4,7 @@
 
 All libraries do equal work: the same rounds, depth or leaves, bins, rate and limits, no shrinking of leaves, no
 sampling, two threads, float32 in C order (a frame where there are categories). Making a library's own kind of data set
-is part of the time. Before anything is timed, every library fits a few thousand rows, so compiling and loading are not
+is part of the time. Before anything is timed, every library fits up to 70 000 rows, so compiling and loading are not
 part of it, and LightGBM's two layouts are tried for ten rounds and the faster one is kept. Libraries take turns and the
 median counts; the memory is the peak of a fit of at most twenty rounds in a fresh process. "of fastest" and "of
 hessboost" are a library's time over that of the fastest library other than hessboost and Sapwood, and over hessboost's.

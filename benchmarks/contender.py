@@ -16,7 +16,7 @@ from data import Split
 from measure import HERE, Seconds, _run, take_turns
 from sklearn.metrics import accuracy_score, log_loss, roc_auc_score
 
-WARM_UP_ROWS, WARM_UP_ROUNDS = 5_000, 5
+WARM_UP_ROWS, WARM_UP_ROUNDS = 70_000, 5
 PROBE_ROUNDS, PROBE_TURNS = 10, 3
 MEMORY_ROUNDS = 20  # later rounds use the memory of earlier ones again
 

@@ -93,6 +93,7 @@ class Data:
             self.coded.bins,
             np.ascontiguousarray(self.coded.columns[:, rows]),
             np.ascontiguousarray(self.coded.rows[rows]),
+            self.coded.bundles,
         )
         weight = None if self.weight is None else self.weight[rows]
         return Data(self.table, coded, self.y[rows], weight)

@@ -42,7 +42,8 @@ DRAWS: dict[str, dict[str, Any]] = {
 @pytest.fixture(autouse=True)
 def threads_for_little_work(monkeypatch: pytest.MonkeyPatch) -> None:
     """Divide even the smallest work between threads."""
-    lower(monkeypatch, ROWS_PER_THREAD=4, BLOCK=64, SCAN_PER_THREAD=1, LITTLE_WORK=0)
+    lower(monkeypatch, ROWS_PER_THREAD=4, BLOCK=64, SCAN_PER_THREAD=1, LITTLE_WORK=0, LARGE_CELLS=1)
+    lower(monkeypatch, available_cores=lambda: 5)
 
 
 def mixed_data(loss: str, n: int = 250, weighted: bool = False) -> Data:

@@ -267,3 +267,16 @@ class TestSparse:
         model = regressor(n_estimators=3).fit(x, Y, weight, eval_set=[(x, Y)])
         dense = regressor(n_estimators=3).fit(x.toarray(), Y, weight, eval_set=[(x.toarray(), Y)])
         assert model.evals_result() == dense.evals_result()
+
+    def test_absent_cells_may_be_missing(self) -> None:
+        X = sparse.random_array((N, 5), density=0.3, rng=4, format="csr")
+        dense = np.full(X.shape, np.nan)
+        coordinates = X.tocoo()
+        dense[coordinates.row, coordinates.col] = coordinates.data
+        y = np.nan_to_num(dense[:, 0], nan=2.0) + np.nan_to_num(dense[:, 1], nan=-1.0)
+        model = NewtonBoostingRegressor(n_estimators=10, sparse_absent="missing").fit(X, y)
+        same = NewtonBoostingRegressor(n_estimators=10).fit(dense, y)
+        zeros = NewtonBoostingRegressor(n_estimators=10).fit(X, y)
+        np.testing.assert_array_equal(model.predict(X), same.predict(dense))
+        np.testing.assert_array_equal(model.predict(dense), same.predict(dense))
+        assert not np.array_equal(model.predict(X), zeros.predict(X))

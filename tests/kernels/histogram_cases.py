@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from sapwood.kernels.boosting_records import NODE, RULES
+from sapwood.kernels.histogram import RowCodes
 from sapwood.kernels.newton import NO_GAIN
 
 Array = NDArray[Any]
@@ -40,8 +41,12 @@ class Rows:
         return padded.view(np.uint64).reshape(-1)
 
     @property
-    def n_words(self) -> np.uint64:
-        return np.uint64(-(-self.n_features // 8))
+    def row_codes(self) -> RowCodes:
+        """Every column by itself."""
+        n, n_words = self.n_features, np.uint64(-(-self.n_features // 8))
+        home, alone = np.arange(n), np.full(n, -1)
+        sizes = np.full(n, 256), np.full(n, 255)
+        return RowCodes(self.words, n_words, np.uint64(n), *sizes, home, alone, np.empty((0, 256), dtype=np.uint8))
 
     @property
     def quanta(self) -> Array:
@@ -96,6 +101,8 @@ def rules(**options: Any) -> np.void:
     record["gradient_unit"] = record["hessian_unit"] = 1.0
     for name, value in options.items():
         record[name] = value
+    record["lambda_units"] = record["reg_lambda"] / record["hessian_unit"]
+    record["worth_unit"] = record["gradient_unit"] ** 2 / record["hessian_unit"]
     plain = not any(record[name][0] for name in ("reg_alpha", "max_delta_step"))
     record["is_plain"] = options.get("is_plain", plain)
     return record[0]

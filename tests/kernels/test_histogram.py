@@ -25,12 +25,11 @@ def build_pieces(rows: Rows, pieces: Array, packed: bool, block_rows: int, n_sum
     build(
         pieces,
         rows.records(packed),
-        rows.words,
-        rows.n_words,
-        np.uint64(rows.n_features),
+        rows.row_codes,
         np.uint64(block_rows),
         None if packed else rows.quanta,
         scratch,
+        np.zeros((0, n_sums), dtype=np.int64),
         pool,
     )
     assert not scratch.any()  # ready for the next call

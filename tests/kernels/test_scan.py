@@ -15,7 +15,7 @@ from scan_twin import Column, Node, Split, ordered_levels
 
 from sapwood.kernels.branching import write_tables
 from sapwood.kernels.newton import NO_GAIN
-from sapwood.kernels.scan import scan_nodes
+from sapwood.kernels.scan import new_lanes, scan_nodes
 from strategies import EXAMPLES, examples
 
 Array = NDArray[Any]
@@ -41,8 +41,7 @@ def scan(node: Node, counts: bool = True, usable: Array | None = None) -> np.voi
         np.array([column.is_category for column in columns]),
         np.array([column.sign for column in columns], dtype=np.int8),
         node.rules,
-        np.full(256, np.nan),
-        np.full(256, -1, dtype=np.int64),
+        new_lanes(),
         nodes,
     )
     return nodes[1]
@@ -289,6 +288,5 @@ def test_each_node_may_have_its_own_columns() -> None:
     nodes["slot"], nodes["gradient"], nodes["hessian"], nodes["n_rows"] = [0, 1], 0, 2, 2
     usable = np.array([[False, True], [True, False]])
     nothing = np.zeros(2, dtype=np.bool_), np.zeros(2, dtype=np.int8)
-    scratch = np.empty(256), np.empty(256, dtype=np.int64)
-    scan_nodes(pool, np.array([0, 1]), usable, 0, 2, np.array([2, 2]), *nothing, rules(), *scratch, nodes)
+    scan_nodes(pool, np.array([0, 1]), usable, 0, 2, np.array([2, 2]), *nothing, rules(), new_lanes(), nodes)
     assert nodes["feature"].tolist() == [1, 0]

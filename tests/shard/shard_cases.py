@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from sapwood.codes.binned import BinnedTable
 from sapwood.codes.bins import NumberBins
+from sapwood.codes.bundles import separate
 from sapwood.kernels.boosting_records import NODE
 from sapwood.shard.quanta import Quanta
 from sapwood.shard.shard import Shard
@@ -24,7 +25,8 @@ def coded_table(codes: Array) -> BinnedTable:
     rows = np.zeros((n, -(-n_features // 8) * 8), dtype=np.uint8)
     rows[:, :n_features] = codes
     bins = tuple(NumberBins(np.arange(254.0)) for _ in range(n_features))
-    return BinnedTable(bins, np.ascontiguousarray(codes.T), rows)
+    columns = np.ascontiguousarray(codes.T)
+    return BinnedTable(bins, columns, rows, separate(columns, np.full(n_features, 255)))
 
 
 @dataclass(frozen=True)

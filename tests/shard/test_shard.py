@@ -19,7 +19,6 @@ JOBS = (1, 2, 5)
 def threads_for_few_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     """Cut even the smallest nodes between threads, and passes over all rows into blocks."""
     monkeypatch.setattr(module, "ROWS_PER_THREAD", 1)
-    monkeypatch.setattr(module, "BLOCK", 16)
 
 
 @st.composite
@@ -48,8 +47,10 @@ def split_twice(case: Case, shard: Shard, seed: int) -> dict[int, Array]:
 def test_rows_move_to_their_children_in_order(n_jobs: int, case: Case, seed: int) -> None:
     shard = case.shard(n_jobs)
     rows = split_twice(case, shard, seed)
-    for node in (3, 4, 5, 6):
-        np.testing.assert_array_equal(shard.rows_of(node), rows[node])
+    leaves = [3, 4, 5, 6]
+    shard.settle(leaves, 7)
+    for node in leaves:
+        np.testing.assert_array_equal(np.flatnonzero(shard.leaf_of == node), rows[node])
 
 
 @pytest.mark.parametrize("n_jobs", JOBS)
@@ -69,29 +70,43 @@ def test_histograms_of_the_root_and_of_leaves(n_jobs: int, case: Case, seed: int
 def test_leaves_sum_up_and_are_added_to_scores(n_jobs: int, case: Case, seed: int) -> None:
     shard = case.shard(n_jobs)
     rows = split_twice(case, shard, seed)
-    leaves, values = [1, 5, 6], np.array([0.5, -1.0, 2.0])  # a node that was split serves as a leaf, too
+    leaves, values = [1, 5, 6], np.array([0, 0.5, 0, 0, 0, -1.0, 2.0])  # a node that was split serves as a leaf, too
     fine = case.whole(case.quanta.fine_gradient_unit, case.quanta.fine_hessian_unit)
-    shard.settle(leaves)
-    for leaf, sums in zip(leaves, shard.leaf_sums(), strict=True):
+    shard.settle(leaves, 7)
+    for leaf, sums in enumerate(shard.leaf_sums(7)):
+        if leaf not in leaves:
+            assert not sums.any()
+            continue
         np.testing.assert_array_equal(sums, fine[rows[leaf]].sum(axis=0))
     if case.rows is None:
         score = np.full(len(case.codes), 0.25)
         shard.add_leaves(values, score)
-        for leaf, value in zip(leaves, values, strict=True):
-            assert (score[rows[leaf]] == 0.25 + value).all()
+        for leaf in leaves:
+            assert (score[rows[leaf]] == 0.25 + values[leaf]).all()
 
 
 def test_more_leaves_than_sixteen_bits_can_number() -> None:
     case = Case.random(0, 40, False, False, False)
     shard = case.shard()
     rows = split_twice(case, shard, 0)
-    split(shard, [3], [(7, 8)], [0], np.zeros((1, 256), dtype=np.uint8))  # node 7 is empty
-    leaves = [7] * 2**16 + [3, 4, 5, 6]
-    shard.settle(leaves)
+    last = 2**16 + 7
+    split(shard, [3], [(7, last)], [0], np.zeros((1, 256), dtype=np.uint8))  # node 7 is empty
+    shard.settle([7, last, 4, 5, 6], last + 1)
     score = np.zeros(40)
-    shard.add_leaves(np.arange(float(len(leaves))), score)
-    for place, leaf in enumerate((3, 4, 5, 6), start=2**16):
+    shard.add_leaves(np.arange(last + 1.0), score)
+    for leaf, place in ((3, last), (4, 4), (5, 5), (6, 6)):
         assert (score[rows[leaf]] == place).all()
+
+
+@examples
+@given(cases(), st.integers(0, 99))
+def test_rows_of_nodes_that_were_cut_off_belong_to_the_leaf_above(case: Case, seed: int) -> None:
+    shard = case.shard()
+    rows = split_twice(case, shard, seed)
+    shard.settle([3, 4, 5, 6], 7)
+    shard.merge_leaves(np.array([0, 1, 2, 1, 1, 5, 6]))
+    for node in (1, 5, 6):
+        np.testing.assert_array_equal(np.flatnonzero(shard.leaf_of == node), rows[node])
 
 
 @examples

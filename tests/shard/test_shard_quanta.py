@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sapwood.shard.quanta import LEAST_BITS, PACKED_BITS, PACKED_ROWS, WIDE_BITS, Quanta, unit
+from sapwood.shard.quanta import PACKED_BITS, PACKED_ROWS, WIDE_BITS, Quanta, unit
 from strategies import EXAMPLES, examples
 
 many = settings(examples, max_examples=15 * EXAMPLES)
@@ -42,7 +42,7 @@ def test_packed_sums_cannot_overflow(gradient: float, hessian: float, n_rows: in
     assert quanta.packed
     for largest, found in ((gradient, quanta.gradient_unit), (hessian, quanta.hessian_unit)):
         most = whole(largest, found)
-        assert 2 ** (LEAST_BITS - 1) <= most < 2**PACKED_BITS
+        assert 2 ** (PACKED_BITS - 1) <= most < 2**PACKED_BITS
         assert most * quanta.block_rows < 2**31
 
 

@@ -77,3 +77,29 @@ def test_categories_of_a_sparse_matrix():
     assert table.values(0).tolist() == [1, 0, -1, 1]
     matched = table.schema.match(sparse.csc_array([[0, 1.0, 0, 0], [9, 1.0, 0, 0]]))
     assert matched.values(0).tolist() == [1, -2]
+
+
+class TestAbsentCellsAreMissing:
+    matrix = sparse.csr_array(
+        (np.array([1.5, 0.0, -2.0, np.nan]), (np.array([0, 1, 2, 3]), np.array([0, 0, 1, 1]))), shape=(4, 3)
+    )
+    dense = np.array([[1.5, np.nan, np.nan], [0, np.nan, np.nan], [np.nan, -2, np.nan], [np.nan] * 3])
+
+    def test_stored_zeros_are_zeros_and_all_others_missing(self):
+        table = Table.from_any(self.matrix, sparse_absent="missing")
+        np.testing.assert_array_equal(table.block(0, 4), self.dense)
+        np.testing.assert_array_equal(table.block(1, 3), self.dense[1:3])
+        for j in range(3):
+            np.testing.assert_array_equal(table.values(j), self.dense[:, j])
+            np.testing.assert_array_equal(table.cells(j, [2, 0]), self.dense[[2, 0], j])
+
+    def test_the_schema_is_that_of_a_dense_matrix_but_for_the_meaning(self):
+        schema = Table.from_any(self.matrix, sparse_absent="missing").schema
+        assert schema.columns == Table.from_any(self.dense).schema.columns
+        assert schema.sparse_absent == "missing"
+
+    def test_rows_taken_and_new_rows_keep_the_meaning(self):
+        table = Table.from_any(self.matrix, sparse_absent="missing")
+        np.testing.assert_array_equal(table.take([3, 1]).block(0, 2), self.dense[[3, 1]])
+        np.testing.assert_array_equal(table.schema.match(self.matrix[2:]).block(0, 2), self.dense[2:])
+        np.testing.assert_array_equal(table.take([0]).schema.match(self.matrix).block(0, 4), self.dense)

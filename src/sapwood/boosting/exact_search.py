@@ -8,8 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sapwood.boosting.columns import ColumnChoice
-from sapwood.boosting.histogram_search import Branch
-from sapwood.boosting.options import TreeOptions
 from sapwood.kernels.scan import LEAST_GAIN
 from sapwood.shard.ranked_shard import RankedShard
 
@@ -45,17 +43,3 @@ class ExactSearch:
 
     def end(self, nodes: Nodes) -> None:
         """Nothing to give back."""
-
-    def is_whole(self, n_rows: int, columns: ColumnChoice, options: TreeOptions) -> bool:  # noqa: ARG002
-        """All nodes of a level are searched together."""
-        return False
-
-    def may_part(self, ids: Ids, columns: ColumnChoice, options: TreeOptions) -> bool:  # noqa: ARG002
-        """All nodes of a level are searched together."""
-        return False
-
-    def grow_branches(
-        self, nodes: Nodes, ids: Ids, columns: ColumnChoice, rules: Any, options: TreeOptions, weak: float
-    ) -> list[Branch]:
-        """Not offered."""
-        raise NotImplementedError

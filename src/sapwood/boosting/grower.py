@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
@@ -17,8 +18,9 @@ from numpy.typing import NDArray
 
 from sapwood.boosting.columns import ColumnChoice
 from sapwood.boosting.grown import GrownTree, prune_by_cost, prune_by_gain
-from sapwood.boosting.histogram_search import Branch, HistogramSearch
+from sapwood.boosting.histogram_search import HistogramSearch
 from sapwood.boosting.options import NO_LIMIT, TreeOptions
+from sapwood.boosting.team_growth import TeamGrowth
 from sapwood.kernels.boosting_records import NODE
 from sapwood.kernels.branching import branch, mark_splittable, new_node
 from sapwood.kernels.newton import NO_GAIN
@@ -46,17 +48,6 @@ class Search(Protocol):
     def end(self, nodes: Nodes) -> None:
         """The tree is grown."""
 
-    def is_whole(self, n_rows: int, columns: ColumnChoice, options: TreeOptions) -> bool:
-        """Whether one thread should grow the whole tree as one branch."""
-
-    def may_part(self, ids: Ids, columns: ColumnChoice, options: TreeOptions) -> bool:
-        """Whether the branches below some nodes are enough to keep all threads busy, and can be grown apart."""
-
-    def grow_branches(
-        self, nodes: Nodes, ids: Ids, columns: ColumnChoice, rules: Any, options: TreeOptions, weak: float
-    ) -> list[Branch]:
-        """Grow all that is below some nodes, each branch in one call; gains below `weak` do not count."""
-
 
 class Grower:
     """Grows trees on shards that share their codes."""
@@ -68,11 +59,37 @@ class Grower:
         self._shards = shards
         self._options = options
         self._signs = np.zeros(n_features, np.int8) if options.signs is None else options.signs.astype(np.int8)
-        self._finder = search or HistogramSearch(shards, self._signs, options.counts_rows, n_jobs)
+        self._n_jobs = n_jobs
+        self._search_by = search
+        self._team: TeamGrowth | None = None
+        if search is None and len(shards) == 1 and TeamGrowth.suits(options, n_features, n_jobs):
+            self._team = TeamGrowth(shards[0], options, self._signs, n_jobs)
+
+    @cached_property
+    def _finder(self) -> Search:
+        if self._search_by is not None:
+            return self._search_by
+        return HistogramSearch(self._shards, self._signs, self._options.counts_rows, self._n_jobs)
 
     def grow(self, quanta: Quanta, n_rows: int, columns: ColumnChoice, key: int) -> GrownTree:
-        """Grow a tree on the gradients that the shards have begun with; `key` is for draws of columns."""
-        self._rules = self._options.rules(quanta)[0]
+        """Grow a tree on the gradients that the shards have begun with; `key` is for draws of columns.
+
+        Afterwards the shards know the leaf of every row that took part.
+        """
+        self.rules = self._options.rules(quanta)[0]
+        if self._team is not None and columns.is_plain:
+            grown = GrownTree(*self._team.grow(self.rules, n_rows, columns.of_tree, key))
+            if self._is_pruned(grown, quanta):
+                self._shards[0].merge_leaves(grown.home)
+            return grown
+        grown = self._grow_by_parts(quanta, n_rows, columns, key)
+        self._is_pruned(grown, quanta)
+        for shard in self._shards:
+            shard.settle(grown.leaves, len(grown.nodes))
+        return grown
+
+    def _grow_by_parts(self, quanta: Quanta, n_rows: int, columns: ColumnChoice, key: int) -> GrownTree:
+        """Ask all shards for one step after the other."""
         self._columns = columns
         self._nodes = np.empty(64, dtype=NODE)
         self._n_nodes = 1
@@ -81,24 +98,23 @@ class Grower:
         self._finder.open_root(self._nodes)
         self._weight = float(self._nodes["hessian"][0] * quanta.hessian_unit)
         least = self._options.min_child_share * self._weight
-        self._rules["min_child_weight"] = max(self._options.min_child_weight, least)
-        if self._finder.is_whole(n_rows, columns, self._options):
-            chosen = self._part([0])
-        else:
-            self._search(self._splittable(0, 1))
-            chosen = self._by_leaf() if self._options.leaf_wise else self._by_level()
+        self.rules["min_child_weight"] = max(self._options.min_child_weight, least)
+        self._search(self._splittable(0, 1))
+        chosen = self._by_leaf() if self._options.leaf_wise else self._by_level()
         nodes = self._nodes[: self._n_nodes]
         self._finder.end(nodes)
         splits = np.zeros(self._n_nodes, dtype=np.bool_)
         splits[chosen] = True
-        return self._pruned(GrownTree(nodes, splits))
+        return GrownTree(nodes, splits)
 
-    def _pruned(self, grown: GrownTree) -> GrownTree:
+    def _is_pruned(self, grown: GrownTree, quanta: Quanta) -> bool:
+        """Cut off what is not worth its price; OUT grown.splits; returns whether anything was."""
+        before = np.count_nonzero(grown.splits)
         if self._options.ccp_alpha > 0.0:
-            prune_by_cost(grown, self._options.ccp_alpha, self._weight)
+            prune_by_cost(grown, self._options.ccp_alpha, float(grown.nodes["hessian"][0] * quanta.hessian_unit))
         if self._options.gamma > 0.0:
             prune_by_gain(grown, self._options.gamma)
-        return grown
+        return bool(np.count_nonzero(grown.splits) < before)
 
     def _by_level(self) -> Ids:
         most = self._options.max_leaves or NO_LIMIT
@@ -106,31 +122,10 @@ class Grower:
         level = [0] if self._nodes["gain"][0] > NO_GAIN else []
         while level and len(chosen) + 1 < most:
             level = level[: most - len(chosen) - 1]
-            if self._finder.may_part(level, self._columns, self._options):
-                return chosen + self._part(level)
             chosen += level
             self._expand(level)
             children = np.arange(self._n_nodes - 2 * len(level), self._n_nodes)
             level = children[self._nodes["gain"][children] > NO_GAIN].tolist()
-        return chosen
-
-    def _part(self, ids: Ids) -> Ids:
-        """Grow the branches below nodes apart, and put them together; returns the nodes that were split."""
-        weak = 0.5 * self._options.min_decrease * self._weight
-        branches = self._finder.grow_branches(self._nodes, ids, self._columns, self._rules, self._options, weak)
-        chosen: Ids = []
-        for top, below in zip(ids, branches, strict=True):
-            n = len(below.nodes) - 1
-            self._reserve(n)
-            numbers = np.concatenate([[top], np.arange(self._n_nodes, self._n_nodes + n)])
-            for side in ("left", "right"):
-                links = below.nodes[side]
-                below.nodes[side] = np.where(links >= 0, numbers[links], -1)
-            below.nodes["slot"] = -1
-            self._nodes[numbers] = below.nodes
-            self._n_nodes += n
-            self._shards[0].adopt(numbers, below.firsts, below.lasts)
-            chosen += numbers[below.nodes["left"] >= 0].tolist()
         return chosen
 
     def _by_leaf(self) -> Ids:
@@ -159,14 +154,14 @@ class Grower:
     def _splittable(self, first: int, last: int) -> Ids:
         """Those of the nodes first…last-1 that may be split."""
         mask = np.empty(last - first, dtype=np.bool_)
-        mark_splittable(self._nodes, first, last, self._rules, mask)
+        mark_splittable(self._nodes, first, last, self.rules, mask)
         return (first + np.flatnonzero(mask)).tolist()
 
     def _expand(self, ids: Ids) -> None:
         """Make the children of nodes, move the rows, and search the children that may be split."""
         self._reserve(2 * len(ids))
         first = self._n_nodes
-        branch(np.array(ids, dtype=np.int64), first, self._signs, self._rules, self._nodes)
+        branch(np.array(ids, dtype=np.int64), first, self._signs, self.rules, self._nodes)
         self._n_nodes += 2 * len(ids)
         self._columns.follow(self._nodes, ids)
         self._move_rows(ids)
@@ -183,7 +178,7 @@ class Grower:
     def _search(self, ids: Ids) -> None:
         if not ids:
             return
-        self._finder.find(self._nodes, ids, self._columns, self._rules)
+        self._finder.find(self._nodes, ids, self._columns, self.rules)
         if self._options.min_decrease > 0.0:
             gains = self._nodes["gain"]
             weak = [i for i in ids if 2.0 * gains[i] < self._options.min_decrease * self._weight]

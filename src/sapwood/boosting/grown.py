@@ -32,7 +32,18 @@ class GrownTree:
     @cached_property
     def leaves(self) -> list[int]:
         """Leaves that hang on the root, in order of number."""
+        if np.count_nonzero(self.splits) * 2 + 1 == len(self.nodes):  # nothing was cut off
+            return np.flatnonzero(~self.splits).tolist()
         return sorted(node for node in self.preorder if not self.splits[node])
+
+    @cached_property
+    def home(self) -> NDArray[np.int64]:
+        """The leaf that each node is in, or itself if it is not below a leaf."""
+        home = np.arange(len(self.nodes))
+        for node in np.flatnonzero(self.nodes["left"] >= 0):  # parents come first
+            if not self.splits[node] or home[node] != node:
+                home[self.nodes["left"][node]] = home[self.nodes["right"][node]] = home[node]
+        return home
 
 
 def prune_by_gain(grown: GrownTree, gamma: float) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -54,12 +55,19 @@ class TreeOptions:
 
     def rules(self, quanta: Quanta) -> NDArray[Any]:
         """As the kernels want it."""
+        record = self._unitless_rules.copy()
+        record["gradient_unit"], record["hessian_unit"] = quanta.gradient_unit, quanta.hessian_unit
+        record["lambda_units"] = self.reg_lambda / quanta.hessian_unit
+        record["worth_unit"] = quanta.gradient_unit**2 / quanta.hessian_unit
+        return record
+
+    @cached_property
+    def _unitless_rules(self) -> NDArray[Any]:
         record = np.zeros(1, dtype=RULES)
         for name in RULES.names or ():
             if hasattr(self, name):
                 record[name] = getattr(self, name)
         record["max_depth"] = self.max_depth or NO_LIMIT
-        record["gradient_unit"], record["hessian_unit"] = quanta.gradient_unit, quanta.hessian_unit
         bounded = self.signs is not None and bool(np.any(self.signs))
         record["is_plain"] = self.reg_alpha == 0.0 and self.max_delta_step == 0.0 and not bounded
         return record

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import pairwise
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,10 +23,12 @@ from sapwood.boosting.grown import GrownTree
 from sapwood.boosting.node_values import add_up, keep_order
 from sapwood.boosting.options import TreeOptions
 from sapwood.boosting.sampling import Sample, counted_sample, gradient_sample, uniform_sample
-from sapwood.boosting.trees import to_tree
+from sapwood.boosting.trees import soil_of, to_tree
 from sapwood.codes.binned import BinnedTable
 from sapwood.codes.ranked import RankedTable
 from sapwood.kernels.draws import mix
+from sapwood.kernels.newton import newton_values
+from sapwood.kernels.routing import largest
 from sapwood.losses.loss import Loss
 from sapwood.predictor import Predictor
 from sapwood.shard.quanta import PACKED_ROWS, Quanta
@@ -41,6 +43,7 @@ BLOCK = 1 << 15  # rows whose gradients are computed at a time
 LONGEST_STEP = 10.0  # of a line search: a tree whose leaves are Newton's steps is rarely off by more
 OUTLIER = 64.0  # times as large as most rows
 OUTLIER_SHARE = 0.01
+OUTLIER_SAMPLE = 1 << 15  # rows that are looked at, evenly spaced
 Floats = NDArray[np.float64]
 
 
@@ -93,7 +96,9 @@ class Rounds:
 
     def __post_init__(self) -> None:
         self._place()
-        self._gradient = np.empty((self.loss.n_scores, self.table.n_rows))
+        short = self.loss.bounded and self.table.n_rows >= PACKED_ROWS and self.options.method != "exact"
+        dtype = np.float32 if short else np.float64
+        self._gradient: NDArray[Any] = np.empty((self.loss.n_scores, self.table.n_rows), dtype=dtype)
         self._hessian = np.empty_like(self._gradient)
         self._shown_weight = self.weight
         if self.rows is not None:  # rows that only watch must not decide about units
@@ -105,6 +110,7 @@ class Rounds:
     def _place(self) -> None:
         """Put the table into shards that trees can be grown on."""
         options = self.options
+        self._soil = soil_of(self.table.bins, self.n_levels)
         self._shards: Sequence[Shard]
         if isinstance(self.table, RankedTable):
             shard = RankedShard(self.table, options.n_jobs)
@@ -135,7 +141,7 @@ class Rounds:
             self.table = self.recode(self._hessian.sum(axis=0) * (1.0 if self.weight is None else self.weight))
             self._place()
         if callable(rate):
-            rate = rate(self.n_done, self._gradient_norm())
+            rate = rate(self.n_done, self._gradient_norm() if getattr(rate, "needs_norm", True) else np.nan)
         key = int(mix(np.uint64(self.options.seed), np.int64(self.n_done)))
         self.sample = self._draw(key)
         grown = [self._tree(k, rate, int(mix(np.uint64(key), np.int64(k + 1)))) for k in range(self.loss.n_scores)]
@@ -144,13 +150,23 @@ class Rounds:
     def _differentiate(self) -> None:
         if self.loss.whole:
             self.loss.derivatives(self.y, self.score, self._gradient, self._hessian)
+            self._largest = None
             return
 
-        def block(start: int, stop: int) -> None:
-            of = slice(start, stop)
-            self.loss.derivatives(self.y[of], self.score[:, of], self._gradient[:, of], self._hessian[:, of])
+        def share(pieces: list[tuple[int, int]]) -> Floats:
+            most = np.zeros((self.loss.n_scores, 2))
+            for start, stop in pieces:
+                of = slice(start, stop)
+                self.loss.derivatives(self.y[of], self.score[:, of], self._gradient[:, of], self._hessian[:, of])
+                for k in range(self.loss.n_scores):  # while they are in the cache
+                    found = largest(self._gradient[k], self._hessian[k], self._shown_weight, start, stop)
+                    np.maximum(most[k], found, out=most[k])
+            return most
 
-        run_all([partial(block, *piece) for piece in blocks(len(self.y), BLOCK)], self.options.n_jobs)
+        pieces = blocks(len(self.y), BLOCK)
+        n_parts = min(self.options.n_jobs, len(pieces))
+        tasks = [partial(share, pieces[p::n_parts]) for p in range(n_parts)]
+        self._largest = np.max(run_all(tasks, self.options.n_jobs), axis=0)
 
     def _gradient_norm(self) -> float:
         """Root of the mean squared gradient of the rows that take part."""
@@ -174,12 +190,12 @@ class Rounds:
         values = self._node_values(grown, quanta, k, weight)
         if self.sample.rows is not None:
             for shard in self._shards:
-                shard.settle_rest(grown.nodes, grown.splits, grown.leaves)
+                shard.settle_rest(grown.nodes, grown.splits)
         if self.options.line_search:
-            values *= self._step_length(grown, values, k)
+            values *= self._step_length(values, k)
         values *= rate
-        self._add(grown, values, k)
-        tree = to_tree(grown, values, quanta, self.table.bins, self.n_levels)
+        self._add(values, k)
+        tree = to_tree(grown, values, quanta.hessian_unit, self.table.bins, self._soil, self.n_levels)
         for audience in self.audiences:
             audience.hear(tree, k, self.options.n_jobs)
         return tree
@@ -188,62 +204,80 @@ class Rounds:
         """Turn gradients into whole numbers, the same in all shards."""
         assert self.sample is not None
         rows = self.sample.rows
-        quanta = self._show(self._gradient[k], self._hessian[k] if self._ones is None else self._ones, weight)
+        known = None
+        if self._largest is not None and self.sample.factor is None and not self._gradients_alone:
+            known = self._largest[k]
+        quanta = self._show(self._gradient[k], self._hessian[k] if self._ones is None else self._ones, weight, known)
         for shard in self._shards:
             shard.begin(quanta, None if rows is None else shard.own(rows))
         return quanta
 
-    def _show(self, gradient: Floats, hessian: Floats, weight: Floats | None) -> Quanta:
-        """Set what the shards sum up; returns units that suit it."""
+    def _show(self, gradient: Floats, hessian: Floats, weight: Floats | None, known: Floats | None = None) -> Quanta:
+        """Set what the shards sum up; returns units that suit it. The largest numbers may be `known`."""
         assert self.sample is not None
         for shard in self._shards:
             of = slice(shard.offset, shard.offset + shard.n_rows)
             shard.watch(gradient[of], hessian[of], None if weight is None else weight[of])
-        largest = np.max([shard.largest() for shard in self._shards], axis=0)
+        most = np.max([shard.largest() for shard in self._shards], axis=0) if known is None else known
         n_rows = self.table.n_rows if self.sample.rows is None else len(self.sample.rows)
         packed = n_rows >= PACKED_ROWS and not self.options.tree.counts_rows and self.options.method != "exact"
-        packed = packed and not self._has_outliers(largest)
-        return Quanta.of(float(largest[0]), float(largest[1]), n_rows, packed)
+        packed = packed and not self._has_outliers(most)
+        return Quanta.of(float(most[0]), float(most[1]), n_rows, packed)
 
-    def _has_outliers(self, largest: Floats) -> bool:
-        """Whether so few rows come near the largest numbers that packed ones, of some 11 bits, would hide the rest."""
-        counts = np.sum([shard.count_large(*(largest / OUTLIER)) for shard in self._shards], axis=0)
-        return bool((counts < OUTLIER_SHARE * self.table.n_rows).any())
+    def _has_outliers(self, most: Floats) -> bool:
+        """Whether so few rows come near the largest numbers that packed ones, of 15 bits, would hide the rest."""
+        step = max(1, self.table.n_rows // OUTLIER_SAMPLE)
+        g, h = (most / OUTLIER).tolist()
+        *counts, n = np.sum([shard.count_large(g, h, step) for shard in self._shards], axis=0).tolist()
+        return bool(min(counts) < OUTLIER_SHARE * n)
 
     def _node_values(self, grown: GrownTree, quanta: Quanta, k: int, weight: Floats | None) -> Floats:
         """What each node says: Newton's step, for inner nodes too; robust losses set leaves by their exact step."""
-        nodes, leaves, tree = grown.nodes, grown.leaves, self.options.tree
-        G, H = nodes["gradient"] * quanta.gradient_unit, nodes["hessian"] * quanta.hessian_unit
-        for shard in self._shards:
-            shard.settle(leaves)
+        own = quanta
         if self._gradients_alone:
-            quanta = self._show(self._gradient[k], self._hessian[k], weight)
-        sums = np.sum([shard.leaf_sums(quanta) for shard in self._shards], axis=0)
-        G[leaves], H[leaves] = sums[:, 0] * quanta.fine_gradient_unit, sums[:, 1] * quanta.fine_hessian_unit
-        if not self._gradients_alone and not self.loss.robust:
-            return tree.leaf_weights(G, H, nodes["lower"], nodes["upper"]) * self.loss.step_factor
-        return self._new_values(grown, G, H, k, weight)
+            own = self._show(self._gradient[k], self._hessian[k], weight)
+        sums = sum(shard.leaf_sums(len(grown.nodes), own) for shard in self._shards)
+        if self._gradients_alone or self.loss.robust:
+            return self._new_values(grown, quanta, own, np.asarray(sums), k, weight)
+        values = np.empty(len(grown.nodes))
+        fine = own.fine_gradient_unit, own.fine_hessian_unit
+        newton_values(grown.nodes, grown.splits, sums, *fine, self._grower.rules, self.loss.step_factor, values)
+        return values
 
-    def _new_values(self, grown: GrownTree, G: Floats, H: Floats, k: int, weight: Floats | None) -> Floats:
+    def _new_values(
+        self, grown: GrownTree, quanta: Quanta, own: Quanta, sums: NDArray[Any], k: int, weight: Floats | None
+    ) -> Floats:
         """Values on another scale than that of growth, whose bounds for monotone constraints are of no use here."""
+        nodes, leaves = grown.nodes, grown.leaves
+        G, H = nodes["gradient"] * quanta.gradient_unit, nodes["hessian"] * quanta.hessian_unit
+        G[leaves], H[leaves] = (sums[leaves] * (own.fine_gradient_unit, own.fine_hessian_unit)).T
         if self._gradients_alone:
             add_up(grown, G)
             add_up(grown, H)
         values = self.options.tree.leaf_weights(G, H, -np.inf, np.inf) * self.loss.step_factor
         signs = self.options.tree.signs
         if self.loss.robust:
-            for node in grown.leaves if signs is None else grown.preorder:
-                values[node] = self._exact_step(node, k, weight)
+            self._set_exact_steps(grown, values, k, weight)
         return values if signs is None else keep_order(grown, values, signs)
 
-    def _exact_step(self, node: int, k: int, weight: Floats | None) -> float:
-        rows = np.sort(np.concatenate([shard.offset + shard.rows_of(node) for shard in self._shards]))
-        own = None if weight is None else weight[rows]
-        return self.loss.leaf_step(self.y[rows], self.score[k, rows], own, k) if len(rows) else 0.0
+    def _set_exact_steps(self, grown: GrownTree, values: Floats, k: int, weight: Floats | None) -> None:
+        """Steps of least loss for the rows of each leaf, and under constraints of each node; OUT values."""
+        leaf_of = np.concatenate([shard.leaf_of for shard in self._shards])
+        inside = np.flatnonzero(leaf_of < len(grown.nodes))
+        rank = np.empty(len(grown.nodes), dtype=np.int64)
+        rank[grown.preorder] = np.arange(len(grown.preorder))
+        order = inside[np.argsort(rank[leaf_of[inside]], kind="stable")]  # rows of a node lie side by side
+        ends = np.cumsum(np.bincount(rank[leaf_of[inside]], minlength=len(grown.preorder)))
+        last = _last_below(grown)
+        for node in grown.leaves if self.options.tree.signs is None else grown.preorder:
+            first = rank[node]
+            rows = np.sort(order[ends[first - 1] if first else 0 : ends[last[first]]])
+            own = None if weight is None else weight[rows]
+            values[node] = self.loss.leaf_step(self.y[rows], self.score[k, rows], own, k) if len(rows) else 0.0
 
-    def _step_length(self, grown: GrownTree, values: Floats, k: int) -> float:
+    def _step_length(self, values: Floats, k: int) -> float:
         """The rho of least loss of score + rho * tree over the rows that take part: there its slope is zero."""
-        said = values[grown.leaves][np.concatenate([shard.leaf_places for shard in self._shards])]
+        said = values[np.concatenate([shard.leaf_of for shard in self._shards])]
         of = slice(None) if self.rows is None else self.rows
         score, y, said = self.score[:, of].copy(), self.y[of], said[of]
         pull = said if self.weight is None else said * self.weight[of]
@@ -258,10 +292,21 @@ class Rounds:
             return 0.0
         return LONGEST_STEP if slope(LONGEST_STEP) <= 0.0 else float(brentq(slope, 0.0, LONGEST_STEP, xtol=1e-12))
 
-    def _add(self, grown: GrownTree, values: Floats, k: int) -> None:
+    def _add(self, values: Floats, k: int) -> None:
         """Add the tree to the scores of all rows, those that took part and those that only watch."""
         for shard in self._shards:
-            shard.add_leaves(values[grown.leaves], self.score[k, shard.offset : shard.offset + shard.n_rows])
+            shard.add_leaves(values, self.score[k, shard.offset : shard.offset + shard.n_rows])
+
+
+def _last_below(grown: GrownTree) -> list[int]:
+    """Of each node in preorder, the place of the last node below it, or its own."""
+    place = {node: at for at, node in enumerate(grown.preorder)}
+    last = list(range(len(grown.preorder)))
+    for at in reversed(last):
+        node = grown.preorder[at]
+        if grown.splits[node]:
+            last[at] = last[place[int(grown.nodes["right"][node])]]
+    return last
 
 
 def _product(weight: Floats | None, factor: Floats | None) -> Floats | None:

@@ -35,7 +35,7 @@ _BOOSTING: dict[str, dict[str, Any]] = {
     "weights, rows drawn": {"class_weight": "balanced", "subsample": 0.5},
     "held-out rows": {"validation_fraction": 0.2, "subsample": 0.5},
     "least rows of leaves": {"min_child_samples": 5},
-    "constraints": {"monotone_constraints": [1, 0, 0], "grow_policy": "lossguide"},
+    "constraints": {"monotone_constraints": [1, 0, 0, 0], "grow_policy": "lossguide"},
     "exact splits": {"tree_method": "exact"},
     "exact splits, weights, rows drawn": {"tree_method": "exact", "class_weight": "balanced", "subsample": 0.5},
     "exact splits, categories": {"tree_method": "exact", "categorical_features": [0]},
@@ -93,6 +93,7 @@ def _boosting_variants() -> dict[str, tuple[Any, NDArray[Any]]]:
         if not parameters.keys() & _FEW_ROWS:
             found[f"boosting, {name}, many rows"] = model, _classes(_MANY_ROWS, 2)
     found["boosting, three classes"] = NewtonBoostingClassifier(n_estimators=2), _classes(_ROWS, 3)
+    found["boosting, three classes, many rows"] = NewtonBoostingClassifier(n_estimators=2), _classes(_MANY_ROWS, 3)
     found["boosting, ranking"] = NewtonBoostingRanker(n_estimators=2), _classes(_ROWS, 3)
     numbers = _classes(_ROWS, 11).astype(np.float64)
     for loss in ("squared_error", "absolute_error", "huber", "poisson"):
@@ -131,7 +132,7 @@ def _use(estimator: Any, y: NDArray[Any]) -> None:
 
 
 def _table(n_rows: int) -> NDArray[np.float64]:
-    """Few distinct values, many, and many with missing ones."""
+    """Few distinct values, twice, many, and many with missing ones."""
     row = np.arange(n_rows, dtype=np.float64)
     many = row * 389 % _ROWS
-    return np.column_stack([row % 5, many, np.where(row % 10 == 0, np.nan, many)])
+    return np.column_stack([row % 5, row % 3, many, np.where(row % 10 == 0, np.nan, many)])

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sapwood.codes.bins import MOST_BINS, Bins, LevelBins, NumberBins, cut_levels, cut_values
-from sapwood.kernels.binning import pack_rows
+from sapwood.codes.bundles import Bundles, find_bundles, is_worth_it, separate
+from sapwood.kernels.binning import pack_column
+from sapwood.kernels.histogram import RowCodes
 from sapwood.table.table import Table
 from sapwood.threads import blocks, run_all
 
@@ -21,11 +25,12 @@ WORD = 8  # codes of a row are read eight at a time
 
 @dataclass(frozen=True, eq=False)
 class BinnedTable:
-    """Codes of all cells. `rows` is padded to whole words."""
+    """Codes of all cells. `rows` has a byte for each bundle of columns and is padded to whole words."""
 
     bins: tuple[Bins, ...]
     columns: NDArray[np.uint8]  # (features, rows)
-    rows: NDArray[np.uint8]  # (rows, features padded)
+    rows: NDArray[np.uint8]  # (rows, bundles padded)
+    bundles: Bundles
 
     @property
     def n_rows(self) -> int:
@@ -38,13 +43,32 @@ class BinnedTable:
         return int(self.columns.shape[0])
 
     @property
+    def n_bundles(self) -> int:
+        """Bytes of a row that mean anything."""
+        return len(self.bundles.sizes)
+
+    @property
+    def is_bundled(self) -> bool:
+        """Whether some columns share a byte."""
+        return len(self.bundles.meanings) > 0
+
+    @cached_property
+    def row_codes(self) -> RowCodes:
+        """The rows as kernels want them."""
+        own = self.bundles
+        words, n_words = self.rows.view(np.uint64).reshape(-1), np.uint64(self.rows.shape[1] // WORD)
+        n_bundles = np.uint64(self.n_bundles)
+        return RowCodes(words, n_words, n_bundles, own.sizes, self.n_codes, own.home, own.meaning_of, own.meanings)
+
+    @cached_property
     def n_codes(self) -> NDArray[np.int64]:
         """Largest code of each column."""
         return np.array([bins.n_codes for bins in self.bins], dtype=np.int64)
 
     def part(self, start: int, stop: int) -> BinnedTable:
         """Some consecutive rows."""
-        return BinnedTable(self.bins, np.ascontiguousarray(self.columns[:, start:stop]), self.rows[start:stop])
+        columns = np.ascontiguousarray(self.columns[:, start:stop])
+        return BinnedTable(self.bins, columns, self.rows[start:stop], replace(self.bundles, codes=()))
 
     @property
     def is_category(self) -> NDArray[np.bool_]:
@@ -54,43 +78,49 @@ class BinnedTable:
 
 def find_bins(table: Table, max_bins: int, n_jobs: int = 1) -> tuple[Bins, ...]:
     """Cuts of every column, from a sample where there are many rows."""
-    sample = np.arange(table.n_rows)
+    sample: Any = slice(None)
     if table.n_rows > SAMPLE:  # evenly spaced, so that the sample does not depend on a seed
         sample = (np.arange(SAMPLE) * (table.n_rows / SAMPLE)).astype(np.int64)
     levels = table.schema.n_levels
 
     def cut(j: int) -> Bins:
-        values = table.values(j)
         if table.schema.columns[j].kind == "category":
-            return cut_levels(values, int(levels[j]), min(max_bins, MOST_BINS))
-        return cut_values(values[sample] if len(sample) < table.n_rows else values, max_bins)
+            return cut_levels(table.values(j), int(levels[j]), min(max_bins, MOST_BINS))
+        return cut_values(table.cells(j, sample), max_bins)
 
     return tuple(run_all([partial(cut, j) for j in range(table.n_features)], n_jobs))
 
 
 def bin_table(table: Table, bins: tuple[Bins, ...], n_jobs: int = 1) -> BinnedTable:
     """Code a table, block by block."""
-    n, width = table.n_rows, -(-table.n_features // WORD) * WORD
+    n = table.n_rows
     columns = np.empty((table.n_features, n), dtype=np.uint8)
-    rows = _aligned(n, width)
+    n_codes = np.array([own.n_codes for own in bins], dtype=np.int64)
     if table.n_features and table.explicit(0) is not None:  # sparse: never more than one column of values per thread
         run_all([partial(_code_column, table, j, bins[j], columns[j]) for j in range(table.n_features)], n_jobs)
-        run_all([partial(pack_rows, columns, *block, rows) for block in blocks(n, BLOCK)], n_jobs)
-        return BinnedTable(bins, columns, rows)
-    values = [table.values(j) for j in range(table.n_features)]
+    else:
+        run_all([partial(_code_rows, table, bins, columns, *block) for block in blocks(n, BLOCK)], n_jobs)
+    bundles = find_bundles(columns, n_codes, n_jobs) if is_worth_it(n, n_codes) else separate(columns, n_codes)
+    rows = _aligned(n, -(-len(bundles.sizes) // WORD) * WORD)
+    rows[:, len(bundles.sizes) :] = 0
+    run_all([partial(_pack, bundles.codes, rows, *block) for block in blocks(n, BLOCK)], n_jobs)
+    return BinnedTable(bins, columns, rows, replace(bundles, codes=()))
 
-    def code(start: int, stop: int) -> None:
-        for j, column in enumerate(values):
-            bins[j].write(column[start:stop], columns[j, start:stop])
-        pack_rows(columns, start, stop, rows)
 
-    run_all([partial(code, *block) for block in blocks(n, BLOCK)], n_jobs)
-    return BinnedTable(bins, columns, rows)
+def _code_rows(table: Table, bins: tuple[Bins, ...], columns: NDArray[np.uint8], start: int, stop: int) -> None:
+    for j, own in enumerate(bins):
+        own.write(table.cells(j, slice(start, stop)), columns[j, start:stop])
+
+
+def _pack(columns: Sequence[NDArray[np.uint8]], rows: NDArray[np.uint8], start: int, stop: int) -> None:
+    """Codes of a block from columns to rows; the block stays in the cache."""
+    for j, column in enumerate(columns):
+        pack_column(column, start, stop, j, rows)
 
 
 def _aligned(n: int, width: int) -> NDArray[np.uint8]:
-    """Zeros that begin with a cache line, so that a row of up to 32 columns never lies across two."""
-    buffer = np.zeros(n * width + LINE, dtype=np.uint8)
+    """Room that begins with a cache line, so that a row of up to 32 columns never lies across two."""
+    buffer = np.empty(n * width + LINE, dtype=np.uint8)
     start = -buffer.ctypes.data % LINE
     return buffer[start : start + n * width].reshape(n, width)
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from sapwood.kernels.binning import equal_counts, heavy_runs
+
 
 def equal_count_cuts(run_starts: NDArray[np.int64], n_bins: int) -> NDArray[np.int64]:
     """Choose at most `n_bins` bins of about equal row counts; a value is never divided between bins.
@@ -12,21 +14,18 @@ def equal_count_cuts(run_starts: NDArray[np.int64], n_bins: int) -> NDArray[np.i
     `run_starts` are the positions in the sorted column where a value begins, and the end. A value held by more rows
     than a bin's share counts as one share, so that what it has too much does not cost the other values their bins.
     """
-    sizes = np.diff(run_starts)
-    counted = np.minimum(sizes, _fair_share(sizes, n_bins))
-    middle = np.cumsum(counted) - counted / 2
-    bins = (middle * (n_bins / counted.sum())).astype(np.int64)
-    first_of_bin = np.flatnonzero(np.diff(bins, prepend=-1))
-    return np.append(run_starts[first_of_bin], run_starts[-1])
+    cuts = np.empty(n_bins + 1, dtype=np.int64)
+    count = equal_counts(run_starts, n_bins, _fair_share(run_starts, n_bins), cuts)
+    return np.append(cuts[:count], run_starts[-1])
 
 
-def _fair_share(sizes: NDArray[np.int64], n_bins: int) -> float:
+def _fair_share(run_starts: NDArray[np.int64], n_bins: int) -> float:
     """Rows of a bin once each value that holds more has a bin of its own and the others divide the rest."""
-    heavy = np.zeros(len(sizes), dtype=np.bool_)
-    share = sizes.sum() / n_bins
+    n_rows, n_heavy = int(run_starts[-1] - run_starts[0]), 0
+    share = n_rows / n_bins
     while True:
-        above = sizes > share
-        if (above == heavy).all() or above.sum() >= n_bins:
+        above, their_rows = heavy_runs(run_starts, share)
+        if above == n_heavy or above >= n_bins:
             return float(share)
-        heavy = above
-        share = sizes[~heavy].sum() / (n_bins - heavy.sum())
+        n_heavy = above
+        share = (n_rows - their_rows) / (n_bins - n_heavy)

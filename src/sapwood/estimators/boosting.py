@@ -57,6 +57,7 @@ class Boosting(RuledEstimator):
     weight_name: ClassVar[str] = "sample_weight"
 
     categorical_features: Any
+    sparse_absent: Literal["zero", "missing"] = "zero"
     unseen: Literal["missing", "error"]
     n_jobs: int | None
     random_state: Any
@@ -154,7 +155,8 @@ class Boosting(RuledEstimator):
 
     def _training_table(self, X: Any, start: Any) -> Table:
         if start is None:
-            return Table.from_any(X, categorical_features=self.categorical_features)
+            options = {"categorical_features": self.categorical_features, "sparse_absent": self.sparse_absent}
+            return Table.from_any(X, **options)
         return start.schema_.match(X, unseen="error", owner=type(self).__name__)  # type: ignore[no-any-return]
 
     def _training_rows(self, X: Any, y: Any, sample_weight: Any, read_queries: ReadQueries | None, start: Any) -> Rows:

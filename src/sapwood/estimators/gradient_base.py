@@ -16,7 +16,7 @@ from sapwood.boosting.columns import ColumnOptions
 from sapwood.boosting.ensemble import Ensemble
 from sapwood.boosting.fitting import Rows, Setup, fit_ensemble
 from sapwood.boosting.options import TreeOptions
-from sapwood.boosting.rate import learning_rate
+from sapwood.boosting.rate import Rate, learning_rate
 from sapwood.boosting.rounds import RoundOptions
 from sapwood.boosting.stages import Patience, Stages, stage_facts, stage_reporter
 from sapwood.boosting.training import Callback, Outcome, Plan, Progress
@@ -266,7 +266,7 @@ class GradientBoosting(Boosting):
             callbacks.append(self._ask(monitor, stages))
         if stages.held_out is not None and self.n_iter_no_change is not None:
             callbacks.append(Patience(stages, int(self.n_iter_no_change), self.tol))
-        return replace(plan, rate=rate, callbacks=[*callbacks, *plan.callbacks])
+        return replace(plan, rate=Rate(rate, plan.rate.needs_norm), callbacks=[*callbacks, *plan.callbacks])
 
     def _ask(self, monitor: Monitor, stages: Stages) -> Callback:
         def ask(progress: Progress) -> bool:

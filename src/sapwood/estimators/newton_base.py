@@ -144,6 +144,8 @@ class NewtonBoosting(Boosting):
         Hessian added to each level when levels are put in order.
     unseen : {"missing", "error"}
         What an unknown category does at prediction: go where missing values go, or raise.
+    sparse_absent : {"zero", "missing"}
+        What a cell means that a sparse matrix does not store; a stored zero is always zero.
     n_jobs : int or None
         Threads; -1 for all cores.
 
@@ -206,6 +208,7 @@ class NewtonBoosting(Boosting):
         cat_smooth: float = 0.0,
         categorical_features: Any = "from_dtype",
         unseen: Literal["missing", "error"] = "missing",
+        sparse_absent: Literal["zero", "missing"] = "zero",
         eval_metric: Any = None,
         early_stopping_rounds: int | None = None,
         validation_fraction: float | None = None,
@@ -249,6 +252,7 @@ class NewtonBoosting(Boosting):
         self.cat_smooth = cat_smooth
         self.categorical_features = categorical_features
         self.unseen = unseen
+        self.sparse_absent = sparse_absent
         self.eval_metric = eval_metric
         self.early_stopping_rounds = early_stopping_rounds
         self.validation_fraction = validation_fraction

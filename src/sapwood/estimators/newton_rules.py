@@ -111,6 +111,7 @@ NEWTON_RULES: Rules = {
     "cat_smooth": AT_LEAST_ZERO,
     "categorical_features": (OneOf("from_dtype"), ArrayLike(), Nothing()),
     "unseen": (OneOf("missing", "error"),),
+    "sparse_absent": (OneOf("zero", "missing"),),
     "objective": (Text(), CallableRule(), Nothing()),
     "quantile_alpha": (QUANTILE, Each((QUANTILE,), "such numbers")),
     "huber_delta": (POSITIVE,),

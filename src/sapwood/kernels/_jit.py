@@ -21,6 +21,16 @@ kernel = numba.njit(cache=True, nogil=True, error_model="numpy", _nrt=True, no_c
 # counting.
 lean_kernel = numba.njit(cache=True, nogil=True, error_model="numpy", _nrt=False, no_cfunc_wrapper=True)  # type: ignore[call-overload]
 
+# A lean kernel without NaN among its numbers, so that the largest of many can be found by many lanes at once.
+lane_kernel = numba.njit(  # type: ignore[call-overload]
+    cache=True, nogil=True, error_model="numpy", _nrt=False, no_cfunc_wrapper=True, fastmath={"nnan", "nsz"}
+)
+
+# A lean kernel that may round a product and a sum at once, where the processor can.
+sum_kernel = numba.njit(  # type: ignore[call-overload]
+    cache=True, nogil=True, error_model="numpy", _nrt=False, no_cfunc_wrapper=True, fastmath={"contract"}
+)
+
 # A part is copied into the kernels that call it before they are compiled, so that it is compiled once and costs no
 # call.
 part = numba.njit(inline="always", nogil=True, error_model="numpy")

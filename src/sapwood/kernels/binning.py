@@ -14,6 +14,7 @@ CELL_BITS = 14
 SHIFT = np.uint32(32 - CELL_BITS)
 SIGN = np.uint32(1 << 31)
 ONE = np.uint32(1)
+EIGHT = np.uint64(8)
 N_CELLS = 1 << CELL_BITS
 
 
@@ -31,12 +32,58 @@ def code_values(values, bits, cuts, begin, n_pairs, codes):
 
 
 @lean_kernel
-def pack_rows(columns, first, last, rows):
-    """Codes of a block from columns to rows, 64 rows at a time so that both stay in the cache; OUT rows."""
-    start = first
-    while start < last:
-        stop = min(start + 64, last)
-        for j in range(columns.shape[0]):
-            for i in range(start, stop):
-                rows[i, j] = columns[j, i]
-        start = stop
+def pack_column(column, first, last, j, rows):
+    """Codes of a column to rows, at place j of each; OUT rows."""
+    for i in range(np.uint64(first), np.uint64(last)):
+        rows[i, j] = column[i]
+
+
+@lean_kernel
+def equal_counts(run_starts, n_bins, share, cuts):
+    """Cut runs into bins of about equal counts, where no run counts more than the share; OUT cuts; returns how many."""
+    total = 0.0
+    for i in range(len(run_starts) - 1):
+        total += min(np.float64(run_starts[i + 1] - run_starts[i]), share)
+    before, last, count = 0.0, -1, 0
+    for i in range(len(run_starts) - 1):
+        counted = min(np.float64(run_starts[i + 1] - run_starts[i]), share)
+        before += counted
+        own = np.int64((before - counted / 2) * (n_bins / total))
+        if own != last:
+            cuts[count] = run_starts[i]
+            count += 1
+            last = own
+    return count
+
+
+@lean_kernel
+def heavy_runs(run_starts, share):
+    """How many runs are longer than a share, and how many rows they have together."""
+    count, rows = 0, 0
+    for i in range(len(run_starts) - 1):
+        size = run_starts[i + 1] - run_starts[i]
+        is_heavy = size > share
+        count += np.int64(is_heavy)
+        rows += size if is_heavy else 0
+    return count, rows
+
+
+@lean_kernel
+def mark_pairs(codes, other, first, last, seen):
+    """Note which pairs of codes occur in a block; OUT seen; returns how many are new, at least 257 if it gave up."""
+    count = 0
+    for i in range(np.uint64(first), np.uint64(last)):
+        pair = seen[codes[i]]
+        if pair[other[i]] == 0:
+            pair[other[i]] = 1
+            count += 1
+            if count > 256:
+                break
+    return count
+
+
+@lean_kernel
+def join_codes(codes, other, first, last, new_code, out):
+    """One code for each pair of codes; OUT out."""
+    for i in range(np.uint64(first), np.uint64(last)):
+        out[i] = new_code[np.uint64(codes[i]) << EIGHT | np.uint64(other[i])]

@@ -13,12 +13,17 @@ RULES = np.dtype(
         ("min_child_weight", np.float64),  # least hessian of a child
         ("min_child_rows", np.int64),  # more than 1 only where histograms count rows
         ("min_split_rows", np.int64),
+        ("min_child_share", np.float64),  # least share of the root's hessian in a child
+        ("min_decrease", np.float64),  # least gain of a split, twice and per hessian of the root
+        ("weak", np.float64),  # the same as a gain, once the root's hessian is known
         ("cat_smooth", np.float64),  # added to the hessian of a level when levels are put in order
         ("max_cat_to_onehot", np.int64),  # up to so many levels, one level is split off
         ("max_cat_threshold", np.int64),  # most levels on the smaller side of a split
         ("gradient_unit", np.float64),  # what 1 means in a histogram
         ("hessian_unit", np.float64),
         ("is_plain", np.bool_),  # no alpha, no largest step, no bounds: the short formula holds
+        ("lambda_units", np.float64),  # reg_lambda in units of the hessian
+        ("worth_unit", np.float64),  # gradient_unit^2 / hessian_unit, that of G^2 / (H + lambda)
     ]
 )
 
@@ -29,6 +34,7 @@ NODE = np.dtype(
         ("depth", np.int64),
         ("key", np.uint64),  # hash of the path from the root
         ("slot", np.int64),  # of its histogram in the pool, or -1
+        ("first", np.int64),  # where its records begin, if a kernel grows the tree
         ("n_rows", np.int64),
         ("gradient", np.int64),  # sums, in units
         ("hessian", np.int64),

@@ -161,12 +161,12 @@ def split_ranks(pieces, records, columns, nodes, spare, cuts):
 
 
 @lean_kernel
-def settle_by_rank(columns, nodes, splits, place, outside, first, last, leaf_of):
-    """Find the leaf of those of the rows first…last-1 that are in none; `place` numbers leaves by node. OUT leaf_of."""
+def settle_by_rank(columns, nodes, splits, first, last, leaf_of):
+    """Find the leaf of those of the rows first…last-1 that are in none; OUT leaf_of."""
     for row in range(first, last):
-        if leaf_of[row] == outside:
+        if leaf_of[row] >= len(splits):
             at = 0
             while splits[at]:
                 node = nodes[at]
                 at = node.left if goes_left(node, np.int64(columns[node.feature, row])) else node.right
-            leaf_of[row] = place[at]
+            leaf_of[row] = at

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sapwood.kernels._jit import lean_kernel
+from sapwood.kernels._jit import lane_kernel, lean_kernel
 
 HALF = np.uint64(32)
 SIXTEEN = np.uint64(16)
@@ -33,26 +33,31 @@ def write_records(rows, gradient, hessian, weight, gradient_scale, hessian_scale
         records[i] = record
 
 
-@lean_kernel
+@lane_kernel
 def largest(gradient, hessian, weight, first, last):
     """Largest |gradient| and hessian of a block, weights included."""
     g, h = 0.0, 0.0
-    for i in range(first, last):
-        w = 1.0 if weight is None else weight[i]
-        g = max(g, abs(gradient[i]) * w)
-        h = max(h, hessian[i] * w)
+    if weight is None:
+        for i in range(first, last):
+            g = max(g, abs(gradient[i]))
+            h = max(h, hessian[i])
+    else:
+        for i in range(first, last):
+            g = max(g, abs(gradient[i]) * weight[i])
+            h = max(h, hessian[i] * weight[i])
     return g, h
 
 
 @lean_kernel
-def count_large(gradient, hessian, weight, least_gradient, least_hessian, first, last):
-    """How many rows of a block have a gradient, and how many a hessian, of at least so much."""
-    n_g, n_h = 0, 0
-    for i in range(first, last):
+def count_large(gradient, hessian, weight, least_gradient, least_hessian, first, last, step):
+    """How many of every step-th row have a gradient, how many a hessian, of at least so much; and of how many."""
+    n, n_g, n_h = 0, 0, 0
+    for i in range(first, last, step):
         w = 1.0 if weight is None else weight[i]
+        n += 1
         n_g += np.int64(abs(gradient[i]) * w >= least_gradient)
         n_h += np.int64(hessian[i] * w >= least_hessian)
-    return n_g, n_h
+    return n_g, n_h, n
 
 
 @lean_kernel
@@ -104,7 +109,7 @@ def mark_leaves(pieces, records, leaf_of):
 
 @lean_kernel
 def sum_by_leaf(leaf_of, gradient, hessian, weight, gradient_scale, hessian_scale, first, last, sums):
-    """Sums of each leaf in fine whole numbers; rows in no leaf are numbered len(sums). OUT sums."""
+    """Sums of each leaf in fine whole numbers; rows outside of the tree have a number beyond all nodes. OUT sums."""
     for row in range(np.uint64(first), np.uint64(last)):
         leaf = np.uint64(leaf_of[row])
         if leaf < np.uint64(len(sums)):
@@ -121,11 +126,11 @@ def add_by_leaf(leaf_of, values, first, last, score):
 
 
 @lean_kernel
-def settle_by_code(columns, feature, left, right, tables, place, outside, first, last, leaf_of):
-    """Find the leaf of those of the rows first…last-1 that are in none; `place` numbers leaves by node. OUT leaf_of."""
+def settle_by_code(columns, feature, left, right, tables, first, last, leaf_of):
+    """Find the leaf of those of the rows first…last-1 that are in none; OUT leaf_of."""
     for row in range(first, last):
-        if leaf_of[row] == outside:
+        if leaf_of[row] >= len(feature):
             node = 0
             while feature[node] >= 0:
                 node = left[node] if tables[node, columns[feature[node], row]] else right[node]
-            leaf_of[row] = place[node]
+            leaf_of[row] = node

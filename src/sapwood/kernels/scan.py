@@ -6,12 +6,36 @@ sides, the right one first; a better split must be truly better, so that of equa
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
 
-from sapwood.kernels._jit import ONE, lean_kernel, part
-from sapwood.kernels.newton import NO_GAIN, leaf_weight, worth, worth_at
+from sapwood.kernels._jit import ONE, lane_kernel, lean_kernel, part
+from sapwood.kernels.newton import NO_GAIN, leaf_weight, worth, worth_at, worth_of_both
 
+Array = Any
 LEAST_GAIN = 1e-9  # of what the children are worth: smaller gains, and smaller differences of gains, are rounding
+
+
+class Lanes(NamedTuple):
+    """Room for the candidates of one column, and the codes 1, 2, …."""
+
+    codes: Array  # (256,)
+    left_g: Array  # (256,) sums of the codes up to each
+    left_h: Array
+    both: Array  # (257,) what the children are worth that part after it
+    both_missing: Array  # the same with missing rows on the left
+    bits: Array  # the same memory as whole numbers
+    bits_missing: Array
+    keys: Array  # (256,) levels in order
+    order: Array
+
+
+def new_lanes() -> Lanes:
+    """Room for one thread."""
+    ints, both, keys = np.empty((3, 256), dtype=np.int64), np.empty((2, 257)), np.empty(256)
+    bits = both.view(np.int64)
+    return Lanes(np.arange(1, 257), ints[0], ints[1], both[0], both[1], bits[0], bits[1], keys, ints[2])
 
 
 @part
@@ -23,15 +47,28 @@ def is_large_enough(h, n, rules, counts):
 @lean_kernel
 def worth_of_children(left_g, left_h, g, h, rules, sign, node):
     """What both children are worth together; NO_GAIN if a monotone constraint forbids them."""
+    if rules.is_plain:
+        D_left, D_right = np.float64(left_h) + rules.lambda_units, np.float64(h - left_h) + rules.lambda_units
+        return rules.worth_unit * worth_of_both(np.float64(left_g), D_left, np.float64(g - left_g), D_right)
     G_left, H_left = left_g * rules.gradient_unit, left_h * rules.hessian_unit
     G_right, H_right = (g - left_g) * rules.gradient_unit, (h - left_h) * rules.hessian_unit
-    if rules.is_plain:
-        return G_left * G_left / (H_left + rules.reg_lambda) + G_right * G_right / (H_right + rules.reg_lambda)
     left = leaf_weight(G_left, H_left, rules, node.lower, node.upper)
     right = leaf_weight(G_right, H_right, rules, node.lower, node.upper)
     if sign * (right - left) < 0.0:
         return NO_GAIN
     return worth_at(G_left, H_left, rules, left) + worth_at(G_right, H_right, rules, right)
+
+
+@part
+def gain_of(both, parent, best):
+    """Gain of children worth so much if it beats the best so far, else NO_GAIN."""
+    gain = NO_GAIN
+    slack = LEAST_GAIN * abs(both)
+    if both - parent > slack:
+        gain = 0.5 * (both - parent)
+        if gain <= best + slack:
+            gain = NO_GAIN
+    return gain
 
 
 @lean_kernel
@@ -42,11 +79,7 @@ def gain_beyond(left_g, left_h, left_n, rules, counts, sign, parent, node):
         h - left_h, node.n_rows - left_n, rules, counts
     ):
         both = worth_of_children(left_g, left_h, g, h, rules, sign, node)
-        slack = LEAST_GAIN * abs(both)
-        if both - parent > slack:
-            gain = 0.5 * (both - parent)
-            if gain <= node.gain + slack:
-                gain = NO_GAIN
+        gain = gain_of(both, parent, node.gain)
     return gain
 
 
@@ -58,42 +91,138 @@ def keep(node, gain, feature, code, next_code, missing_left, left_g, left_h):
 
 
 @lean_kernel
-def list_codes(hist, n_codes, codes):
-    """Codes of values present in the node, ascending; OUT codes; returns how many."""
-    count = 0
-    for code in range(1, n_codes + 1):
-        codes[count] = code
-        count += np.int64(hist[code, 1] != 0 or hist[code, 0] != 0)
-    return count
+def sum_left(hist, codes, count, left_g, left_h):
+    """Sums of the codes up to each; OUT left_g, left_h."""
+    g, h = np.int64(0), np.int64(0)
+    for i in range(count):
+        code = codes[i]
+        g += hist[code, 0]
+        h += hist[code, 1]
+        left_g[i], left_h[i] = g, h
+
+
+@lane_kernel
+def weigh(left_g, left_h, count, more_g, more_h, g, h, lambda_, least_h, both):
+    """What children are worth, in units, that part after each code; `more` goes left too. OUT both."""
+    for i in range(count):
+        own_g, own_h = left_g[i] + more_g, left_h[i] + more_h
+        H_left, H_right = np.float64(own_h), np.float64(h - own_h)
+        found = worth_of_both(np.float64(own_g), H_left + lambda_, np.float64(g - own_g), H_right + lambda_)
+        both[i] = found if min(H_left, H_right) >= least_h else NO_GAIN
+
+
+@lane_kernel
+def largest_of(both, bits, count):
+    """The largest of some numbers that are not negative, NO_GAIN aside, with room for one more.
+
+    `bits` are those of `both`: as whole numbers they are ordered in the same way, and many are compared at once.
+    """
+    most = np.int64(-1)
+    for i in range(count):
+        most = max(most, bits[i])
+    if most < 0:
+        return NO_GAIN
+    bits[256] = most
+    return both[256]
+
+
+@lean_kernel
+def next_present(hist, codes, count, i):
+    """The first code after the i-th that the node has, or 0."""
+    for k in range(i + 1, count):
+        if hist[codes[k], 1] != 0 or hist[codes[k], 0] != 0:
+            return codes[k]
+    return np.int64(0)
+
+
+@lean_kernel
+def pick(both, both_missing, count, rules, parent, node):
+    """Of the cuts in order, the one that no later one truly beats; returns its place and whether missing go left."""
+    best, place, missing_left = node.gain, -1, False
+    for i in range(count):
+        gain = gain_of(rules.worth_unit * both[i], parent, best)
+        if gain > NO_GAIN:
+            best, place, missing_left = gain, i, False
+        if both_missing is not None:
+            gain = gain_of(rules.worth_unit * both_missing[i], parent, best)
+            if gain > NO_GAIN:
+                best, place, missing_left = gain, i, True
+    return best, place, missing_left
+
+
+@lean_kernel
+def scan_plain(hist, codes, count, rules, parent, feature, lanes, node):
+    """Try all cuts between codes by the short formula, many at once; OUT node, if a better one is found."""
+    g, h = node.gradient, node.hessian
+    least_h = max(rules.min_child_weight / rules.hessian_unit, 1.0)
+    missing_g, missing_h = hist[0, 0], hist[0, 1]
+    some_missing = missing_h > 0 or missing_g != 0
+    left_g, left_h = lanes.left_g, lanes.left_h
+    sum_left(hist, codes, count, left_g, left_h)
+    lambda_ = rules.lambda_units
+    weigh(left_g, left_h, count, 0, 0, g, h, lambda_, least_h, lanes.both)
+    most = largest_of(lanes.both, lanes.bits, count)
+    if some_missing:
+        both, bits = lanes.both_missing, lanes.bits_missing
+        weigh(left_g, left_h, count, missing_g, missing_h, g, h, lambda_, least_h, both)
+        i = 0
+        while i < count and left_h[i] == 0 and left_g[i] == 0:  # no values yet: missing rows would be alone
+            both[i] = NO_GAIN
+            i += 1
+        most = max(most, largest_of(both, bits, count))
+    if gain_of(rules.worth_unit * most, parent, node.gain) == NO_GAIN:
+        return
+    if some_missing:
+        gain, i, missing_left = pick(lanes.both, lanes.both_missing, count, rules, parent, node)
+        if missing_left:
+            missing_g, missing_h = left_g[i] + missing_g, left_h[i] + missing_h
+        else:
+            missing_g, missing_h = left_g[i], left_h[i]
+    else:
+        gain, i, missing_left = pick(lanes.both, None, count, rules, parent, node)
+        missing_g, missing_h = left_g[i], left_h[i]
+        missing_left = 2 * missing_h > h  # rows without a value follow the larger child
+    keep(node, gain, feature, codes[i], next_present(hist, codes, count, i), missing_left, missing_g, missing_h)
 
 
 @lean_kernel
 def scan_numbers(hist, codes, count, rules, sign, parent, feature, node):
-    """Try all cuts between the codes present; OUT node, if a better one is found."""
+    """Try all cuts between codes, one by one; OUT node, if a better one is found."""
     counts = hist.shape[1] > 2
     some_missing = hist[0, 1] > 0 or hist[0, 0] != 0
     left_g, left_h, left_n = 0, 0, 0
-    found = False
+    found = -1
     for i in range(count if some_missing else count - 1):
         code = codes[i]
+        if hist[code, 1] == 0 and hist[code, 0] == 0:
+            continue
         left_g += hist[code, 0]
         left_h += hist[code, 1]
         if counts:
             left_n += hist[code, 2]
-        gain = gain_beyond(left_g, left_h, left_n, rules, counts, sign, parent, node)
-        if gain > NO_GAIN:
-            keep(node, gain, feature, code, codes[i + 1] if i + 1 < count else 0, False, left_g, left_h)
-            found = True
-        if some_missing:
-            with_g, with_h, with_n = left_g + hist[0, 0], left_h + hist[0, 1], left_n
-            if counts:
-                with_n += hist[0, 2]
+        for turn in range(2 if some_missing else 1):
+            with_g, with_h, with_n = left_g, left_h, left_n
+            if turn == 1:
+                with_g, with_h = with_g + hist[0, 0], with_h + hist[0, 1]
+                if counts:
+                    with_n += hist[0, 2]
             gain = gain_beyond(with_g, with_h, with_n, rules, counts, sign, parent, node)
             if gain > NO_GAIN:
-                keep(node, gain, feature, code, codes[i + 1] if i + 1 < count else 0, True, with_g, with_h)
-                found = True
-    if found and not some_missing:
-        node.missing_left = 2 * node.left_hessian > node.hessian  # rows without a value follow the larger child
+                keep(node, gain, feature, code, 0, turn == 1, with_g, with_h)
+                found = i
+    if found >= 0:
+        node.next_code = next_present(hist, codes, count, found)
+        if not some_missing:
+            node.missing_left = 2 * node.left_hessian > node.hessian  # rows without a value follow the larger child
+
+
+@lean_kernel
+def scan_column(hist, codes, count, rules, sign, parent, feature, lanes, node):
+    """Try all cuts between some ascending codes, those of a node's values among them; OUT node."""
+    if rules.is_plain and hist.shape[1] == 2:
+        scan_plain(hist, codes, count, rules, parent, feature, lanes, node)
+    else:
+        scan_numbers(hist, codes, count, rules, sign, parent, feature, node)
 
 
 @lean_kernel
@@ -166,7 +295,7 @@ def scan_levels(hist, n_codes, rules, parent, feature, keys, order, node):
 
 
 @lean_kernel
-def scan_node(hists, mask, first, last, n_codes, is_category, signs, rules, keys, order, node):
+def scan_node(hists, mask, first, last, n_codes, is_category, signs, rules, lanes, node):
     """Best split of a node among those of the columns first…last-1 that are in the mask; OUT node."""
     node.gain, node.feature = NO_GAIN, -1
     G, H = node.gradient * rules.gradient_unit, node.hessian * rules.hessian_unit
@@ -175,15 +304,15 @@ def scan_node(hists, mask, first, last, n_codes, is_category, signs, rules, keys
         if mask[f]:
             hist = hists[256 * f : 256 * f + 256]
             if is_category[f]:
-                scan_levels(hist, n_codes[f], rules, parent, f, keys, order, node)
+                scan_levels(hist, n_codes[f], rules, parent, f, lanes.keys, lanes.order, node)
             else:
-                scan_numbers(hist, order, list_codes(hist, n_codes[f], order), rules, signs[f], parent, f, node)
+                scan_column(hist, lanes.codes, n_codes[f], rules, signs[f], parent, f, lanes, node)
 
 
 @lean_kernel
-def scan_nodes(pool, ids, usable, first, last, n_codes, is_category, signs, rules, keys, order, nodes):
+def scan_nodes(pool, ids, usable, first, last, n_codes, is_category, signs, rules, lanes, nodes):
     """Best split of each node; one row of `usable` may serve all. OUT nodes."""
     for k in range(len(ids)):
         node = nodes[ids[k]]
         mask = usable[k if len(usable) > 1 else 0]
-        scan_node(pool[node.slot], mask, first, last, n_codes, is_category, signs, rules, keys, order, node)
+        scan_node(pool[node.slot], mask, first, last, n_codes, is_category, signs, rules, lanes, node)

@@ -9,10 +9,11 @@ from __future__ import annotations
 import numpy as np
 
 from sapwood.kernels._jit import lean_kernel, lowest_bit
+from sapwood.kernels.histogram import add_code
 from sapwood.kernels.newton import NO_GAIN, worth
-from sapwood.kernels.scan import scan_levels, scan_numbers
+from sapwood.kernels.scan import scan_column, scan_levels
 
-SMALL = 192  # rows
+SMALL = 96  # rows
 HALF = np.uint64(32)
 SIXTEEN = np.uint64(16)
 LOW = np.uint64(0xFFFF)
@@ -53,12 +54,9 @@ def count_rows(rows, values, n, column, present, hist):
     """Histogram of one column, and a bitmap of its codes; OUT hist, present."""
     for word in range(4):
         present[word] = 0
-    for i in range(n):
+    for i in range(np.uint64(n)):
         code = np.uint64(column[rows[i]])
-        hist[code, 0] += values[i, 0]
-        hist[code, 1] += values[i, 1]
-        if hist.shape[1] > 2:
-            hist[code, 2] += 1
+        add_code(hist, code, values[i, 0], values[i, 1])
         present[code >> SIX] |= BIT << (code & LOW_6)
 
 
@@ -77,27 +75,29 @@ def list_present(present, hist, codes):
 
 
 @lean_kernel
-def clear_rows(rows, n, column, hist):
-    """Make the codes of rows zero again; OUT hist."""
-    for i in range(n):
-        for d in range(hist.shape[1]):
-            hist[column[rows[i]], d] = 0
+def clear_present(present, hist):
+    """Make the codes in a bitmap zero again; OUT hist."""
+    for word in range(4):
+        bits = present[word]
+        while bits != 0:
+            code = np.uint64(64 * word) + lowest_bit(bits)
+            bits &= bits - BIT
+            for d in range(hist.shape[1]):
+                hist[code, d] = 0
 
 
 @lean_kernel
-def scan_rows(rows, values, n, columns, mask, n_codes, is_category, signs, rules, scratch, node):
-    """Best split of a node from its rows; `scratch.hist` is zero before and after. OUT node."""
+def scan_rows(rows, values, n, columns, mask, n_codes, is_category, signs, rules, hist, codes, present, lanes, node):
+    """Best split of a node from its rows; `hist` is zero before and after. OUT node."""
     node.gain, node.feature = NO_GAIN, -1
     G, H = node.gradient * rules.gradient_unit, node.hessian * rules.hessian_unit
     parent = worth(G, H, rules, node.lower, node.upper)
-    hist, codes = scratch.hist, scratch.codes
     for f in range(columns.shape[0]):
         if not mask[f]:
             continue
-        count_rows(rows, values, n, columns[f], scratch.present, hist)
+        count_rows(rows, values, n, columns[f], present, hist)
         if is_category[f]:
-            scan_levels(hist, n_codes[f], rules, parent, f, scratch.keys, scratch.order, node)
+            scan_levels(hist, n_codes[f], rules, parent, f, lanes.keys, lanes.order, node)
         else:
-            count = list_present(scratch.present, hist, codes)
-            scan_numbers(hist, codes, count, rules, signs[f], parent, f, node)
-        clear_rows(rows, n, columns[f], hist)
+            scan_column(hist, codes, list_present(present, hist, codes), rules, signs[f], parent, f, lanes, node)
+        clear_present(present, hist)

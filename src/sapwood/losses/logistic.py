@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logit
 
+from sapwood.kernels.exponential import logistic_derivatives
 from sapwood.losses.centre import log_odds
 from sapwood.losses.exponent import sigmoid
 from sapwood.losses.loss import LEAST_HESSIAN, LEAST_SHARE, Floats, Loss, Target
@@ -21,6 +22,7 @@ class Logistic(Loss):
     """
 
     name: ClassVar[str] = "logistic"
+    bounded: ClassVar[bool] = True
     _domain = "the classes 0 and 1"
     _remedy = "Use the codes of two classes, or 'multinomial' for more."
 
@@ -34,11 +36,7 @@ class Logistic(Loss):
 
     def derivatives(self, y: Target, score: Floats, gradient: Floats, hessian: Floats) -> None:
         """The differences p - y and the products p (1 - p); OUT gradient, hessian."""
-        side = 1.0 - 2.0 * y
-        wrong = sigmoid(np.multiply(side, score, out=gradient), out=hessian)
-        np.multiply(side, wrong, out=gradient)
-        hessian *= 1.0 - wrong
-        np.maximum(hessian, LEAST_HESSIAN, out=hessian)
+        logistic_derivatives(y, score[0], LEAST_HESSIAN, gradient[0], hessian[0])
 
     def losses(self, y: Target, score: Floats) -> Floats:
         """Log(1 + e^F) - y F."""

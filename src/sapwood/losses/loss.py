@@ -35,6 +35,9 @@ class Loss(ABC):
     whole: ClassVar[bool] = False
     """Rows depend on each other: `derivatives` and `losses` need all of them at once."""
 
+    bounded: ClassVar[bool] = False
+    """Derivatives are at most 1 in size, whatever the target: float32 holds those of many rows well enough."""
+
     n_scores: int = 1
     """Scores of a row, and so trees in a round: classes or quantiles."""
     step_factor: float = 1.0

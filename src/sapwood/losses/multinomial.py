@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from sapwood.kernels.exponential import add_exponential, class_derivatives, keep_larger
 from sapwood.losses.centre import class_shares
 from sapwood.losses.loss import LEAST_HESSIAN, LEAST_SHARE, Floats, Loss, Target
 from sapwood.parameters import Flag, Interval, Rule, check_parameters
@@ -33,6 +34,7 @@ class Multinomial(Loss):
     """
 
     name: ClassVar[str] = "multinomial"
+    bounded: ClassVar[bool] = True
     xgboost_factor: ClassVar[float] = 2.0
     _remedy = "Use the codes of the classes, or a larger n_classes."
 
@@ -57,9 +59,13 @@ class Multinomial(Loss):
 
     def derivatives(self, y: Target, score: Floats, gradient: Floats, hessian: Floats) -> None:
         """The differences p_k - 1(y = k) and the products p_k (1 - p_k); OUT gradient, hessian."""
-        shares = self.response(score)
-        np.maximum(shares * (1.0 - shares), LEAST_HESSIAN, out=hessian)
-        np.subtract(shares, y == np.arange(self.n_scores)[:, None], out=gradient)
+        most, total = score[0].copy(), np.zeros(score.shape[1])
+        for own in score[1:]:
+            keep_larger(own, most)
+        for own, part in zip(score, gradient, strict=True):
+            add_exponential(own, most, part, total)
+        for k in range(self.n_scores):
+            class_derivatives(y, float(k), total, LEAST_HESSIAN, gradient[k], hessian[k])
 
     def losses(self, y: Target, score: Floats) -> Floats:
         """Log Σ_j e^F_j - F_y."""

@@ -9,8 +9,7 @@ import math
 from dataclasses import dataclass
 
 PACKED_ROWS = 1 << 16  # from so many rows on, one 64-bit number holds both sums of a code
-PACKED_BITS = 15  # at most: a packed number has 16 bits, one of them the sign
-LEAST_BITS = 11
+PACKED_BITS = 15  # a packed number has 16 bits, one of them the sign
 WIDE_BITS = 40
 SUM_BITS = 62
 LEAST_EXPONENT = -1000  # a unit must have an inverse
@@ -32,7 +31,7 @@ class Quanta:
         """For gradients up to the largest ones, of n_rows rows in all shards together."""
         row_bits = max(1, math.ceil(math.log2(max(n_rows, 2))))
         fine = min(WIDE_BITS, SUM_BITS - row_bits)
-        bits = max(LEAST_BITS, min(PACKED_BITS, 31 - row_bits)) if packed else fine
+        bits = PACKED_BITS if packed else fine
         return cls(
             packed,
             unit(largest_gradient, bits),

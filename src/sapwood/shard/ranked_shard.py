@@ -71,10 +71,8 @@ class RankedShard(Shard):
             tasks.append(partial(split_ranks, pieces, self._records, self.table.columns, nodes, self._spare, cut))
         return tasks
 
-    def _finder(self, nodes: NDArray[Any], splits: NDArray[np.bool_], place: Ints) -> Callable[..., None]:
-        return partial(
-            settle_by_rank, self.table.columns, self._by_threshold(nodes, splits), splits, place, self._n_leaves
-        )
+    def _finder(self, nodes: NDArray[Any], splits: NDArray[np.bool_]) -> Callable[..., None]:
+        return partial(settle_by_rank, self.table.columns, self._by_threshold(nodes, splits), splits)
 
     def _by_threshold(self, nodes: NDArray[Any], splits: NDArray[np.bool_]) -> NDArray[Any]:
         """Nodes for rows that did not take part, whose values may lie between those that the split was made between."""

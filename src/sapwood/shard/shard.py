@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from sapwood.codes.binned import BinnedTable
 from sapwood.codes.ranked import RankedTable
 from sapwood.kernels.branching import write_tables
 from sapwood.kernels.histogram import add_to, build
+from sapwood.kernels.memory import address
 from sapwood.kernels.routing import (
     add_by_leaf,
     count_large,
@@ -29,12 +31,10 @@ from sapwood.kernels.routing import (
     sum_by_leaf,
     write_records,
 )
-from sapwood.kernels.whole_tree import RowWork
 from sapwood.shard.dealing import Piece, deal
 from sapwood.shard.quanta import Quanta
-from sapwood.threads import blocks, run_all
+from sapwood.threads import run_all
 
-BLOCK = 1 << 16  # rows of one task in passes over all rows
 ROWS_PER_THREAD = 8192  # fewer rows are not worth waking another thread for
 
 Floats = NDArray[np.float64]
@@ -48,17 +48,17 @@ class Shard:
         self.table: Any = table
         self.n_jobs = n_jobs
         self.offset = offset  # of its first row among all rows
-        self._records = np.empty(table.n_rows, dtype=np.uint64)
-        self._spare = np.empty(table.n_rows, dtype=np.uint64)
+        self._buffers = np.empty((2, table.n_rows), dtype=np.uint64)
+        self._records, self._spare = self._buffers
         self._wide: NDArray[np.int64] | None = None
         self._leaf_of = np.empty(0, dtype=np.uint16)
         self._ranges: dict[int, tuple[int, int]] = {}
+        self._described: tuple[Any, ...] = (None,) * 3  # arrays that the team was last told of
         self._prepare()
 
     def _prepare(self) -> None:
-        self._words = self.table.rows.view(np.uint64).reshape(-1)
-        self._n_words = np.uint64(self.table.rows.shape[1] // 8)
-        self._packed = [self._new_packed() for _ in range(self.n_jobs)]
+        self._packed = np.zeros((self.n_jobs, 256 * self.table.n_bundles), dtype=np.int64)
+        self._sums = np.zeros((self.n_jobs, 0, 2), dtype=np.int64)
 
     @property
     def n_rows(self) -> int:
@@ -77,16 +77,14 @@ class Shard:
     def largest(self) -> tuple[float, float]:
         """Largest |gradient| and hessian, weights included."""
         of = self.gradient, self.hessian, self.weight
-        tasks = [partial(largest, *of, *block) for block in blocks(self.n_rows, BLOCK)]
+        tasks = [partial(largest, *of, *block) for block in self._shares()]
         found = np.array(run_all(tasks, self.n_jobs)).reshape(-1, 2)
         return float(found[:, 0].max(initial=0.0)), float(found[:, 1].max(initial=0.0))
 
-    def count_large(self, gradient: float, hessian: float) -> tuple[int, int]:
-        """How many rows have a gradient, and how many a hessian, of at least so much."""
+    def count_large(self, gradient: float, hessian: float, step: int) -> Ints:
+        """Of every step-th row: how many have a gradient, or a hessian, of at least so much; and how many there are."""
         of = self.gradient, self.hessian, self.weight, gradient, hessian
-        tasks = [partial(count_large, *of, *block) for block in blocks(self.n_rows, BLOCK)]
-        found = np.array(run_all(tasks, self.n_jobs)).reshape(-1, 2).sum(axis=0)
-        return int(found[0]), int(found[1])
+        return np.array(count_large(*of, -self.offset % step, self.n_rows, step), dtype=np.int64)
 
     def begin(self, quanta: Quanta, rows: NDArray[Any] | None = None) -> None:
         """Start a tree on all rows, or on some; the root is node 0."""
@@ -96,45 +94,52 @@ class Shard:
             self._wide = np.empty((self.n_rows, 2), dtype=np.int64)
         wide = None if quanta.packed else self._wide
         of, scales = (self.gradient, self.hessian, self.weight), (1.0 / quanta.gradient_unit, 1.0 / quanta.hessian_unit)
-        tasks = [partial(write_records, rows, *of, *scales, *block, self._records, wide) for block in blocks(n, BLOCK)]
+        tasks = [partial(write_records, rows, *of, *scales, *block, self._records, wide) for block in self._shares(n)]
         run_all(tasks, self.n_jobs)
+        self._n_inside = n
         self._ranges = {0: (0, n)}
 
-    @property
-    def wide_quanta(self) -> NDArray[np.int64] | None:
-        """Whole numbers of the rows, or None if they are packed into the records."""
-        return None if self.quanta.packed else self._wide
+    def describe(self, team: NDArray[Any], n_nodes: int, n_sums: int) -> None:
+        """Tell a team where rows, codes and gradients are, for a tree of at most so many nodes; OUT team."""
+        self._number_leaves(n_nodes)
+        self._make_sums(n_sums)
+        team["block_rows"], team["is_packed"] = self.quanta.block_rows, self.quanta.packed
+        places = self._leaf_of, self._sums, self._wide
+        if all(array is known for array, known in zip(places, self._described, strict=True)):
+            return
+        self._described = places
+        codes = self.table.row_codes
+        arrays = {
+            **{"records": self._buffers, "columns": self.table.columns, "words": codes.words, "sizes": codes.sizes},
+            **{"home": codes.home, "meaning_of": codes.meaning_of, "meanings": codes.meanings},
+            **{"packed": self._packed, "bundle_sums": self._sums, "leaf_of": self._leaf_of},
+        }
+        if self._wide is not None:
+            arrays["quanta"] = self._wide
+        for name, array in arrays.items():
+            team[name] = address(array)
+        team["n_rows"], team["n_words"], team["n_bundles"] = self.n_rows, codes.n_words, codes.n_bundles
+        team["n_meanings"], team["is_short"] = len(codes.meanings), self._leaf_of.dtype == np.uint16
 
-    def work(self, p: int) -> RowWork:
-        """All that a kernel needs for row work of its own; those of different p may work at the same time."""
-        while len(self._packed) <= p:
-            self._packed.append(self._new_packed())
-        return RowWork(
-            self._records,
-            self._spare,
-            self.table.columns,
-            self._words,
-            self._n_words,
-            np.uint64(self.table.n_features),
-            np.uint64(self.quanta.block_rows),
-            self._packed[p],
-        )
+    def _number_leaves(self, n_nodes: int) -> None:
+        """Room for the leaf of every row; rows outside of the tree are in none."""
+        dtype = np.uint16 if n_nodes < 2**16 else np.uint32
+        if self._leaf_of.dtype != dtype or len(self._leaf_of) != self.n_rows:
+            self._leaf_of = np.empty(self.n_rows, dtype=dtype)
+        if self._n_inside < self.n_rows:
+            self._leaf_of.fill(np.iinfo(dtype).max)
 
-    def _new_packed(self) -> Ints:
-        return np.zeros(256 * self.table.n_features, dtype=np.int64)
-
-    def range_of(self, node: int) -> tuple[int, int]:
-        """Where the records of a node are."""
-        return self._ranges[node]
-
-    def adopt(self, ids: Ints, firsts: Ints, lasts: Ints) -> None:
-        """Take over the ranges of nodes from a kernel that moved the rows itself."""
-        self._ranges.update(zip(ids.tolist(), zip(firsts.tolist(), lasts.tolist(), strict=True), strict=True))
+    def _make_sums(self, n_sums: int) -> None:
+        """Room for wide sums of bundles, where columns are bundled."""
+        n_codes = 256 * self.table.n_bundles if self.table.is_bundled and not self.quanta.packed else 0
+        if self._sums.shape[1:] != (n_codes, n_sums):
+            self._sums = np.zeros((self.n_jobs, n_codes, n_sums), dtype=np.int64)
 
     def histograms(
         self, ids: Sequence[int], pool: NDArray[np.int64], slots: Sequence[int], spare: Sequence[int]
     ) -> None:
         """Histograms of nodes into slots of the pool; the n_jobs - 1 spare slots are for nodes cut between threads."""
+        self._make_sums(pool.shape[2])
         ranges = [self._ranges[i] for i in ids]
         parts = deal(ranges, self._n_threads(ranges, self.table.n_features))
         tasks, joins = [], []
@@ -154,12 +159,11 @@ class Shard:
         build(
             pieces,
             self._records,
-            self._words,
-            self._n_words,
-            np.uint64(self.table.n_features),
+            self.table.row_codes,
             np.uint64(self.quanta.block_rows),
             None if self.quanta.packed else self._wide,
             self._packed[part],
+            self._sums[part],
             pool,
         )
 
@@ -202,60 +206,58 @@ class Shard:
                 borders[node] = join_pieces(self._records, self._spare, firsts, inner, lasts)
         return borders
 
-    def settle(self, leaves: Sequence[int]) -> None:
-        """Growth is over: note the leaf of every row, by its place among the leaves; len(leaves) for rows outside."""
-        self._n_leaves = len(leaves)
-        dtype = np.uint16 if len(leaves) < 2**16 else np.uint32
-        if self._leaf_of.dtype != dtype or len(self._leaf_of) != self.n_rows:
-            self._leaf_of = np.empty(self.n_rows, dtype=dtype)
+    def settle(self, leaves: Sequence[int], n_nodes: int) -> None:
+        """Growth is over: note the leaf of every row, as the number of its node."""
+        self._number_leaves(n_nodes)
         ranges = [self._ranges[i] for i in leaves]
-        if sum(last - first for first, last in ranges) < self.n_rows:
-            self._leaf_of.fill(len(leaves))
         tasks = []
         for part in deal(ranges, self._n_threads(ranges, 4)):
-            pieces = np.array([(first, last, leaf) for leaf, first, last in part], dtype=np.int64)
+            pieces = np.array([(first, last, leaves[k]) for k, first, last in part], dtype=np.int64)
             tasks.append(partial(mark_leaves, pieces, self._records, self._leaf_of))
         run_all(tasks, self.n_jobs)
 
-    def leaf_sums(self, quanta: Quanta | None = None) -> Ints:
-        """Sums of gradient and hessian of the leaves, in fine units: the tree's own, or others."""
+    def merge_leaves(self, home: Ints) -> None:
+        """Rows move from nodes that were cut off to the leaves above them: home[node]."""
+        inside = self._leaf_of < len(home)
+        self._leaf_of[inside] = home[self._leaf_of[inside]]
+
+    def leaf_sums(self, n_nodes: int, quanta: Quanta | None = None) -> Ints:
+        """Sums of gradient and hessian of the leaves, by node, in fine units: the tree's own, or others."""
         quanta = self.quanta if quanta is None else quanta
         of = self._leaf_of, self.gradient, self.hessian, self.weight
         scales = 1.0 / quanta.fine_gradient_unit, 1.0 / quanta.fine_hessian_unit
 
         def add(start: int, stop: int) -> Ints:
-            sums = np.zeros((self._n_leaves, 2), dtype=np.int64)
+            sums = np.zeros((n_nodes, 2), dtype=np.int64)
             sum_by_leaf(*of, *scales, start, stop, sums)
             return sums
 
-        parts = run_all([partial(add, *block) for block in blocks(self.n_rows, BLOCK)], self.n_jobs)
-        total: Ints = np.sum(parts, axis=0)
-        return total
+        parts = run_all([partial(add, *block) for block in self._shares()], self.n_jobs)
+        return parts[0] if len(parts) == 1 else np.sum(parts, axis=0)
 
     def add_leaves(self, values: Floats, score: Floats) -> None:
-        """Add its leaf's value to the score of every row; all rows must be settled. OUT score."""
-        tasks = [partial(add_by_leaf, self._leaf_of, values, *block, score) for block in blocks(self.n_rows, BLOCK)]
+        """Add its leaf's value (by node) to the score of every row; all rows must be settled. OUT score."""
+        tasks = [partial(add_by_leaf, self._leaf_of, values, *block, score) for block in self._shares()]
         run_all(tasks, self.n_jobs)
 
-    def rows_of(self, node: int) -> NDArray[np.int64]:
-        """Rows of a node, ascending."""
-        first, last = self._ranges[node]
-        return (self._records[first:last] >> np.uint64(32)).astype(np.int64)
-
-    def settle_rest(self, nodes: NDArray[Any], splits: NDArray[np.bool_], leaves: Sequence[int]) -> None:
+    def settle_rest(self, nodes: NDArray[Any], splits: NDArray[np.bool_]) -> None:
         """Find the leaves of the rows outside the tree too, so that leaves can be added to all scores."""
-        place = np.zeros(len(nodes), dtype=np.int64)
-        place[leaves] = np.arange(len(leaves))
-        find = self._finder(nodes, splits, place)
-        run_all([partial(find, *block, self._leaf_of) for block in blocks(self.n_rows, BLOCK)], self.n_jobs)
+        find = self._finder(nodes, splits)
+        run_all([partial(find, *block, self._leaf_of) for block in self._shares()], self.n_jobs)
 
-    def _finder(self, nodes: NDArray[Any], splits: NDArray[np.bool_], place: Ints) -> Callable[..., None]:
-        return partial(settle_by_code, self.table.columns, *_ways(nodes, splits), place, self._n_leaves)
+    def _finder(self, nodes: NDArray[Any], splits: NDArray[np.bool_]) -> Callable[..., None]:
+        return partial(settle_by_code, self.table.columns, *_ways(nodes, splits))
 
     @property
-    def leaf_places(self) -> NDArray[Any]:
-        """Place of every row's leaf among the leaves."""
+    def leaf_of(self) -> NDArray[Any]:
+        """The node that every row ends in."""
         return self._leaf_of
+
+    def _shares(self, n: int | None = None) -> list[tuple[int, int]]:
+        """Rows, or records, cut into as many blocks as threads are worth waking."""
+        n = self.n_rows if n is None else n
+        n_parts = max(1, min(self.n_jobs, n // ROWS_PER_THREAD))
+        return list(pairwise([n * p // n_parts for p in range(n_parts + 1)]))
 
     def _n_threads(self, ranges: Sequence[tuple[int, int]], work: int) -> int:
         """Threads worth waking for so many rows of so much work each."""

@@ -14,14 +14,15 @@ from sapwood.table.frames import arrow_source, narwhals_source, pandas_source, p
 from sapwood.table.shape import check_dimensions
 from sapwood.table.source import Source
 from sapwood.table.sparse import SparseSource
+from sapwood.table.storage import Absent
 
 
-def open_source(X: Any) -> Source:
+def open_source(X: Any, sparse_absent: Absent = "zero") -> Source:
     """The columns of X, whatever holds them."""
     if isinstance(X, np.ndarray):
         return ArraySource(to_array(X))
     if issparse(X):
-        return SparseSource(X)
+        return SparseSource(X, sparse_absent)
     return _open_frame(X) or ArraySource(to_array(X))
 
 

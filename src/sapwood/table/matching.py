@@ -33,7 +33,7 @@ def match_table(schema: Schema, X: Any, *, unseen: Unseen, owner: str) -> Table:
         raise ParameterError(f"unseen={unseen!r} must be one of {get_args(Unseen)}.")
     if _fits_as_it_is(schema, X):
         return Table(schema, MatrixStorage(X))
-    source = open_source(X)
+    source = open_source(X, schema.sparse_absent)
     order = _find_columns(schema, source, owner)
     whole = None if "category" in schema.kinds else source.whole()
     if whole is not None and all(_is_compatible(kind, whole.kind) for kind in schema.kinds):

@@ -28,17 +28,17 @@ def matrix_ranges(matrix: Array) -> Ranges:
     return Ranges(_reduce(np.fmin, matrix), _reduce(np.fmax, matrix), missing)
 
 
-def sparse_ranges(matrix: Any) -> Ranges:
+def sparse_ranges(matrix: Any, absent_is_zero: bool = True) -> Ranges:
     """Ranges of the columns of a canonical CSC array, absent zeros included and NaN left out."""
     n_rows, n_features = matrix.shape
     stored = np.diff(matrix.indptr)
     owner = np.repeat(np.arange(n_features), stored)
-    low = np.where(stored < n_rows, 0.0, np.nan)
+    low = np.where((stored < n_rows) & absent_is_zero, 0.0, np.nan)
     high = low.copy()
     np.fmin.at(low, owner, matrix.data)
     np.fmax.at(high, owner, matrix.data)
     missing = np.bincount(owner[np.isnan(matrix.data)], minlength=n_features) > 0
-    return Ranges(low, high, missing)
+    return Ranges(low, high, missing if absent_is_zero else missing | (stored < n_rows))
 
 
 def _reduce(ufunc: np.ufunc, matrix: Array) -> Array:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from sapwood.table.column import Codes, Kind
+from sapwood.table.storage import Absent
 
 if TYPE_CHECKING:
     from sapwood.table.table import Table
@@ -51,6 +52,7 @@ class Schema:
 
     columns: tuple[ColumnSchema, ...]
     named: bool
+    sparse_absent: Absent = "zero"
 
     @property
     def n_features(self) -> int:

@@ -10,7 +10,7 @@ from sapwood.table.column import Column, float_dtype
 from sapwood.table.names import numbered_names
 from sapwood.table.shape import check_dimensions, check_shape
 from sapwood.table.source import Whole
-from sapwood.table.storage import SparseStorage, canonical
+from sapwood.table.storage import Absent, SparseStorage
 
 
 class SparseSource:
@@ -18,19 +18,19 @@ class SparseSource:
 
     named = False
 
-    def __init__(self, matrix: Any) -> None:
+    def __init__(self, matrix: Any, absent: Absent = "zero") -> None:
         check_dtype(matrix.dtype)
         check_dimensions(matrix.ndim)
         check_shape(*matrix.shape)
         if matrix.dtype.kind not in "biuf":
             raise InputTypeError(f"X is a sparse matrix of dtype {matrix.dtype}. Convert it with X.astype(float).")
         # in this order, because duplicates of small integers would overflow when summed
-        self.storage = SparseStorage(canonical(matrix.astype(float_dtype(matrix.dtype), copy=False)))
+        self.storage = SparseStorage(matrix.astype(float_dtype(matrix.dtype), copy=False), absent)
         self.n_rows = int(matrix.shape[0])
         self.names = numbered_names(int(matrix.shape[1]))
 
     def column(self, j: int, as_category: bool) -> Column:
-        """Column j, zeros filled in."""
+        """Column j, absent cells filled in."""
         return array_column(self.storage.column(j), self.names[j], as_category)
 
     def whole(self) -> Whole:

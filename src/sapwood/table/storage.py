@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 import numpy as np
 from scipy import sparse
@@ -13,6 +13,7 @@ from sapwood.table.column import MISSING, Array, Column, read_only
 from sapwood.table.levels import drop_unobserved
 from sapwood.table.ranges import Ranges, matrix_ranges, sparse_ranges
 
+Absent = Literal["zero", "missing"]  # what a cell means that a sparse matrix does not store
 _EXACT_IN_FLOAT32 = 2**24  # category codes up to here survive in a float32 block
 
 
@@ -24,6 +25,9 @@ class Storage(Protocol):
 
     def column(self, j: int) -> Array:
         """Values or codes of column j, contiguous."""
+
+    def cells(self, j: int, rows: Any) -> Array:
+        """Some of column j, contiguous: row numbers or a slice."""
 
     def explicit(self, j: int) -> tuple[Array, Array] | None:
         """Rows and values stored for a sparse column."""
@@ -55,6 +59,10 @@ class MatrixStorage:
     def column(self, j: int) -> Array:
         """Values of column j."""
         return read_only(np.ascontiguousarray(self.matrix[:, j]))
+
+    def cells(self, j: int, rows: Any) -> Array:
+        """Some of column j."""
+        return np.ascontiguousarray(self.matrix[rows, j])
 
     def explicit(self, j: int) -> None:
         """Dense columns store every row."""
@@ -93,6 +101,11 @@ class ColumnStorage:
         """Values or codes of column j."""
         return self.columns[j].values
 
+    def cells(self, j: int, rows: Any) -> Array:
+        """Some of column j."""
+        part: Array = self.columns[j].values[rows]
+        return part
+
     def explicit(self, j: int) -> None:
         """Dense columns store every row."""
 
@@ -127,58 +140,71 @@ class ColumnStorage:
 
 
 class SparseStorage:
-    """A canonical CSC array; absent cells are zero, stored NaN are missing."""
+    """A canonical CSC array; absent cells are zero, or missing, and stored NaN are missing."""
 
-    def __init__(self, matrix: sparse.csc_array) -> None:
-        self.matrix = matrix
-        self.dtype = matrix.dtype
+    def __init__(self, matrix: Any, absent: Absent = "zero") -> None:
+        self.matrix = canonical(matrix, drop_zeros=absent == "zero")
+        self.absent = absent
+        self.dtype = self.matrix.dtype
         self.n_rows = int(matrix.shape[0])
 
     def column(self, j: int) -> Array:
-        """Values of column j, zeros filled in."""
+        """Values of column j, absent cells filled in."""
         rows, stored = self.explicit(j)
-        values = np.zeros(self.n_rows, dtype=self.dtype)
+        values = self._filled(self.n_rows)
         values[rows] = stored
         return read_only(values)
 
+    def cells(self, j: int, rows: Any) -> Array:
+        """Some of column j."""
+        part: Array = self.column(j)[rows]
+        return part
+
     def explicit(self, j: int) -> tuple[Array, Array]:
-        """Rows, ascending, and values that are not zero."""
+        """Rows, ascending, and values that are stored."""
         cells = slice(self.matrix.indptr[j], self.matrix.indptr[j + 1])
         rows = self.matrix.indices[cells].astype(np.int32, copy=False)
         return read_only(rows), read_only(self.matrix.data[cells])
 
     def block(self, start: int, stop: int) -> Array:
-        """Rows with zeros filled in."""
-        return read_only(np.ascontiguousarray(self._by_row[start:stop].toarray()))
+        """Rows with absent cells filled in."""
+        part = self._by_row[start:stop].tocoo()
+        block = self._filled(part.shape)
+        block[part.row, part.col] = part.data
+        return read_only(block)
 
     def take(self, rows: Array) -> SparseStorage:
         """These rows only."""
-        return SparseStorage(canonical(self._by_row[rows]))
+        return SparseStorage(self._by_row[rows], self.absent)
 
     def arrange(self, order: Sequence[int]) -> SparseStorage:
         """These columns only, in this order."""
-        return SparseStorage(canonical(self.matrix[:, list(order)]))
+        return SparseStorage(self.matrix[:, list(order)], self.absent)
 
     def ranges(self) -> Ranges:
         """Range of every column."""
-        return sparse_ranges(self.matrix)
+        return sparse_ranges(self.matrix, self.absent == "zero")
 
     def levels(self) -> Sequence[tuple[Any, ...]]:
         """A sparse matrix holds numbers."""
         return ((),) * int(self.matrix.shape[1])
+
+    def _filled(self, shape: Any) -> Array:
+        return np.full(shape, 0.0 if self.absent == "zero" else np.nan, dtype=self.dtype)
 
     @cached_property
     def _by_row(self) -> sparse.csr_array:
         return self.matrix.tocsr()
 
 
-def canonical(matrix: Any) -> sparse.csc_array:
-    """A CSC array with ascending rows, duplicates summed and zeros dropped; the argument is left alone."""
+def canonical(matrix: Any, drop_zeros: bool = True) -> sparse.csc_array:
+    """A CSC array with ascending rows, duplicates summed and, if asked, zeros dropped; the argument is left alone."""
     result = sparse.csc_array(matrix, copy=False)
-    if not result.has_canonical_format or not result.data.all():
+    if not result.has_canonical_format or (drop_zeros and not result.data.all()):
         result = result.copy()  # the next two calls work in place
         result.sum_duplicates()
-        result.eliminate_zeros()
+        if drop_zeros:
+            result.eliminate_zeros()
     return result
 
 

@@ -14,7 +14,7 @@ from sapwood.table.categorical import find_categorical
 from sapwood.table.column import Array, Kind
 from sapwood.table.names import repeated_names
 from sapwood.table.schema import ColumnSchema, Schema
-from sapwood.table.storage import ColumnStorage, Storage
+from sapwood.table.storage import Absent, ColumnStorage, Storage
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -25,17 +25,18 @@ class Table:
     storage: Storage
 
     @classmethod
-    def from_any(cls, X: Any, *, categorical_features: Any = "from_dtype") -> Table:
+    def from_any(cls, X: Any, *, categorical_features: Any = "from_dtype", sparse_absent: Absent = "zero") -> Table:
         """The training table: kinds, levels and ranges are those of X."""
-        source = open_source(X)
+        source = open_source(X, sparse_absent)
         _refuse_repeated(source.names)
         chosen = find_categorical(categorical_features, source.names)
         whole = None if chosen else source.whole()
         if whole is not None:
             kinds: Sequence[Kind] = [whole.kind] * len(source.names)
-            return _described(source.names, source.named, kinds, whole.storage)
+            return _described(source.names, source.named, kinds, whole.storage, sparse_absent)
         columns = [source.column(j, j in chosen) for j in range(len(source.names))]
-        return _described(source.names, source.named, [column.kind for column in columns], ColumnStorage(columns))
+        kinds = [column.kind for column in columns]
+        return _described(source.names, source.named, kinds, ColumnStorage(columns), sparse_absent)
 
     @property
     def n_rows(self) -> int:
@@ -56,6 +57,10 @@ class Table:
         """Column j: floats with NaN for missing, or int32 codes into its levels with MISSING and UNSEEN."""
         return self.storage.column(j)
 
+    def cells(self, j: int, rows: Any) -> Array:
+        """Some of column j: row numbers or a slice."""
+        return self.storage.cells(j, rows)
+
     def explicit(self, j: int) -> tuple[Array, Array] | None:
         """Rows (int32, ascending) and values of a sparse column that are not zero; None for dense storage."""
         return self.storage.explicit(j)
@@ -67,7 +72,8 @@ class Table:
     def take(self, rows: Any) -> Table:
         """These rows (indices or a mask), as if the others had never existed."""
         storage = self.storage.take(self._row_numbers(rows))
-        return _described(self.schema.names, self.schema.named, [c.kind for c in self.schema.columns], storage)
+        kinds = [column.kind for column in self.schema.columns]
+        return _described(self.schema.names, self.schema.named, kinds, storage, self.schema.sparse_absent)
 
     def _row_numbers(self, rows: Any) -> Array:
         numbers: Array = np.asarray(rows)
@@ -86,7 +92,9 @@ def _refuse_repeated(names: Sequence[str]) -> None:
         raise InputError(f"X has columns of the same name: {repeated}. Rename or drop them; every name must be unique.")
 
 
-def _described(names: Sequence[str], named: bool, kinds: Sequence[Kind], storage: Storage) -> Table:
+def _described(
+    names: Sequence[str], named: bool, kinds: Sequence[Kind], storage: Storage, sparse_absent: Absent
+) -> Table:
     ranges = (part.tolist() for part in storage.ranges())
     columns = tuple(map(ColumnSchema, names, kinds, storage.levels(), *ranges))
-    return Table(Schema(columns, named), storage)
+    return Table(Schema(columns, named, sparse_absent), storage)

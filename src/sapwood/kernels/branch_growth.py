@@ -1,0 +1,112 @@
+"""Growth by one thread: a node is split and its children are searched, or all that is below a node is grown."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sapwood.kernels._jit import lean_kernel, part
+from sapwood.kernels.branching import branch_one, may_split, write_table
+from sapwood.kernels.memory import bytes_at, ints_at, signs_at
+from sapwood.kernels.newton import NO_GAIN
+from sapwood.kernels.phases import SETTLED
+from sapwood.kernels.small_nodes import SMALL
+from sapwood.kernels.team import add
+from sapwood.kernels.team_rows import SIZE, TABLE, column_at, mark_children, move_rows, records_at, remove_node
+from sapwood.kernels.team_search import drop_weak, part_and_search, search_rows, smaller_and_larger, sum_and_search
+
+
+@lean_kernel
+def end_in_leaves(nodes, at, rules):
+    """Whether the children of a node cannot be split, however its rows part."""
+    node = nodes[at]
+    least = 2.0 * rules.min_child_weight
+    left, right = nodes[node.left].hessian * rules.hessian_unit, nodes[node.right].hessian * rules.hessian_unit
+    return node.depth + 1 >= rules.max_depth or (left < least and right < least)
+
+
+@lean_kernel
+def place_children(nodes, at, n_left):
+    """Where the records of a node's children are; OUT nodes."""
+    node = nodes[at]
+    left, right = nodes[node.left], nodes[node.right]
+    left.first, left.n_rows = node.first, n_left
+    right.first, right.n_rows = node.first + n_left, node.n_rows - n_left
+
+
+@lean_kernel
+def new_children(nodes, at, team, rules):
+    """Give a node children; OUT nodes."""
+    branch_one(nodes, at, add(ints_at(team.n_nodes, 1), 0, 2), signs_at(team.signs, team.n_columns), rules)
+
+
+@part
+def search_children(nodes, at, own, team, rules, me):
+    """Best splits of a node's children, by one thread; OUT nodes; returns `own` if it is not used."""
+    node = nodes[at]
+    s, l = smaller_and_larger(nodes, at)  # noqa: E741
+    small, large = nodes[s], nodes[l]
+    search_small, search_large = may_split(small, rules), may_split(large, rules)
+    if not (search_small or search_large):
+        return own
+    if large.n_rows <= SMALL:
+        if search_large:
+            search_rows(team, large, rules, me)
+    elif small.n_rows <= SMALL:
+        remove_node(team, small, node.slot, me)
+        part_and_search(team, node.slot, np.int64(-1), 0, team.n_columns, small, large, rules, me)
+    else:
+        sum_and_search(team, node.slot, own, small, large, rules, me)
+    if search_small and small.n_rows <= SMALL:
+        search_rows(team, small, rules, me)
+    drop_weak(small, rules)
+    drop_weak(large, rules)
+    if small.gain > NO_GAIN and small.n_rows > SMALL:
+        small.slot, own = own, np.int64(-1)
+    if large.gain > NO_GAIN and large.n_rows > SMALL:
+        large.slot, node.slot = node.slot, np.int64(-1)
+    return own
+
+
+@lean_kernel
+def expand_alone(nodes, at, own, team, rules, me):
+    """Split the rows of a node and search its children, by one thread; OUT nodes; returns `own` if it is not used.
+
+    The node's slot becomes the larger child's and `own` the smaller one's, as far as they need them; a slot that nobody
+    needs stays the node's.
+    """
+    node = nodes[at]
+    table, first, last = bytes_at(team.scratch + me * SIZE + TABLE, 256), node.first, node.first + node.n_rows
+    write_table(node, table)
+    if end_in_leaves(nodes, at, rules):
+        place_children(nodes, at, mark_children(team, node, first, last, me))
+        nodes[node.left].slot = nodes[node.right].slot = SETTLED
+        return own
+    source, target = records_at(team, node.depth), records_at(team, node.depth + 1)
+    n_left = move_rows(source, first, last, column_at(team, node.feature), table, first, last - 1, target)
+    place_children(nodes, at, n_left)
+    return search_children(nodes, at, own, team, rules, me)
+
+
+@part
+def grow_branch(nodes, top, team, rules, me):
+    """Grow all that is below a node; the smaller child first, so that few slots are enough; OUT nodes."""
+    place = 8 * me * team.n_stack
+    free, waiting = ints_at(team.stack + place, team.n_stack), ints_at(team.waiting + place, team.n_stack)
+    n_free, n_open = free[0], 1
+    waiting[0] = top
+    while n_open > 0:
+        n_open -= 1
+        at = waiting[n_open]
+        new_children(nodes, at, team, rules)
+        if expand_alone(nodes, at, free[n_free], team, rules, me) < 0:
+            n_free -= 1
+        if nodes[at].slot >= 0:
+            n_free += 1
+            free[n_free] = nodes[at].slot
+            nodes[at].slot = -1
+        s, l = smaller_and_larger(nodes, at)  # noqa: E741
+        for child in (l, s):
+            if nodes[child].gain > NO_GAIN:
+                waiting[n_open] = child
+                n_open += 1
+    free[0] = n_free

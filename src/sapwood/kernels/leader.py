@@ -1,0 +1,338 @@
+"""The leader's mind: it looks at the phase that was just done and says what all threads do next.
+
+root          ADD, WIDEN, SEARCH
+large node    MOVE, ADD, WIDEN, SEARCH, or with many columns MOVE, TILES; MARK if its children must be leaves
+by level      large nodes one by one, others as tasks of EXPAND, and once nodes are small enough, BRANCH
+by leaf       the best leaf, and at the same time the next best ones, if they are small: EXPAND
+at the end    SETTLE
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sapwood.kernels._jit import lean_kernel
+from sapwood.kernels.branch_growth import end_in_leaves, new_children, place_children
+from sapwood.kernels.branching import may_split, new_node
+from sapwood.kernels.memory import ints_at, nodes_at
+from sapwood.kernels.newton import NO_GAIN
+from sapwood.kernels.phases import (
+    ADD,
+    AHEAD,
+    BEGIN,
+    BRANCH,
+    EXPAND,
+    LEAVES,
+    MARK,
+    MOST_AHEAD,
+    MOVE,
+    SEARCH,
+    SETTLE,
+    SETTLED,
+    TILES,
+    UNKNOWN,
+    WIDEN,
+)
+from sapwood.kernels.team_rows import count_pieces, records_at, slot_of, thread_rows
+from sapwood.kernels.team_search import drop_weak, n_blocks, n_tiles, smaller_and_larger, take_over
+
+ONE = np.uint64(1)
+
+
+@lean_kernel
+def phase(team, kind, at, n_tasks):
+    """Note what is being done; returns topic and number of tasks."""
+    team.step = kind
+    return at << 4 | kind, np.int64(n_tasks)
+
+
+@lean_kernel
+def comes_before(nodes, a, b):
+    """Larger gain, then the higher node, then the smaller key: the same whatever the numbers of nodes are."""
+    if nodes[a].gain != nodes[b].gain:
+        return nodes[a].gain > nodes[b].gain
+    if nodes[a].depth != nodes[b].depth:
+        return nodes[a].depth < nodes[b].depth
+    return nodes[a].key < nodes[b].key
+
+
+@lean_kernel
+def give_back(nodes, at, own, team):
+    """Put slots that nobody needs back; OUT team.free."""
+    free = ints_at(team.free, team.n_free + 2)
+    for slot in (own, nodes[at].slot):
+        if slot >= 0:
+            free[team.n_free] = slot
+            team.n_free += 1
+    nodes[at].slot = -1
+
+
+@lean_kernel
+def open_children(nodes, at, team):
+    """Children worth splitting wait to be split; OUT team.open."""
+    waiting = ints_at(team.open, team.n_open + 2)
+    for child in (nodes[at].left, nodes[at].right):
+        if nodes[child].gain > NO_GAIN:
+            waiting[team.n_open] = child
+            team.n_open += 1
+
+
+@lean_kernel
+def begin_split(nodes, at, team, rules):
+    """Split a node by all threads together: first, see where its rows go."""
+    new_children(nodes, at, team, rules)
+    team.n_free -= 1
+    ints_at(team.lent, 1)[0] = ints_at(team.free, team.n_free + 1)[team.n_free]
+    team.at = at
+    return phase(team, MARK if end_in_leaves(nodes, at, rules) else MOVE, at, team.n_threads)
+
+
+@lean_kernel
+def count_left(nodes, team):
+    """How many rows of the node that is being split together go left; OUT nodes: where its children's records are."""
+    n_left = np.int64(0)
+    for count in ints_at(team.counts, team.n_threads):
+        n_left += count
+    place_children(nodes, team.at, n_left)
+
+
+@lean_kernel
+def exchange_rows(records, left, border, count):
+    """Records from `left` upwards change places with those below `border`; OUT records."""
+    at, other = np.uint64(left), np.uint64(border)
+    for _ in range(count):
+        other -= ONE
+        records[at], records[other] = records[other], records[at]
+        at += ONE
+
+
+@lean_kernel
+def join_shares(nodes, team):
+    """Bring what the threads have moved together, by exchanging rows on the wrong side; OUT records, nodes.
+
+    So far, rows on the left end at `left` and those on the right at the end of the last share. In the next share, rows
+    on the left follow: as many as there are on the right so far, or all of them, change places with those.
+    """
+    node, counts = nodes[team.at], ints_at(team.counts, team.n_threads)
+    records = records_at(team, node.depth + 1)
+    left = node.first + counts[0]
+    for thread in range(1, team.n_threads):
+        first, _ = thread_rows(node, thread, team)
+        border = first + counts[thread]
+        exchange_rows(records, left, border, min(first - left, counts[thread]))
+        left += counts[thread]
+    count_left(nodes, team)
+
+
+@lean_kernel
+def after_search(nodes, n_parts, team, rules):
+    """Note the splits found for the children of the node that is being split together; OUT nodes."""
+    node, own, found = nodes[team.at], ints_at(team.lent, 1)[0], nodes_at(team.found, 2 * n_parts)
+    s, l = smaller_and_larger(nodes, team.at)  # noqa: E741
+    small, large = nodes[s], nodes[l]
+    for i in range(n_parts):
+        take_over(found[2 * i], rules, small)
+        take_over(found[2 * i + 1], rules, large)
+    drop_weak(small, rules)
+    drop_weak(large, rules)
+    if small.gain > NO_GAIN:
+        small.slot, own = own, np.int64(-1)
+    if large.gain > NO_GAIN:
+        large.slot, node.slot = node.slot, np.int64(-1)
+    give_back(nodes, team.at, own, team)
+
+
+@lean_kernel
+def weigh_root(nodes, team, rules):
+    """Sums of the root, and limits that depend on them; OUT nodes, rules."""
+    root = nodes[0]
+    for thread in range(team.n_threads):
+        own = slot_of(team, thread)
+        for code in range(ints_at(team.n_codes, 1)[0] + 1):
+            root.gradient += own[code, 0]
+            root.hessian += own[code, 1]
+    weight = root.hessian * rules.hessian_unit
+    rules.min_child_weight = max(rules.min_child_weight, rules.min_child_share * weight)
+    rules.weak = 0.5 * rules.min_decrease * weight
+
+
+@lean_kernel
+def next_by_level(nodes, team, rules):
+    """Large nodes are split together, others each by one thread; when they are small, branches are grown below them."""
+    waiting, branches = ints_at(team.open, team.n_open), ints_at(team.branches, team.most_branches)
+    ids, lent = ints_at(team.ids, team.most_branches), ints_at(team.lent, team.most_branches)
+    team.n_ids = 0
+    while team.n_open > 0:
+        team.n_open -= 1
+        at = waiting[team.n_open]
+        has_room = team.n_branches + team.n_open + 2 * team.n_ids + 2 <= team.most_branches
+        if nodes[at].n_rows > team.large and has_room:
+            if team.n_ids == 0:
+                return begin_split(nodes, at, team, rules)
+            waiting[team.n_open] = at
+            team.n_open += 1
+            break
+        if nodes[at].n_rows > team.share and has_room:
+            new_children(nodes, at, team, rules)
+            team.n_free -= 1
+            ids[team.n_ids], lent[team.n_ids] = at, ints_at(team.free, team.n_free + 1)[team.n_free]
+            team.n_ids += 1
+            continue
+        place = team.n_branches
+        while place > 0 and nodes[branches[place - 1]].n_rows < nodes[at].n_rows:
+            branches[place] = branches[place - 1]
+            place -= 1
+        branches[place] = at
+        team.n_branches += 1
+    if team.n_ids > 0:
+        return phase(team, EXPAND, np.int64(0), team.n_ids)
+    return phase(team, BRANCH, np.int64(0), team.n_branches)
+
+
+@lean_kernel
+def best_open(nodes, team, only_new):
+    """Place of the best leaf that waits, or of the best one without children; -1 if there is none."""
+    best, waiting = np.int64(-1), ints_at(team.open, team.n_open)
+    for i in range(team.n_open):
+        if (not only_new or nodes[waiting[i]].left < 0) and (
+            best < 0 or comes_before(nodes, waiting[i], waiting[best])
+        ):
+            best = np.int64(i)
+    return best
+
+
+@lean_kernel
+def next_by_leaf(nodes, splits, team, rules):
+    """The best leaf is split; what the children of the next best ones offer is found out at the same time."""
+    while team.n_open > 0 and team.n_leaves < team.max_leaves:
+        waiting = ints_at(team.open, team.n_open)
+        place = best_open(nodes, team, False)
+        at = waiting[place]
+        if nodes[at].left < 0:
+            return expand_best(nodes, team, rules)
+        team.n_open -= 1
+        waiting[place] = waiting[team.n_open]
+        splits[at] = True
+        team.n_leaves += 1
+        open_children(nodes, at, team)
+    return settle_leaves(nodes, splits, team)
+
+
+@lean_kernel
+def expand_best(nodes, team, rules):
+    """The best leaves without children get some: a large one from all threads together, others each from one."""
+    waiting, ids, lent = ints_at(team.open, team.n_open), ints_at(team.ids, AHEAD), ints_at(team.lent, AHEAD)
+    in_vain = (ints_at(team.n_nodes, 1)[0] + 1) // 2 - team.n_leaves  # so far
+    wanted = AHEAD if team.n_threads > 1 and in_vain + AHEAD <= MOST_AHEAD else 1
+    team.n_ids = 0
+    while team.n_ids < min(wanted, team.max_leaves - team.n_leaves):
+        place = best_open(nodes, team, True)
+        if place < 0:
+            break
+        at = waiting[place]
+        if nodes[at].n_rows > team.large:
+            if team.n_ids == 0:
+                return begin_split(nodes, at, team, rules)
+            break
+        new_children(nodes, at, team, rules)
+        team.n_free -= 1
+        ids[team.n_ids], lent[team.n_ids] = at, ints_at(team.free, team.n_free + 1)[team.n_free]
+        team.n_ids += 1
+    return phase(team, EXPAND, np.int64(0), team.n_ids)
+
+
+@lean_kernel
+def settle_leaves(nodes, splits, team):
+    """Growth is over: tell rows their leaves, as far as they do not know them; OUT nodes."""
+    n_nodes = ints_at(team.n_nodes, 1)[0]
+    ids = ints_at(team.ids, n_nodes)
+    team.n_ids = 0
+    for at in range(n_nodes):  # children come after their parents
+        node = nodes[at]
+        if not team.leaf_wise:
+            splits[at] = node.left >= 0
+        if splits[at]:
+            continue
+        if node.left >= 0:  # looked into, but not chosen
+            nodes[node.left].slot = nodes[node.right].slot = SETTLED
+            node.left, node.right = -1, -1
+        if node.slot != SETTLED:
+            ids[team.n_ids] = at
+            team.n_ids += 1
+    return phase(team, SETTLE, np.int64(0), (team.n_ids + LEAVES - 1) // LEAVES)
+
+
+@lean_kernel
+def begin_tree(nodes, key, n_rows, own_slots, stack_slots, team):
+    """Before the first phase: the root has all rows, and nothing is lent; OUT nodes, team."""
+    new_node(nodes, 0, 0, key, 0, 0, -np.inf, np.inf)
+    root = nodes[0]
+    root.n_rows, root.first, root.slot, root.feature = n_rows, 0, own_slots[0], UNKNOWN
+    ints_at(team.n_nodes, 1)[0] = 1
+    free = ints_at(team.free, len(own_slots))
+    for i in range(1, len(own_slots)):
+        free[i - 1] = own_slots[i]
+    team.n_free, team.n_ids, team.n_branches, team.n_open, team.n_leaves = len(own_slots) - 1, 0, 0, 0, 1
+    team.step = BEGIN
+    for thread in range(team.n_threads):
+        stack, n = ints_at(team.stack + 8 * thread * team.n_stack, team.n_stack), stack_slots.shape[1]
+        stack[0] = n
+        for i in range(n):
+            stack[i + 1] = stack_slots[thread, i]
+
+
+@lean_kernel
+def next_phase(nodes, splits, team, rules):
+    """What is done after the phase that was just done: topic and number of tasks, negative at the end; OUT nodes."""
+    step, root = team.step, nodes[0]
+    if step == BEGIN:
+        return phase(team, ADD, np.int64(0), count_pieces(root, team))
+    if root.feature == UNKNOWN:  # the root was summed up, or searched
+        if step == ADD:
+            return phase(team, WIDEN, np.int64(0), team.n_threads)
+        if step == WIDEN:
+            weigh_root(nodes, team, rules)
+            return phase(team, SEARCH, np.int64(0), n_blocks(team))
+        root.feature = -1
+        found = nodes_at(team.found, 2 * n_blocks(team))
+        for block in range(n_blocks(team)):
+            take_over(found[2 * block + 1], rules, root)
+        drop_weak(root, rules)
+        if root.gain > NO_GAIN:
+            ints_at(team.open, 1)[0] = 0
+            team.n_open = 1
+    elif step == MOVE:
+        join_shares(nodes, team)
+        s, l = smaller_and_larger(nodes, team.at)  # noqa: E741
+        if may_split(nodes[s], rules) or may_split(nodes[l], rules):
+            if team.by_tiles:
+                return phase(team, TILES, team.at, n_tiles(team))
+            return phase(team, ADD, s, count_pieces(nodes[s], team))
+        give_back(nodes, team.at, ints_at(team.lent, 1)[0], team)
+    elif step == ADD:
+        return phase(team, WIDEN, team.at, team.n_threads)
+    elif step == WIDEN:
+        return phase(team, SEARCH, team.at, n_blocks(team))
+    elif step == SEARCH:
+        after_search(nodes, n_blocks(team), team, rules)
+    elif step == TILES:
+        after_search(nodes, n_tiles(team), team, rules)
+    elif step == MARK:
+        count_left(nodes, team)
+        nodes[nodes[team.at].left].slot = nodes[nodes[team.at].right].slot = SETTLED
+        give_back(nodes, team.at, ints_at(team.lent, 1)[0], team)
+    elif step == EXPAND:
+        ids, lent = ints_at(team.ids, team.n_ids), ints_at(team.lent, team.n_ids)
+        for task in range(team.n_ids):
+            give_back(nodes, ids[task], lent[task], team)
+            if not team.leaf_wise:
+                open_children(nodes, ids[task], team)
+    elif step == BRANCH:
+        return settle_leaves(nodes, splits, team)
+    elif step == SETTLE:
+        return np.int64(0), np.int64(-1)
+    if team.leaf_wise:
+        return next_by_leaf(nodes, splits, team, rules)
+    if step in (MOVE, SEARCH, TILES, MARK) and root.left >= 0:
+        open_children(nodes, team.at, team)
+    return next_by_level(nodes, team, rules)

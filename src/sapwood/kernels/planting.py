@@ -1,0 +1,93 @@
+"""Planting: a grown tree becomes the arrays of a `Tree`, its nodes in preorder."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from sapwood.kernels._jit import lean_kernel
+
+Array = Any
+ONE = np.uint32(1)
+LEAF, UNDEFINED = -1, -2  # as in `sapwood.tree`
+
+
+class Soil(NamedTuple):
+    """What codes mean, column after column: `cuts` and `code_of_level` of column f begin at its starts."""
+
+    cut_starts: Array  # (columns,)
+    cuts: Array  # code c ends at cuts[start + c - 1], the last one at infinity
+    level_starts: Array  # (columns,)
+    code_of_level: Array
+    n_levels: Array  # (columns,)
+
+
+@lean_kernel
+def preorder(nodes, splits, stack, order, position):
+    """Nodes that hang on the root, parents first, left before right; OUT order, position; returns how many."""
+    count, n_waiting = 0, 1
+    stack[0] = 0
+    while n_waiting > 0:
+        n_waiting -= 1
+        at = stack[n_waiting]
+        order[count] = at
+        position[at] = count
+        count += 1
+        if splits[at]:
+            stack[n_waiting], stack[n_waiting + 1] = nodes[at].right, nodes[at].left
+            n_waiting += 2
+    return count
+
+
+@lean_kernel
+def count_words(nodes, splits, order, soil):
+    """How many words the category splits of a tree need."""
+    count = 0
+    for i in range(len(order)):
+        node = nodes[order[i]]
+        if splits[order[i]] and node.code < 0:
+            count += (soil.n_levels[node.feature] + 31) // 32
+    return count
+
+
+@lean_kernel
+def write_levels(node, soil, words):
+    """Bits of the levels that go left, from those of codes; OUT words."""
+    start = soil.level_starts[node.feature]
+    for level in range(soil.n_levels[node.feature]):
+        code = np.int64(soil.code_of_level[start + level])
+        if (node.subset[code >> 5] >> np.uint32(code & 31)) & ONE:
+            words[level >> 5] |= ONE << np.uint32(level & 31)
+
+
+@lean_kernel
+def plant(
+    nodes, splits, values, order, position, hessian_unit, soil, links, threshold, missing_left, floats, n_rows, subsets
+):
+    """Write the arrays of a tree; OUT links (left, right, column, start of levels), … ; `subsets` are zero before.
+
+    floats: value; impurity, which is the objective per hessian, so that a split lowers the total by its gain; hessian.
+    """
+    floats[1, 0] = 0.0
+    n_words = 0
+    for i in range(len(order)):
+        node = nodes[order[i]]
+        hessian = node.hessian * hessian_unit
+        floats[0, i], floats[2, i], n_rows[i] = values[order[i]], hessian, node.n_rows
+        objective = floats[1, i]
+        floats[1, i] = objective / hessian if hessian > 0.0 else 0.0
+        links[0, i] = links[1, i] = LEAF
+        links[2, i], links[3, i], threshold[i], missing_left[i] = UNDEFINED, -1, UNDEFINED, False
+        if splits[order[i]]:
+            left, right = position[node.left], position[node.right]
+            rest = objective - node.gain
+            share = nodes[node.left].hessian * hessian_unit / hessian if hessian > 0.0 else 0.5
+            floats[1, left], floats[1, right] = rest * share, rest * (1.0 - share)
+            links[0, i], links[1, i], links[2, i], missing_left[i] = left, right, node.feature, node.missing_left
+            if node.code < 0:
+                links[3, i], threshold[i] = n_words, np.nan
+                write_levels(node, soil, subsets[n_words:])
+                n_words += (soil.n_levels[node.feature] + 31) // 32
+            else:
+                threshold[i] = soil.cuts[soil.cut_starts[node.feature] + node.code - 1]

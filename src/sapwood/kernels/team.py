@@ -1,0 +1,141 @@
+"""A team inside a kernel: threads that are already running hand work to each other within a microsecond.
+
+One worker leads. It posts phases, each of so many tasks, works through them like everybody else, and goes on when all
+tasks are done. Others take tasks while there are any and leave when the leader has ended or has had nothing for them
+for a while. The leader never waits for a worker that has not taken a task, so one that comes late, or not at all, costs
+nothing but its help.
+
+A board is an array of int64, a cache line for each number on it:
+
+    ticket  phase << 42 | number of tasks << 21 | next task; a task is taken by exchanging it for the next ticket
+    done    tasks done in this phase
+    topic   what the phase is about, for the workers to read; two of them, used in turn
+
+A topic is written before its ticket and is not touched until all tasks of its phase are done.
+"""
+
+from __future__ import annotations
+
+import platform
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba.core import cgutils, types
+from numba.extending import intrinsic
+
+from sapwood.kernels._jit import lean_kernel
+
+LINE = 8  # numbers in a cache line
+TICKET, DONE, TOPIC = 0, LINE, 2 * LINE
+BOARD = 4 * LINE
+PHASE_BITS, TASK_BITS = np.int64(42), np.int64(21)
+MOST_TASKS = (1 << 21) - 1
+TASKS = np.int64(MOST_TASKS)
+END, NONE = np.int64(-1), np.int64(-2)
+PATIENCE = 300_000  # pauses, some milliseconds, that a worker without tasks waits
+
+
+def new_board() -> Any:
+    """A board on which nothing is posted yet."""
+    return np.zeros(BOARD, dtype=np.int64)
+
+
+def _place(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
+    return builder.gep(data, [arguments[1]])
+
+
+@intrinsic
+def read(_context: Any, board: Any, _index: Any) -> Any:
+    """The number at an index; what its writer wrote before it can be seen."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.load_atomic(_place(context, builder, signature, arguments), "acquire", 8)
+
+    return types.int64(board, types.int64), generate
+
+
+@intrinsic
+def write(_context: Any, board: Any, _index: Any, _value: Any) -> Any:
+    """Set the number at an index; whoever reads it sees what was written before."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        builder.store_atomic(arguments[2], _place(context, builder, signature, arguments), "release", 8)
+        return context.get_dummy_value()
+
+    return types.void(board, types.int64, types.int64), generate
+
+
+@intrinsic
+def add(_context: Any, board: Any, _index: Any, _value: Any) -> Any:
+    """Add to the number at an index; returns what it was."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.atomic_rmw("add", _place(context, builder, signature, arguments), arguments[2], "acq_rel")
+
+    return types.int64(board, types.int64, types.int64), generate
+
+
+@intrinsic
+def exchange(_context: Any, board: Any, _index: Any, _old: Any, _new: Any) -> Any:
+    """Set the number at an index if it is still the old one; returns whether it was."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        place = _place(context, builder, signature, arguments)
+        return builder.extract_value(builder.cmpxchg(place, arguments[2], arguments[3], "acq_rel", "acquire"), 1)
+
+    return types.boolean(board, types.int64, types.int64, types.int64), generate
+
+
+@intrinsic
+def pause(_context: Any) -> Any:
+    """Tell the processor, if it wants to know, that this is a loop that waits."""
+
+    def generate(context: Any, builder: Any, _signature: Any, _arguments: Any) -> Any:
+        if platform.machine().lower() in {"x86_64", "amd64"}:
+            function = ir.FunctionType(ir.VoidType(), [])
+            builder.call(cgutils.get_or_insert_function(builder.module, function, "llvm.x86.sse2.pause"), [])
+        return context.get_dummy_value()
+
+    return types.void(), generate
+
+
+@lean_kernel
+def post(board, phase, topic, n_tasks):
+    """Begin a phase: the leader's call, when all tasks of the one before are done; OUT board."""
+    write(board, TOPIC + LINE * (phase & 1), topic)
+    write(board, DONE, 0)
+    write(board, TICKET, phase << PHASE_BITS | n_tasks << TASK_BITS)
+
+
+@lean_kernel
+def take(board):
+    """The ticket of a task, or a negative number if there is none now (NONE) or any more (END); OUT board."""
+    while True:
+        ticket = read(board, TICKET)
+        if ticket < 0:
+            return END
+        if ticket & TASKS >= (ticket >> TASK_BITS) & TASKS:
+            return NONE
+        if exchange(board, TICKET, ticket, ticket + 1):
+            return ticket
+
+
+@lean_kernel
+def topic_of(board, ticket):
+    """What the phase of a task is about."""
+    return read(board, TOPIC + LINE * (ticket >> PHASE_BITS & 1))
+
+
+@lean_kernel
+def await_all(board, n_tasks):
+    """Wait for the tasks that others have taken."""
+    while read(board, DONE) < n_tasks:
+        pause()
+
+
+@lean_kernel
+def end(board):
+    """Send everybody away; OUT board."""
+    write(board, TICKET, END)
