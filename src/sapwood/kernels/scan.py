@@ -186,6 +186,13 @@ def scan_plain(hist, codes, count, rules, parent, feature, lanes, node):
 
 
 @lean_kernel
+def with_missing(hist, turn, left_g, left_h, left_n):
+    """Sums of the left child without missing rows (turn 0) or with them (turn 1)."""
+    n = hist[0, 2] if hist.shape[1] > 2 else np.int64(0)
+    return left_g + turn * hist[0, 0], left_h + turn * hist[0, 1], left_n + turn * n
+
+
+@lean_kernel
 def scan_numbers(hist, codes, count, rules, sign, parent, feature, node):
     """Try all cuts between codes, one by one; OUT node, if a better one is found."""
     counts = hist.shape[1] > 2
@@ -201,11 +208,7 @@ def scan_numbers(hist, codes, count, rules, sign, parent, feature, node):
         if counts:
             left_n += hist[code, 2]
         for turn in range(2 if some_missing else 1):
-            with_g, with_h, with_n = left_g, left_h, left_n
-            if turn == 1:
-                with_g, with_h = with_g + hist[0, 0], with_h + hist[0, 1]
-                if counts:
-                    with_n += hist[0, 2]
+            with_g, with_h, with_n = with_missing(hist, turn, left_g, left_h, left_n)
             gain = gain_beyond(with_g, with_h, with_n, rules, counts, sign, parent, node)
             if gain > NO_GAIN:
                 keep(node, gain, feature, code, 0, turn == 1, with_g, with_h)
@@ -279,11 +282,7 @@ def scan_levels(hist, n_codes, rules, parent, feature, keys, order, node):
         if min(i + 1, n_present - i - 1) > rules.max_cat_threshold and not single:
             continue
         for turn in range(2 if some_missing else 1):
-            with_g, with_h, with_n = left_g, left_h, left_n
-            if turn == 1:
-                with_g, with_h = with_g + hist[0, 0], with_h + hist[0, 1]
-                if counts:
-                    with_n += hist[0, 2]
+            with_g, with_h, with_n = with_missing(hist, turn, left_g, left_h, left_n)
             gain = gain_beyond(with_g, with_h, with_n, rules, counts, 0, parent, node)
             if gain > NO_GAIN:
                 keep(node, gain, feature, -1, 0, turn == 1, with_g, with_h)
