@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from sapwood.codes import binned, bundles
+from sapwood.codes import bundles
 from sapwood.codes.binned import bin_table, find_bins
 from sapwood.codes.bundles import FEW, find_bundles, is_worth_it, separate
 from sapwood.table import Table
@@ -84,4 +84,3 @@ def test_few_rows_and_single_flags_are_not_worth_it() -> None:
     assert not is_worth_it(bundles.LEAST_ROWS - 1, np.array([2, 2]))
     assert not is_worth_it(10**6, np.array([2, 200]))
     assert is_worth_it(10**6, np.array([2, 200, 2]))
-    assert binned.WORD == 8

@@ -79,11 +79,11 @@ class Grower:
         self.rules = self._options.rules(quanta)[0]
         if self._team is not None and columns.is_plain:
             grown = GrownTree(*self._team.grow(self.rules, n_rows, columns.of_tree, key))
-            if self._is_pruned(grown, quanta):
+            if self._prune(grown, quanta):
                 self._shards[0].merge_leaves(grown.home)
             return grown
         grown = self._grow_by_parts(quanta, n_rows, columns, key)
-        self._is_pruned(grown, quanta)
+        self._prune(grown, quanta)
         for shard in self._shards:
             shard.settle(grown.leaves, len(grown.nodes))
         return grown
@@ -107,7 +107,7 @@ class Grower:
         splits[chosen] = True
         return GrownTree(nodes, splits)
 
-    def _is_pruned(self, grown: GrownTree, quanta: Quanta) -> bool:
+    def _prune(self, grown: GrownTree, quanta: Quanta) -> bool:
         """Cut off what is not worth its price; OUT grown.splits; returns whether anything was."""
         before = np.count_nonzero(grown.splits)
         if self._options.ccp_alpha > 0.0:

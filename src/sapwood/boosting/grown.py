@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sapwood.kernels.nodes import preorder
+
 
 @dataclass(frozen=True, eq=False)
 class GrownTree:
@@ -18,23 +20,35 @@ class GrownTree:
     splits: NDArray[np.bool_]
 
     @cached_property
-    def preorder(self) -> list[int]:
-        """Nodes that hang on the root, parents first, left before right."""
-        order, waiting = [], [0]
-        left, right, splits = self.nodes["left"].tolist(), self.nodes["right"].tolist(), self.splits.tolist()
-        while waiting:
-            node = waiting.pop()
-            order.append(node)
-            if splits[node]:
-                waiting += [right[node], left[node]]
-        return order
+    def order(self) -> NDArray[np.int64]:
+        """Nodes that hang on the root in preorder: parents first, left before right."""
+        left = np.where(self.splits, self.nodes["left"], -1)
+        found: NDArray[np.int64] = preorder(left, self.nodes["right"], len(self.nodes))
+        return found
+
+    @cached_property
+    def position(self) -> NDArray[np.int64]:
+        """Place of each node in that order, if it hangs on the root."""
+        position = np.empty(len(self.nodes), dtype=np.int64)
+        position[self.order] = np.arange(len(self.order))
+        return position
+
+    @cached_property
+    def last_below(self) -> list[int]:
+        """Of each place in preorder, the place of the last node below it, or its own."""
+        last = list(range(len(self.order)))
+        for at in reversed(last):
+            node = self.order[at]
+            if self.splits[node]:
+                last[at] = last[self.position[self.nodes["right"][node]]]
+        return last
 
     @cached_property
     def leaves(self) -> list[int]:
         """Leaves that hang on the root, in order of number."""
         if np.count_nonzero(self.splits) * 2 + 1 == len(self.nodes):  # nothing was cut off
             return np.flatnonzero(~self.splits).tolist()
-        return sorted(node for node in self.preorder if not self.splits[node])
+        return sorted(self.order[~self.splits[self.order]].tolist())
 
     @cached_property
     def home(self) -> NDArray[np.int64]:

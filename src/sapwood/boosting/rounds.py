@@ -264,14 +264,12 @@ class Rounds:
         """Steps of least loss for the rows of each leaf, and under constraints of each node; OUT values."""
         leaf_of = np.concatenate([shard.leaf_of for shard in self._shards])
         inside = np.flatnonzero(leaf_of < len(grown.nodes))
-        rank = np.empty(len(grown.nodes), dtype=np.int64)
-        rank[grown.preorder] = np.arange(len(grown.preorder))
-        order = inside[np.argsort(rank[leaf_of[inside]], kind="stable")]  # rows of a node lie side by side
-        ends = np.cumsum(np.bincount(rank[leaf_of[inside]], minlength=len(grown.preorder)))
-        last = _last_below(grown)
-        for node in grown.leaves if self.options.tree.signs is None else grown.preorder:
-            first = rank[node]
-            rows = np.sort(order[ends[first - 1] if first else 0 : ends[last[first]]])
+        places = grown.position[leaf_of[inside]]
+        order = inside[np.argsort(places, kind="stable")]  # rows of a node lie side by side
+        ends = np.cumsum(np.bincount(places, minlength=len(grown.order)))
+        for node in grown.leaves if self.options.tree.signs is None else grown.order.tolist():
+            first = grown.position[node]
+            rows = np.sort(order[ends[first - 1] if first else 0 : ends[grown.last_below[first]]])
             own = None if weight is None else weight[rows]
             values[node] = self.loss.leaf_step(self.y[rows], self.score[k, rows], own, k) if len(rows) else 0.0
 
@@ -296,17 +294,6 @@ class Rounds:
         """Add the tree to the scores of all rows, those that took part and those that only watch."""
         for shard in self._shards:
             shard.add_leaves(values, self.score[k, shard.offset : shard.offset + shard.n_rows])
-
-
-def _last_below(grown: GrownTree) -> list[int]:
-    """Of each node in preorder, the place of the last node below it, or its own."""
-    place = {node: at for at, node in enumerate(grown.preorder)}
-    last = list(range(len(grown.preorder)))
-    for at in reversed(last):
-        node = grown.preorder[at]
-        if grown.splits[node]:
-            last[at] = last[place[int(grown.nodes["right"][node])]]
-    return last
 
 
 def _product(weight: Floats | None, factor: Floats | None) -> Floats | None:

@@ -129,6 +129,13 @@ class TeamGrowth:
         self._arrays["board"].fill(0)
         self._arrays["mask"][:] = mask
         begin_tree(nodes, np.uint64(key), n_rows, self._own_slots, self._stack_slots, team[0])
-        helpers = [partial(work_as, me, 0, 0, nodes, team[0], rules) for me in range(1, self._n_threads)]
-        n_nodes = run_all([partial(lead, nodes, splits, team[0], rules), *helpers], self._n_threads)[0]
+        run_all([partial(self._work, me, nodes, splits, rules) for me in range(self._n_threads)], self._n_threads)
+        n_nodes = int(self._arrays["n_nodes"][0])
         return nodes[:n_nodes], splits[:n_nodes]
+
+    def _work(self, me: int, nodes: NDArray[Any], splits: NDArray[np.bool_], rules: Any) -> None:
+        """Lead (0) or help. A method, so that a thread that goes on after an interrupt keeps all arrays alive."""
+        if me == 0:
+            lead(nodes, splits, self._team[0], rules)
+        else:
+            work_as(me, 0, 0, nodes, self._team[0], rules)

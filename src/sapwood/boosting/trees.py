@@ -11,17 +11,20 @@ from numpy.typing import NDArray
 from sapwood.boosting.grown import GrownTree
 from sapwood.codes.bins import Bins, LevelBins, NumberBins
 from sapwood.codes.ranked import Ranks
-from sapwood.kernels.planting import Soil, count_words, plant, preorder
+from sapwood.kernels.planting import Soil, count_words, plant
 from sapwood.tree import Tree
 
 Floats = NDArray[np.float64]
 
 
 def soil_of(bins: Sequence[Bins | Ranks], n_levels: NDArray[np.int32]) -> Soil:
-    """What the codes of a table mean. Ranks have no cuts of their own: they depend on the node."""
+    """What the codes of a table mean. Ranks have no cuts of their own, as they depend on the node: infinity for all."""
     cuts = [np.append(own.cuts, np.inf) if isinstance(own, NumberBins) else np.empty(0) for own in bins]
+    starts, joined = _starts(cuts), np.concatenate(cuts)
+    if any(isinstance(own, Ranks) for own in bins):
+        starts, joined = np.zeros_like(starts), np.full(max(int(own.n_codes) for own in bins) + 1, np.inf)
     levels = [own.code_of if isinstance(own, LevelBins) else np.empty(0, dtype=np.uint8) for own in bins]
-    return Soil(_starts(cuts), np.concatenate(cuts), _starts(levels), np.concatenate(levels), n_levels.astype(np.int64))
+    return Soil(starts, joined, _starts(levels), np.concatenate(levels), n_levels.astype(np.int64))
 
 
 def _starts(parts: Sequence[NDArray[Any]]) -> NDArray[np.int64]:
@@ -41,20 +44,14 @@ def to_tree(
     The impurity of a node is its objective per hessian, and its weight the hessian, so that a split lowers the total
     by its gain.
     """
-    nodes, splits = grown.nodes, grown.splits
-    stack, order, position = np.empty((3, len(nodes) + 2), dtype=np.int64)
-    n = preorder(nodes, splits, stack, order, position)
-    order = order[:n]
+    nodes, splits, order = grown.nodes, grown.splits, grown.order
+    n = len(order)
     links, floats = np.empty((4, n), dtype=np.int32), np.empty((3, n))
     threshold, missing_left, n_rows = np.empty(n), np.empty(n, dtype=np.bool_), np.empty(n, dtype=np.int64)
     subsets = np.zeros(count_words(nodes, splits, order, soil), dtype=np.uint32)
-    of = soil if len(soil.cuts) else soil._replace(cuts=np.full(1, np.inf))
-    exact = any(isinstance(own, Ranks) for own in bins)
-    if exact:
-        of = of._replace(cut_starts=np.zeros_like(of.cut_starts), cuts=np.full(_most_codes(bins) + 1, np.inf))
     out = links, threshold, missing_left, floats, n_rows, subsets
-    plant(nodes, splits, values, order, position, hessian_unit, of, *out)
-    if exact:
+    plant(nodes, splits, values, order, grown.position, hessian_unit, soil, *out)
+    if any(isinstance(own, Ranks) for own in bins):
         _set_thresholds(nodes[order], splits[order], bins, threshold)
     return Tree(
         children_left=links[0],
@@ -70,10 +67,6 @@ def to_tree(
         subsets=subsets,
         n_levels=n_levels,
     )
-
-
-def _most_codes(bins: Sequence[Bins | Ranks]) -> int:
-    return max(int(own.n_codes) for own in bins)
 
 
 def _set_thresholds(

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from sapwood.kernels._jit import lean_kernel
-from sapwood.kernels.newton import NO_GAIN, worth
+from sapwood.kernels.newton import NO_GAIN, worth_of
 from sapwood.kernels.scan import gain_beyond, keep, scan_levels
 
 HALF = np.uint64(32)
@@ -93,7 +93,7 @@ def scan_order(order, column, place, quanta, rules, sign, feature, usable, prese
 def offer(node, running, present, rules, sign, feature, code, ahead):
     """Try the cut between two neighbouring values of a node; OUT node."""
     g, h = node.gradient, node.hessian
-    parent = worth(g * rules.gradient_unit, h * rules.hessian_unit, rules, node.lower, node.upper)
+    parent = worth_of(node, rules)
     missing_g, missing_h, missing_n = g - present[0], h - present[1], node.n_rows - present[2]
     try_cut(
         node,
@@ -128,8 +128,7 @@ def scan_category(records, firsts, lasts, column, n_codes, quanta, rules, featur
             hist[code, 1] += quanta[row, 1]
             if hist.shape[1] > 2:
                 hist[code, 2] += 1
-        G, H = node.gradient * rules.gradient_unit, node.hessian * rules.hessian_unit
-        parent = worth(G, H, rules, node.lower, node.upper)
+        parent = worth_of(node, rules)
         scan_levels(hist, n_codes, rules, parent, feature, keys, order, node)
 
 

@@ -79,7 +79,7 @@ def open_children(nodes, at, team):
 
 @lean_kernel
 def begin_split(nodes, at, team, rules):
-    """Split a node by all threads together: first, see where its rows go."""
+    """Split a node by all threads together: first, its rows move, or learn their leaves."""
     new_children(nodes, at, team, rules)
     team.n_free -= 1
     ints_at(team.lent, 1)[0] = ints_at(team.free, team.n_free + 1)[team.n_free]

@@ -69,3 +69,10 @@ def worth(G, H, rules, lower, upper):
     if rules.is_plain:
         return G * G / (H + rules.reg_lambda) if H + rules.reg_lambda > 0.0 else 0.0
     return worth_at(G, H, rules, leaf_weight(G, H, rules, lower, upper))
+
+
+@lean_kernel
+def worth_of(node, rules):
+    """What a node is worth without a split."""
+    G, H = node.gradient * rules.gradient_unit, node.hessian * rules.hessian_unit
+    return worth(G, H, rules, node.lower, node.upper)

@@ -9,7 +9,7 @@ from sapwood.kernels._jit import ONE, kernel
 
 @kernel
 def preorder(left, right, n_nodes):
-    """Nodes in preorder, left before right."""
+    """Those of n_nodes nodes that hang on the root, in preorder, left before right."""
     order, stack = np.empty(n_nodes, np.int64), np.empty(n_nodes, np.int64)
     stack[0], size, n = 0, 1, 0
     while size > 0:
@@ -20,7 +20,7 @@ def preorder(left, right, n_nodes):
         if left[node] >= 0:
             stack[size], stack[size + 1] = right[node], left[node]
             size += 2
-    return order
+    return order[:n]
 
 
 @kernel

@@ -24,23 +24,6 @@ class Soil(NamedTuple):
 
 
 @lean_kernel
-def preorder(nodes, splits, stack, order, position):
-    """Nodes that hang on the root, parents first, left before right; OUT order, position; returns how many."""
-    count, n_waiting = 0, 1
-    stack[0] = 0
-    while n_waiting > 0:
-        n_waiting -= 1
-        at = stack[n_waiting]
-        order[count] = at
-        position[at] = count
-        count += 1
-        if splits[at]:
-            stack[n_waiting], stack[n_waiting + 1] = nodes[at].right, nodes[at].left
-            n_waiting += 2
-    return count
-
-
-@lean_kernel
 def count_words(nodes, splits, order, soil):
     """How many words the category splits of a tree need."""
     count = 0

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sapwood.kernels._jit import ONE, lane_kernel, lean_kernel, part
-from sapwood.kernels.newton import NO_GAIN, leaf_weight, worth, worth_at, worth_of_both
+from sapwood.kernels.newton import NO_GAIN, leaf_weight, worth_at, worth_of, worth_of_both
 
 Array = Any
 LEAST_GAIN = 1e-9  # of what the children are worth: smaller gains, and smaller differences of gains, are rounding
@@ -297,8 +297,7 @@ def scan_levels(hist, n_codes, rules, parent, feature, keys, order, node):
 def scan_node(hists, mask, first, last, n_codes, is_category, signs, rules, lanes, node):
     """Best split of a node among those of the columns first…last-1 that are in the mask; OUT node."""
     node.gain, node.feature = NO_GAIN, -1
-    G, H = node.gradient * rules.gradient_unit, node.hessian * rules.hessian_unit
-    parent = worth(G, H, rules, node.lower, node.upper)
+    parent = worth_of(node, rules)
     for f in range(first, last):
         if mask[f]:
             hist = hists[256 * f : 256 * f + 256]

@@ -10,7 +10,7 @@ import numpy as np
 
 from sapwood.kernels._jit import lean_kernel, lowest_bit
 from sapwood.kernels.histogram import add_code
-from sapwood.kernels.newton import NO_GAIN, worth
+from sapwood.kernels.newton import NO_GAIN, worth_of
 from sapwood.kernels.scan import scan_column, scan_levels
 
 SMALL = 96  # rows
@@ -90,8 +90,7 @@ def clear_present(present, hist):
 def scan_rows(rows, values, n, columns, mask, n_codes, is_category, signs, rules, hist, codes, present, lanes, node):
     """Best split of a node from its rows; `hist` is zero before and after. OUT node."""
     node.gain, node.feature = NO_GAIN, -1
-    G, H = node.gradient * rules.gradient_unit, node.hessian * rules.hessian_unit
-    parent = worth(G, H, rules, node.lower, node.upper)
+    parent = worth_of(node, rules)
     for f in range(columns.shape[0]):
         if not mask[f]:
             continue

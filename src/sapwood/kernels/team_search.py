@@ -17,7 +17,7 @@ from sapwood.kernels.memory import (
     uints_at,
     words_at,
 )
-from sapwood.kernels.newton import NO_GAIN, worth
+from sapwood.kernels.newton import NO_GAIN, worth_of
 from sapwood.kernels.phases import BLOCK
 from sapwood.kernels.scan import gain_of, scan_column, scan_levels
 from sapwood.kernels.small_nodes import SMALL, scan_rows
@@ -44,13 +44,6 @@ def smaller_and_larger(nodes, at):
     """The children of a node by their rows."""
     left, right = nodes[at].left, nodes[at].right
     return (left, right) if nodes[left].n_rows <= nodes[right].n_rows else (right, left)
-
-
-@lean_kernel
-def worth_of(node, rules):
-    """What a node is worth without a split."""
-    G, H = node.gradient * rules.gradient_unit, node.hessian * rules.hessian_unit
-    return worth(G, H, rules, node.lower, node.upper)
 
 
 @lean_kernel

@@ -16,9 +16,9 @@ def bounded_exp(x: Floats) -> Floats:
     return np.exp(np.minimum(x, MOST))
 
 
-def sigmoid(x: Floats, out: Floats | None = None) -> Floats:
+def sigmoid(x: Floats) -> Floats:
     """1 / (1 + e^-x), by NumPy's vectorised exponential, which is many times as fast as SciPy's `expit`."""
-    result = np.negative(x, out=out)
+    result = np.negative(x)
     np.minimum(result, _MOST_RESPONSE, out=result)
     np.exp(result, out=result)
     result += 1.0
