@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -11,11 +11,13 @@ from scipy import sparse
 
 from sapwood.codes.separation import round_down
 from sapwood.kernels.traverse import STEPS, Levels, find_leaves
+from sapwood.table.storage import SparseStorage
 from sapwood.table.table import Table
 from sapwood.threads import blocks, run_all
 from sapwood.tree import Tree
 
 BLOCK_ROWS = 1 << 14  # fixed, so that results cannot depend on the number of threads
+BLOCK_CELLS = 1 << 20  # of a sparse table that are filled in at a time
 
 
 class Predictor:
@@ -34,17 +36,31 @@ class Predictor:
         """Leaf of every row; with `stop_at_unseen`, the node where an unseen level was met."""
         if self.tree.node_count == 1:
             return np.zeros(table.n_rows, dtype=np.int32)
-        steps = self._steps_for(table.dtype)
+        cells, steps, rows = table.storage, self._steps_for(table.dtype), BLOCK_ROWS
+        if isinstance(cells, SparseStorage) and self._levels is None:
+            cells, steps, rows = cells.arrange(self._used), self._narrow(steps), BLOCK_CELLS // len(self._used)
         out = np.empty(table.n_rows, dtype=np.int32)
 
         def descend(start: int, stop: int) -> None:
-            find_leaves(steps, self._levels, table.block(start, stop), stop_at_unseen, out[start:stop])
+            find_leaves(steps, self._levels, cells.block(start, stop), stop_at_unseen, out[start:stop])
 
-        if table.n_rows <= BLOCK_ROWS:
+        if table.n_rows <= rows:
             descend(0, table.n_rows)
         else:
-            run_all([partial(descend, *piece) for piece in blocks(table.n_rows, BLOCK_ROWS)], n_jobs)
+            run_all([partial(descend, *piece) for piece in blocks(table.n_rows, max(rows, 1))], n_jobs)
         return out
+
+    @cached_property
+    def _used(self) -> list[int]:
+        """Columns that the tree asks for; the others of a sparse table need not be filled in."""
+        return [int(j) for j in np.unique(self.tree.feature[~self.tree.is_leaf])]
+
+    def _narrow(self, steps: NDArray[np.void]) -> NDArray[np.void]:
+        """Steps for a table of the used columns alone."""
+        steps = steps.copy()
+        place = np.searchsorted(self._used, steps["test"] >> np.uint32(1)).astype(np.uint32)
+        steps["test"] = place << np.uint32(1) | steps["test"] & np.uint32(1)
+        return steps
 
     def _steps_for(self, dtype: np.dtype[Any]) -> NDArray[np.void]:
         """Steps for cells of this type, packed when first asked for."""

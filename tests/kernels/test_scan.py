@@ -19,6 +19,7 @@ from sapwood.kernels.scan import new_lanes, scan_nodes
 from strategies import EXAMPLES, examples
 
 Array = NDArray[Any]
+STARTS = np.array([0, 256, 512])
 many = settings(examples, max_examples=8 * EXAMPLES)
 
 
@@ -37,6 +38,7 @@ def scan(node: Node, counts: bool = True, usable: Array | None = None) -> np.voi
         np.ones((1, len(columns)), dtype=np.bool_) if usable is None else usable[None, :],
         0,
         len(columns),
+        256 * np.arange(len(columns) + 1),
         np.array([column.n_codes for column in columns]),
         np.array([column.is_category for column in columns]),
         np.array([column.sign for column in columns], dtype=np.int8),
@@ -288,5 +290,5 @@ def test_each_node_may_have_its_own_columns() -> None:
     nodes["slot"], nodes["gradient"], nodes["hessian"], nodes["n_rows"] = [0, 1], 0, 2, 2
     usable = np.array([[False, True], [True, False]])
     nothing = np.zeros(2, dtype=np.bool_), np.zeros(2, dtype=np.int8)
-    scan_nodes(pool, np.array([0, 1]), usable, 0, 2, np.array([2, 2]), *nothing, rules(), new_lanes(), nodes)
+    scan_nodes(pool, np.array([0, 1]), usable, 0, 2, STARTS, np.array([2, 2]), *nothing, rules(), new_lanes(), nodes)
     assert nodes["feature"].tolist() == [1, 0]

@@ -34,6 +34,10 @@ class Rows:
     def dtype(self) -> np.dtype[Any]:
         return self.cells.dtype
 
+    @property
+    def storage(self) -> Rows:
+        return self
+
     def block(self, start: int, stop: int) -> NDArray[Any]:
         return self.cells[start:stop]
 

@@ -8,29 +8,37 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sapwood.boosting.rounds import Method
-from sapwood.codes.binned import BinnedTable, bin_table, find_bins
+from sapwood.codes.binned import bin_table, find_bins
 from sapwood.codes.bins import Bins, NumberBins
 from sapwood.codes.ranked import RankedTable, Ranks, rank_table
+from sapwood.codes.sparse import Binned, sparse_table, suits_sparse
 from sapwood.codes.weighted import weighted_cuts
 from sapwood.table.table import Table
 
 Floats = NDArray[np.float64]
-Recode = Callable[[Floats], BinnedTable]
+Recode = Callable[[Floats], Binned]
 
 
-def code(table: Table, method: Method, max_bins: int, n_jobs: int) -> tuple[BinnedTable | RankedTable, Recode | None]:
+def code(table: Table, method: Method, max_bins: int, n_jobs: int) -> tuple[Binned | RankedTable, Recode | None]:
     """The coded table, and for the approximate method a function that codes it anew for each round."""
     if method == "exact":
         return rank_table(table, n_jobs), None
-    binned = bin_table(table, find_bins(table, max_bins, n_jobs), n_jobs)
+    binned = with_bins(table, find_bins(table, max_bins, n_jobs), n_jobs)
     return binned, recoder(table, max_bins, n_jobs) if method == "approx" else None
+
+
+def with_bins(table: Table, bins: tuple[Bins, ...], n_jobs: int) -> Binned:
+    """The table in these bins, sparse if few of its cells are stored."""
+    if suits_sparse(table):
+        return sparse_table(table, bins, n_jobs)
+    return bin_table(table, bins, n_jobs)
 
 
 def recoder(table: Table, max_bins: int, n_jobs: int) -> Recode:
     """Bins are percentiles of the values weighted by the hessian, as it is at the beginning of a round."""
     ranked = rank_table(table, n_jobs)
 
-    def recode(weight: Floats) -> BinnedTable:
+    def recode(weight: Floats) -> Binned:
         bins: list[Bins] = []
         for j, own in enumerate(ranked.bins):
             if isinstance(own, Ranks):
@@ -38,6 +46,6 @@ def recoder(table: Table, max_bins: int, n_jobs: int) -> Recode:
                 bins.append(NumberBins(weighted_cuts(own.values, mass[1:].astype(np.float64), max_bins)))
             else:
                 bins.append(own)
-        return bin_table(table, tuple(bins), n_jobs)
+        return with_bins(table, tuple(bins), n_jobs)
 
     return recode

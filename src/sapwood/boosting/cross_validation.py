@@ -22,8 +22,8 @@ from sapwood.boosting.history import Curves, History, Watched
 from sapwood.boosting.interrupts import Interrupts
 from sapwood.boosting.rounds import Rounds
 from sapwood.boosting.training import Outcome, Plan
-from sapwood.codes.binned import BinnedTable
 from sapwood.codes.ranked import RankedTable
+from sapwood.codes.sparse import Binned
 from sapwood.errors import InputError
 from sapwood.losses.loss import Loss
 from sapwood.metrics.metric import Metric
@@ -31,7 +31,7 @@ from sapwood.threads import run_all
 
 Floats = NDArray[np.float64]
 Numbers = NDArray[np.int64]
-Coded = tuple[BinnedTable | RankedTable, Recode | None]
+Coded = tuple[Binned | RankedTable, Recode | None]
 TRAIN, TEST = "train", "test"
 
 

@@ -62,7 +62,8 @@ class Grower:
         self._n_jobs = n_jobs
         self._search_by = search
         self._team: TeamGrowth | None = None
-        if search is None and len(shards) == 1 and TeamGrowth.suits(options, n_features, n_jobs):
+        is_alone = search is None and len(shards) == 1 and shards[0].suits_team
+        if is_alone and TeamGrowth.suits(options, n_features, n_jobs):
             self._team = TeamGrowth(shards[0], options, self._signs, n_jobs)
 
     @cached_property

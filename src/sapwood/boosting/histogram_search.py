@@ -34,7 +34,8 @@ class HistogramSearch:
         self._n_codes = table.n_codes
         self._is_category = table.is_category
         most_spare = max(shard.n_jobs for shard in shards) - 1
-        self._pool = Pool(table.n_features, 3 if counts_rows else 2, most_spare)
+        self._starts = table.starts
+        self._pool = Pool(int(table.starts[-1]), 3 if counts_rows else 2, most_spare)
         self._lanes = [new_lanes() for _ in range(n_jobs)]
 
     def open_root(self, nodes: Nodes) -> None:
@@ -48,13 +49,13 @@ class HistogramSearch:
     def find(self, nodes: Nodes, ids: Ids, columns: ColumnChoice, rules: Any) -> None:
         """Best split of nodes; OUT nodes."""
         usable = columns.usable(nodes, ids)
-        n_features = len(self._n_codes)
-        n_parts = max(1, min(self._n_jobs, len(ids), len(ids) * n_features * 256 // SCAN_PER_THREAD))
+        n_features, n_cells = len(self._n_codes), int(self._starts[-1])
+        n_parts = max(1, min(self._n_jobs, len(ids), len(ids) * n_cells // SCAN_PER_THREAD))
         array = np.array(ids, dtype=np.int64)
         tasks = []
         for p, (start, stop) in enumerate(pairwise([len(ids) * p // n_parts for p in range(n_parts + 1)])):
             own = usable if len(usable) == 1 else usable[start:stop]
-            of = self._n_codes, self._is_category, self._signs, rules, self._lanes[p], nodes
+            of = self._starts, self._n_codes, self._is_category, self._signs, rules, self._lanes[p], nodes
             tasks.append(partial(scan_nodes, self._pool.slots, array[start:stop], own, 0, n_features, *of))
         run_all(tasks, self._n_jobs)
 

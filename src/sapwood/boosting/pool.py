@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 class Pool:
     """Histograms (slot, column and code, gradient | hessian | rows); it grows when more nodes are open at a time."""
 
-    def __init__(self, n_features: int, n_sums: int, n_spare: int) -> None:
-        self._shape = (256 * n_features, n_sums)
+    def __init__(self, n_cells: int, n_sums: int, n_spare: int) -> None:
+        self._shape = (n_cells, n_sums)
         self.slots: NDArray[np.int64] = np.empty((n_spare + 4, *self._shape), dtype=np.int64)
         self.spare = list(range(n_spare))  # for nodes that threads share
         self._free = list(range(n_spare + 3, n_spare - 1, -1))

@@ -24,8 +24,8 @@ from sapwood.boosting.node_values import add_up, keep_order
 from sapwood.boosting.options import TreeOptions
 from sapwood.boosting.sampling import Sample, counted_sample, gradient_sample, uniform_sample
 from sapwood.boosting.trees import soil_of, to_tree
-from sapwood.codes.binned import BinnedTable
 from sapwood.codes.ranked import RankedTable
+from sapwood.codes.sparse import Binned, SparseTable
 from sapwood.kernels.draws import mix
 from sapwood.kernels.newton import newton_values
 from sapwood.kernels.routing import largest
@@ -34,6 +34,7 @@ from sapwood.predictor import Predictor
 from sapwood.shard.quanta import PACKED_ROWS, Quanta
 from sapwood.shard.ranked_shard import RankedShard
 from sapwood.shard.shard import Shard
+from sapwood.shard.sparse_shard import SparseShard
 from sapwood.table.table import Table
 from sapwood.threads import blocks, run_all
 from sapwood.tree import Tree
@@ -80,7 +81,7 @@ class Audience:
 class Rounds:
     """Training rows and their scores. `rows` are those that take part (None: all); the others only watch."""
 
-    table: BinnedTable | RankedTable
+    table: Binned | RankedTable
     n_levels: NDArray[np.int32]
     loss: Loss
     y: NDArray[np.float64]
@@ -92,7 +93,7 @@ class Rounds:
     audiences: Sequence[Audience] = ()
     trees: list[tuple[Tree, ...]] = field(default_factory=list)
     sample: Sample | None = None  # of the last round
-    recode: Callable[[Floats], BinnedTable] | None = None  # new bins for each round, from the weights of rows
+    recode: Callable[[Floats], Binned] | None = None  # new bins for each round, from the weights of rows
 
     def __post_init__(self) -> None:
         self._place()
@@ -302,10 +303,11 @@ def _product(weight: Floats | None, factor: Floats | None) -> Floats | None:
     return weight * factor
 
 
-def _make_shards(table: BinnedTable, n_shards: int, n_jobs: int) -> list[Shard]:
+def _make_shards(table: Binned, n_shards: int, n_jobs: int) -> list[Shard]:
     """Rows in consecutive parts. One is enough on one machine; more of them give the same model."""
     borders = [table.n_rows * s // n_shards for s in range(n_shards + 1)]
+    kind = SparseShard if isinstance(table, SparseTable) else Shard
     return [
-        Shard(table if n_shards == 1 else table.part(start, stop), n_jobs, offset=start)
+        kind(table if n_shards == 1 else table.part(start, stop), n_jobs, offset=start)
         for start, stop in pairwise(borders)
     ]

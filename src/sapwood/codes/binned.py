@@ -65,6 +65,11 @@ class BinnedTable:
         """Largest code of each column."""
         return np.array([bins.n_codes for bins in self.bins], dtype=np.int64)
 
+    @property
+    def starts(self) -> NDArray[np.int64]:
+        """Where the codes of each column begin in a histogram, and where the last one ends."""
+        return 256 * np.arange(self.n_features + 1)
+
     def part(self, start: int, stop: int) -> BinnedTable:
         """Some consecutive rows."""
         columns = np.ascontiguousarray(self.columns[:, start:stop])
@@ -79,14 +84,21 @@ class BinnedTable:
 def find_bins(table: Table, max_bins: int, n_jobs: int = 1) -> tuple[Bins, ...]:
     """Cuts of every column, from a sample where there are many rows."""
     sample: Any = slice(None)
+    in_sample, n_drawn = None, min(table.n_rows, SAMPLE)
     if table.n_rows > SAMPLE:  # evenly spaced, so that the sample does not depend on a seed
         sample = (np.arange(SAMPLE) * (table.n_rows / SAMPLE)).astype(np.int64)
+        in_sample = np.zeros(table.n_rows, dtype=np.bool_)
+        in_sample[sample] = True
     levels = table.schema.n_levels
 
     def cut(j: int) -> Bins:
         if table.schema.columns[j].kind == "category":
             return cut_levels(table.values(j), int(levels[j]), min(max_bins, MOST_BINS))
-        return cut_values(table.cells(j, sample), max_bins)
+        explicit = table.explicit(j)
+        if explicit is None:
+            return cut_values(table.cells(j, sample), max_bins)
+        values = explicit[1] if in_sample is None else explicit[1][in_sample[explicit[0]]]
+        return cut_values(values, max_bins, n_drawn - len(values) if table.schema.sparse_absent == "zero" else 0)
 
     return tuple(run_all([partial(cut, j) for j in range(table.n_features)], n_jobs))
 

@@ -81,7 +81,8 @@ class NewtonBoosting(Boosting):
     tree_method : {"hist", "approx", "exact", "auto"}
         "hist" looks at the borders of at most max_bin bins of each column (a column with no more distinct values than
         bins loses nothing by it); "approx" makes bins anew in each round, of equal hessian; "exact" looks at every
-        distinct value, for small data. "auto" is "hist".
+        distinct value, for small data. "auto" is "hist". The memory of "hist" for a sparse matrix is that of its stored
+        cells; the others fill all of them in.
     max_bin : int
         Bins of a column, from 2 to 255.
     gamma : float

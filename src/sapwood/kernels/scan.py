@@ -294,13 +294,13 @@ def scan_levels(hist, n_codes, rules, parent, feature, keys, order, node):
 
 
 @lean_kernel
-def scan_node(hists, mask, first, last, n_codes, is_category, signs, rules, lanes, node):
+def scan_node(hists, mask, first, last, starts, n_codes, is_category, signs, rules, lanes, node):
     """Best split of a node among those of the columns first…last-1 that are in the mask; OUT node."""
     node.gain, node.feature = NO_GAIN, -1
     parent = worth_of(node, rules)
     for f in range(first, last):
         if mask[f]:
-            hist = hists[256 * f : 256 * f + 256]
+            hist = hists[starts[f] : starts[f + 1]]
             if is_category[f]:
                 scan_levels(hist, n_codes[f], rules, parent, f, lanes.keys, lanes.order, node)
             else:
@@ -308,9 +308,9 @@ def scan_node(hists, mask, first, last, n_codes, is_category, signs, rules, lane
 
 
 @lean_kernel
-def scan_nodes(pool, ids, usable, first, last, n_codes, is_category, signs, rules, lanes, nodes):
+def scan_nodes(pool, ids, usable, first, last, starts, n_codes, is_category, signs, rules, lanes, nodes):
     """Best split of each node; one row of `usable` may serve all. OUT nodes."""
     for k in range(len(ids)):
         node = nodes[ids[k]]
         mask = usable[k if len(usable) > 1 else 0]
-        scan_node(pool[node.slot], mask, first, last, n_codes, is_category, signs, rules, lanes, node)
+        scan_node(pool[node.slot], mask, first, last, starts, n_codes, is_category, signs, rules, lanes, node)

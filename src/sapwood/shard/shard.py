@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import pairwise
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sapwood.codes.binned import BinnedTable
 from sapwood.codes.ranked import RankedTable
+from sapwood.codes.sparse import Binned
 from sapwood.kernels.branching import write_tables
 from sapwood.kernels.histogram import add_to, build
 from sapwood.kernels.memory import address
@@ -44,7 +44,9 @@ Ints = NDArray[np.int64]
 class Shard:
     """Rows of one binned table on some threads of this machine."""
 
-    def __init__(self, table: BinnedTable | RankedTable, n_jobs: int = 1, offset: int = 0) -> None:
+    suits_team: ClassVar[bool] = True  # whether a team can grow whole trees on it
+
+    def __init__(self, table: Binned | RankedTable, n_jobs: int = 1, offset: int = 0) -> None:
         self.table: Any = table
         self.n_jobs = n_jobs
         self.offset = offset  # of its first row among all rows
@@ -92,12 +94,17 @@ class Shard:
         n = self.n_rows if rows is None else len(rows)
         if not quanta.packed and self._wide is None:
             self._wide = np.empty((self.n_rows, 2), dtype=np.int64)
-        wide = None if quanta.packed else self._wide
         of, scales = (self.gradient, self.hessian, self.weight), (1.0 / quanta.gradient_unit, 1.0 / quanta.hessian_unit)
-        tasks = [partial(write_records, rows, *of, *scales, *block, self._records, wide) for block in self._shares(n)]
+        out = self._records, self._quanta
+        tasks = [partial(write_records, rows, *of, *scales, *block, *out) for block in self._shares(n)]
         run_all(tasks, self.n_jobs)
         self._n_inside = n
         self._ranges = {0: (0, n)}
+
+    @property
+    def _quanta(self) -> NDArray[np.int64] | None:
+        """Whole numbers of the rows, unless the records hold them."""
+        return None if self.quanta.packed else self._wide
 
     def describe(self, team: NDArray[Any], n_nodes: int, n_sums: int) -> None:
         """Tell a team where rows, codes and gradients are, for a tree of at most so many nodes; OUT team."""
@@ -161,7 +168,7 @@ class Shard:
             self._records,
             self.table.row_codes,
             np.uint64(self.quanta.block_rows),
-            None if self.quanta.packed else self._wide,
+            self._quanta,
             self._packed[part],
             self._sums[part],
             pool,
@@ -189,8 +196,12 @@ class Shard:
         for part, cut in zip(parts, cuts, strict=True):
             pieces = np.array([(first, last, features[node]) for node, first, last in part], dtype=np.int64)
             own = tables[[node for node, _, _ in part]]
-            tasks.append(partial(split_pieces, pieces, self._records, self.table.columns, own, self._spare, cut))
+            tasks.append(partial(self._split, pieces, own, cut))
         return tasks
+
+    def _split(self, pieces: Ints, tables: NDArray[np.uint8], cuts: Ints) -> None:
+        """Split pieces (first, last, column), each by its own table; OUT cuts: where the right ones begin."""
+        split_pieces(pieces, self._records, self.table.columns, tables, self._spare, cuts)
 
     def _borders(self, n_nodes: int, parts: list[list[Piece]], cuts: list[Ints]) -> Ints:
         """Where the right child of every node begins; nodes that were cut between threads are joined."""
@@ -246,7 +257,7 @@ class Shard:
         run_all([partial(find, *block, self._leaf_of) for block in self._shares()], self.n_jobs)
 
     def _finder(self, nodes: NDArray[Any], splits: NDArray[np.bool_]) -> Callable[..., None]:
-        return partial(settle_by_code, self.table.columns, *_ways(nodes, splits))
+        return partial(settle_by_code, self.table.columns, *ways(nodes, splits))
 
     @property
     def leaf_of(self) -> NDArray[Any]:
@@ -265,7 +276,7 @@ class Shard:
         return max(1, min(self.n_jobs, rows * work // (4 * ROWS_PER_THREAD)))
 
 
-def _ways(nodes: NDArray[Any], splits: NDArray[np.bool_]) -> tuple[NDArray[Any], ...]:
+def ways(nodes: NDArray[Any], splits: NDArray[np.bool_]) -> tuple[NDArray[Any], ...]:
     """Column (negative at leaves), children and table of every node."""
     ids = np.flatnonzero(splits)
     tables = np.empty((len(nodes), 256), dtype=np.uint8)

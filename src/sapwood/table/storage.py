@@ -148,6 +148,11 @@ class SparseStorage:
         self.dtype = self.matrix.dtype
         self.n_rows = int(matrix.shape[0])
 
+    @property
+    def n_stored(self) -> int:
+        """Number of cells that are not absent."""
+        return int(self.matrix.nnz)
+
     def column(self, j: int) -> Array:
         """Values of column j, absent cells filled in."""
         rows, stored = self.explicit(j)

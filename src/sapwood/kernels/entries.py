@@ -1,0 +1,104 @@
+"""Entries: the stored cells of a sparse table, their histograms, and how rows are split by them."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sapwood.kernels._jit import lean_kernel
+from sapwood.kernels.histogram import add_code
+from sapwood.kernels.routing import HALF, SIXTEEN, split_records
+
+LOW = np.uint64(0xFFFF)
+
+
+class Entries(NamedTuple):
+    """Cells of each row in ascending order; a cell is `starts[column] + code`."""
+
+    first: NDArray[np.int64]  # (rows + 1,) where the cells of each row begin
+    cells: NDArray[np.uint32]
+    starts: NDArray[np.int64]  # (columns + 1,) where the codes of each column begin in a histogram
+    absent: NDArray[np.uint8]  # (columns,) code of the cells that are not stored
+
+
+@lean_kernel
+def code_at(entries, row, column):
+    """Code of a cell, found by halving the row."""
+    cells, start = entries.cells, entries.starts[column]
+    low, end = entries.first[row], entries.first[row + 1]
+    high = end
+    while low < high:
+        middle = (low + high) >> 1
+        if cells[middle] < start:
+            low = middle + 1
+        else:
+            high = middle
+    if low < end and cells[low] < entries.starts[column + 1]:
+        return np.int64(cells[low]) - start
+    return np.int64(entries.absent[column])
+
+
+@lean_kernel
+def add_entries(records, first, last, entries, quanta, out):
+    """Add the stored cells of consecutive records; OUT out; returns the sums of the records."""
+    cells = entries.cells
+    total_g, total_h = np.int64(0), np.int64(0)
+    for i in range(first, last):
+        record = records[i]
+        row = np.int64(record >> HALF)
+        if quanta is None:
+            g, h = np.int64(np.int16(record >> SIXTEEN)), np.int64(record & LOW)
+        else:
+            g, h = quanta[row, 0], quanta[row, 1]
+        total_g += g
+        total_h += h
+        for k in range(entries.first[row], entries.first[row + 1]):
+            add_code(out, np.uint64(cells[k]), g, h)
+    return total_g, total_h
+
+
+@lean_kernel
+def fill_absent(entries, total, out):
+    """What the stored cells of a column leave of the total belongs to its absent ones; OUT out."""
+    for column in range(len(entries.absent)):
+        start, stop = entries.starts[column], entries.starts[column + 1]
+        absent = start + entries.absent[column]
+        for d in range(out.shape[1]):
+            rest = total[d]
+            for cell in range(start, stop):
+                rest -= out[cell, d]
+            out[absent, d] = rest
+
+
+@lean_kernel
+def build_sparse(pieces, records, entries, quanta, pool):
+    """Histograms of pieces (first record, last record, slot of the pool), one after the other; OUT pool."""
+    for p in range(len(pieces)):
+        first, last, out = pieces[p, 0], pieces[p, 1], pool[pieces[p, 2]]
+        out[:] = 0
+        g, h = add_entries(records, first, last, entries, quanta, out)
+        fill_absent(entries, (g, h, last - first), out)
+
+
+@lean_kernel
+def split_entries(pieces, records, entries, tables, codes, spare, cuts):
+    """Split pieces (first, last, column), each by its own table; OUT records, cuts, codes of the rows."""
+    for p in range(len(pieces)):
+        first, last, column = pieces[p, 0], pieces[p, 1], pieces[p, 2]
+        for i in range(first, last):
+            row = np.int64(records[i] >> HALF)
+            codes[row] = code_at(entries, row, column)
+        cuts[p] = split_records(records, first, last, codes, tables[p], spare)
+
+
+@lean_kernel
+def settle_by_entry(entries, feature, left, right, tables, first, last, leaf_of):
+    """Find the leaf of those of the rows first…last-1 that are in none; OUT leaf_of."""
+    for row in range(first, last):
+        if leaf_of[row] >= len(feature):
+            node = 0
+            while feature[node] >= 0:
+                node = left[node] if tables[node, code_at(entries, row, feature[node])] else right[node]
+            leaf_of[row] = node

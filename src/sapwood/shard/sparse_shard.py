@@ -1,0 +1,34 @@
+"""A shard of sparse rows: work is done for the cells that are stored, and the absent ones are what remains."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sapwood.kernels.entries import build_sparse, settle_by_entry, split_entries
+from sapwood.shard.shard import Ints, Shard, ways
+
+
+class SparseShard(Shard):
+    """Rows of one sparse table."""
+
+    suits_team = False
+
+    def _prepare(self) -> None:
+        self._codes = np.empty(self.n_rows, dtype=np.uint8)  # of one column, for the rows that move
+
+    def _make_sums(self, n_sums: int) -> None:
+        """Sums need no room beside the pool."""
+
+    def _build(self, pieces: Ints, part: int, pool: NDArray[np.int64]) -> None:  # noqa: ARG002 - no scratch
+        build_sparse(pieces, self._records, self.table.entries, self._quanta, pool)
+
+    def _split(self, pieces: Ints, tables: NDArray[np.uint8], cuts: Ints) -> None:
+        split_entries(pieces, self._records, self.table.entries, tables, self._codes, self._spare, cuts)
+
+    def _finder(self, nodes: NDArray[Any], splits: NDArray[np.bool_]) -> Callable[..., None]:
+        return partial(settle_by_entry, self.table.entries, *ways(nodes, splits))
