@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from sapwood import DecisionTreeClassifier, DecisionTreeRegressor
-from sapwood.predictor import BLOCK_ROWS, Predictor
+from sapwood.predictor import BLOCK_ROWS, Predictor, paths
 
 RNG = np.random.default_rng(0)
 N_ROWS = 2 * BLOCK_ROWS + 5
@@ -104,10 +104,10 @@ def test_paths_lead_from_the_root_to_the_leaf():
     X = INPUTS[0]
     model = fitted(X)
     leaves = Predictor(model.tree_).leaves(model.schema_.match(X[:50]))
-    paths = Predictor(model.tree_).paths(leaves)
+    found = paths(model.tree_, leaves)
     parents = model.tree_.parents()
     for row, leaf in enumerate(leaves):
-        nodes = paths[row].indices
+        nodes = found[row].indices
         assert nodes[0] == 0
         assert nodes[-1] == leaf
         assert (parents[nodes[1:]] == nodes[:-1]).all()

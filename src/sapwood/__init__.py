@@ -11,27 +11,47 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from sapwood.boosting.certificate import Certificate
     from sapwood.errors import SapwoodError
+    from sapwood.estimators.adaboost import AdaBoostClassifier, AdaBoostRegressor
+    from sapwood.estimators.bagging import BaggingClassifier, BaggingRegressor
     from sapwood.estimators.boosting_cv import BoostingCV, cross_validate_boosting
+    from sapwood.estimators.forests import (
+        ExtraTreesClassifier,
+        ExtraTreesRegressor,
+        RandomForestClassifier,
+        RandomForestRegressor,
+    )
     from sapwood.estimators.gradient import GradientBoostingClassifier, GradientBoostingRegressor
     from sapwood.estimators.newton import NewtonBoostingClassifier, NewtonBoostingRanker, NewtonBoostingRegressor
+    from sapwood.estimators.oob_tuning import OobChoice, tune_by_oob
     from sapwood.estimators.pruning import PruningChoice, prune_by_cv
     from sapwood.estimators.tree import DecisionTreeClassifier, DecisionTreeRegressor
+    from sapwood.forest.permutation import PermutationImportance
     from sapwood.plot import plot_decision_regions, plot_pruning, plot_tree
     from sapwood.show import decision_steps, explain_row, export_graphviz, export_text
 
 __version__ = "0.1.0"
 
 _HOMES = {
+    "AdaBoostClassifier": "sapwood.estimators.adaboost",
+    "AdaBoostRegressor": "sapwood.estimators.adaboost",
+    "BaggingClassifier": "sapwood.estimators.bagging",
+    "BaggingRegressor": "sapwood.estimators.bagging",
     "BoostingCV": "sapwood.estimators.boosting_cv",
     "Certificate": "sapwood.boosting.certificate",
     "DecisionTreeClassifier": "sapwood.estimators.tree",
     "DecisionTreeRegressor": "sapwood.estimators.tree",
+    "ExtraTreesClassifier": "sapwood.estimators.forests",
+    "ExtraTreesRegressor": "sapwood.estimators.forests",
     "GradientBoostingClassifier": "sapwood.estimators.gradient",
     "GradientBoostingRegressor": "sapwood.estimators.gradient",
     "NewtonBoostingClassifier": "sapwood.estimators.newton",
     "NewtonBoostingRanker": "sapwood.estimators.newton",
     "NewtonBoostingRegressor": "sapwood.estimators.newton",
+    "OobChoice": "sapwood.estimators.oob_tuning",
+    "PermutationImportance": "sapwood.forest.permutation",
     "PruningChoice": "sapwood.estimators.pruning",
+    "RandomForestClassifier": "sapwood.estimators.forests",
+    "RandomForestRegressor": "sapwood.estimators.forests",
     "SapwoodError": "sapwood.errors",
     "cross_validate_boosting": "sapwood.estimators.boosting_cv",
     "decision_steps": "sapwood.show",
@@ -42,20 +62,31 @@ _HOMES = {
     "plot_pruning": "sapwood.plot",
     "plot_tree": "sapwood.plot",
     "prune_by_cv": "sapwood.estimators.pruning",
+    "tune_by_oob": "sapwood.estimators.oob_tuning",
 }
 _MODULES = ("errors", "plot", "show")
 
 __all__ = [
+    "AdaBoostClassifier",
+    "AdaBoostRegressor",
+    "BaggingClassifier",
+    "BaggingRegressor",
     "BoostingCV",
     "Certificate",
     "DecisionTreeClassifier",
     "DecisionTreeRegressor",
+    "ExtraTreesClassifier",
+    "ExtraTreesRegressor",
     "GradientBoostingClassifier",
     "GradientBoostingRegressor",
     "NewtonBoostingClassifier",
     "NewtonBoostingRanker",
     "NewtonBoostingRegressor",
+    "OobChoice",
+    "PermutationImportance",
     "PruningChoice",
+    "RandomForestClassifier",
+    "RandomForestRegressor",
     "SapwoodError",
     "__version__",
     "cross_validate_boosting",
@@ -67,6 +98,7 @@ __all__ = [
     "plot_pruning",
     "plot_tree",
     "prune_by_cv",
+    "tune_by_oob",
 ]
 
 

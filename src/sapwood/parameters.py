@@ -259,6 +259,17 @@ class CallableRule(Rule):
 
 
 @dataclass(frozen=True)
+class EstimatorRule(Rule):
+    """An object with scikit-learn's methods."""
+
+    words: ClassVar[str] = "an estimator with fit and predict"
+
+    def accepts(self, value: object) -> bool:
+        """Accept instances, not classes."""
+        return hasattr(value, "fit") and hasattr(value, "predict") and not isinstance(value, type)
+
+
+@dataclass(frozen=True)
 class Text(Rule):
     """A name, whose meaning is checked where it is used."""
 

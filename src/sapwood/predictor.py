@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any
 
@@ -11,13 +12,72 @@ from scipy import sparse
 
 from sapwood.codes.separation import round_down
 from sapwood.kernels.traverse import STEPS, Levels, find_leaves
-from sapwood.table.storage import SparseStorage
+from sapwood.table.storage import SparseStorage, Storage
 from sapwood.table.table import Table
 from sapwood.threads import blocks, run_all
 from sapwood.tree import Tree
 
 BLOCK_ROWS = 1 << 14  # fixed, so that results cannot depend on the number of threads
 BLOCK_CELLS = 1 << 20  # of a sparse table that are filled in at a time
+Leaves = NDArray[np.int32]
+
+
+@dataclass(frozen=True, eq=False)
+class Descent:
+    """The way down a tree for cells of one type: what rows need of it, and no more."""
+
+    steps: NDArray[np.void]  # inner nodes
+    levels: Levels | None
+
+    @classmethod
+    def of(cls, tree: Tree, dtype: np.dtype[Any]) -> Descent:
+        """Pack a tree."""
+        return cls(_pack(tree, dtype), _pack_levels(tree))
+
+    @cached_property
+    def used(self) -> list[int]:
+        """Columns that the tree asks for, ascending."""
+        return [int(j) for j in np.unique(self.steps["test"] >> np.uint32(1))]
+
+    def leaves(self, cells: NDArray[Any], stop_at_unseen: bool = False) -> Leaves:
+        """Leaf of every row of a C-contiguous matrix; with `stop_at_unseen`, the node where an unseen level was met."""
+        out = np.zeros(len(cells), dtype=np.int32)
+        if len(self.steps):
+            find_leaves(self.steps, self.levels, cells, stop_at_unseen, out)
+        return out
+
+    def on(self, storage: Storage) -> tuple[Descent, Storage, int]:
+        """This on a table, and how many rows to take at a time; of a sparse one, only columns it asks for."""
+        if not isinstance(storage, SparseStorage) or self.levels is not None or not self.used:
+            return self, storage, BLOCK_ROWS
+        return self._narrow, storage.arrange(self.used), max(1, BLOCK_CELLS // len(self.used))
+
+    @cached_property
+    def _narrow(self) -> Descent:
+        """The same for a table of the used columns alone."""
+        steps = self.steps.copy()
+        place = np.searchsorted(self.used, steps["test"] >> np.uint32(1)).astype(np.uint32)
+        steps["test"] = place << np.uint32(1) | steps["test"] & np.uint32(1)
+        return Descent(steps, None)
+
+
+def find(
+    descent: Descent, table: Table, rows: NDArray[Any] | None = None, stop_at_unseen: bool = False, n_jobs: int = 1
+) -> Leaves:
+    """Leaf of every row of a table, or of some rows, ascending."""
+    descent, cells, size = descent.on(table.storage)
+    out = np.empty(table.n_rows if rows is None else len(rows), dtype=np.int32)
+
+    def some(start: int, stop: int) -> None:
+        part = cells.block(start, stop)
+        if rows is None:
+            out[start:stop] = descent.leaves(part, stop_at_unseen)
+        else:
+            first, last = np.searchsorted(rows, [start, stop])
+            out[first:last] = descent.leaves(part[rows[first:last] - start], stop_at_unseen)
+
+    run_all([partial(some, *block) for block in blocks(table.n_rows, size)], n_jobs)
+    return out
 
 
 class Predictor:
@@ -25,64 +85,39 @@ class Predictor:
 
     def __init__(self, tree: Tree) -> None:
         self.tree = tree
-        self._steps: dict[np.dtype[Any], NDArray[np.void]] = {}
-        self._levels = _pack_levels(tree)
+        self._descents: dict[np.dtype[Any], Descent] = {}
 
     def __reduce__(self) -> tuple[Any, ...]:
         """A pickle holds the tree; packing it again is cheap."""
         return Predictor, (self.tree,)
 
-    def leaves(self, table: Table, *, stop_at_unseen: bool = False, n_jobs: int = 1) -> NDArray[np.int32]:
-        """Leaf of every row; with `stop_at_unseen`, the node where an unseen level was met."""
-        if self.tree.node_count == 1:
-            return np.zeros(table.n_rows, dtype=np.int32)
-        cells, steps, rows = table.storage, self._steps_for(table.dtype), BLOCK_ROWS
-        if isinstance(cells, SparseStorage) and self._levels is None:
-            cells, steps, rows = cells.arrange(self._used), self._narrow(steps), BLOCK_CELLS // len(self._used)
-        out = np.empty(table.n_rows, dtype=np.int32)
+    def leaves(
+        self, table: Table, rows: NDArray[Any] | None = None, *, stop_at_unseen: bool = False, n_jobs: int = 1
+    ) -> Leaves:
+        """Leaf of every row, or of some, ascending; with `stop_at_unseen`, the node where an unseen level was met."""
+        return find(self.descent(table.dtype), table, rows, stop_at_unseen, n_jobs)
 
-        def descend(start: int, stop: int) -> None:
-            find_leaves(steps, self._levels, cells.block(start, stop), stop_at_unseen, out[start:stop])
+    def descent(self, dtype: np.dtype[Any]) -> Descent:
+        """The way down for cells of this type, packed when first asked for."""
+        found = self._descents.get(dtype)
+        if found is None:
+            found = self._descents[dtype] = Descent.of(self.tree, dtype)
+        return found
 
-        if table.n_rows <= rows:
-            descend(0, table.n_rows)
-        else:
-            run_all([partial(descend, *piece) for piece in blocks(table.n_rows, max(rows, 1))], n_jobs)
-        return out
 
-    @cached_property
-    def _used(self) -> list[int]:
-        """Columns that the tree asks for; the others of a sparse table need not be filled in."""
-        return [int(j) for j in np.unique(self.tree.feature[~self.tree.is_leaf])]
-
-    def _narrow(self, steps: NDArray[np.void]) -> NDArray[np.void]:
-        """Steps for a table of the used columns alone."""
-        steps = steps.copy()
-        place = np.searchsorted(self._used, steps["test"] >> np.uint32(1)).astype(np.uint32)
-        steps["test"] = place << np.uint32(1) | steps["test"] & np.uint32(1)
-        return steps
-
-    def _steps_for(self, dtype: np.dtype[Any]) -> NDArray[np.void]:
-        """Steps for cells of this type, packed when first asked for."""
-        steps = self._steps.get(dtype)
-        if steps is None:
-            steps = self._steps[dtype] = _pack(self.tree, dtype)
-        return steps
-
-    def paths(self, leaves: NDArray[np.int32]) -> sparse.csr_matrix:
-        """Indicator matrix (rows x nodes) of the nodes on the way to each leaf."""
-        tree = self.tree
-        depths = tree.compute_node_depths()
-        parents = tree.parents()
-        indptr = np.concatenate(([0], np.cumsum(depths[leaves])))
-        indices = np.empty(indptr[-1], dtype=np.int64)
-        node, place = leaves.astype(np.int64), indptr[1:] - 1
-        while len(node):
-            indices[place] = node
-            up = parents[node] >= 0
-            node, place = parents[node[up]].astype(np.int64), place[up] - 1
-        shape = (len(leaves), tree.node_count)
-        return sparse.csr_matrix((np.ones(len(indices), dtype=np.int64), indices, indptr), shape=shape)
+def paths(tree: Tree, leaves: Leaves) -> sparse.csr_matrix:
+    """Indicator matrix (rows x nodes) of the nodes on the way to each leaf."""
+    depths = tree.compute_node_depths()
+    parents = tree.parents()
+    indptr = np.concatenate(([0], np.cumsum(depths[leaves])))
+    indices = np.empty(indptr[-1], dtype=np.int64)
+    node, place = leaves.astype(np.int64), indptr[1:] - 1
+    while len(node):
+        indices[place] = node
+        up = parents[node] >= 0
+        node, place = parents[node[up]].astype(np.int64), place[up] - 1
+    shape = (len(leaves), tree.node_count)
+    return sparse.csr_matrix((np.ones(len(indices), dtype=np.int64), indices, indptr), shape=shape)
 
 
 def _pack(tree: Tree, dtype: np.dtype[Any]) -> NDArray[np.void]:

@@ -24,9 +24,9 @@ from sapwood import (
 from sapwood.boosting.cross_validation import FoldCurve, best_of, within_one_error
 from sapwood.boosting.ensemble import Ensemble
 from sapwood.boosting.fitting import Rows
-from sapwood.boosting.progress_bar import ProgressBar
 from sapwood.boosting.rounds import Rounds
 from sapwood.codes.binned import bin_table, find_bins
+from sapwood.progress_bar import ProgressBar
 from sapwood.table.table import Table
 
 

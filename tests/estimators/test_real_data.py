@@ -15,7 +15,7 @@ import pandas as pd
 import pytest
 
 from law_cases import assert_leaves_kept
-from sapwood import DecisionTreeClassifier, DecisionTreeRegressor
+from sapwood import DecisionTreeClassifier, DecisionTreeRegressor, RandomForestRegressor
 
 FOLDER = os.environ.get("SAPWOOD_DATA")
 pytestmark = [
@@ -62,3 +62,17 @@ def test_numbers(name: str) -> None:
     np.testing.assert_allclose(model.predict(X), attainable, rtol=1e-9, atol=1e-9)
     stump = DecisionTreeRegressor(max_depth=1).fit(X, y)
     assert 0 < stump.score(X, y) < model.score(X, y)
+
+
+@pytest.mark.parametrize("name", ["boston", "abalone", "bike_hour", "california_housing"])
+def test_intervals_out_of_bag_hold_the_share_of_new_rows_that_they_promise(name: str) -> None:
+    X, y = load(name)
+    order = np.random.default_rng(0).permutation(len(X))[:6000]
+    X, y = X.iloc[order], y.iloc[order].astype(float)
+    hits = []
+    for fold in range(4):  # all rows are new once, so that the share is not that of a few
+        test = np.arange(len(X)) % 4 == fold
+        model = RandomForestRegressor(100, random_state=0, oob_score=True, n_jobs=2).fit(X[~test], y[~test])
+        low, high = model.predict_interval(X[test], 0.9).T
+        hits.append((low <= y[test]) & (y[test] <= high))
+    assert np.mean(np.concatenate(hits)) == pytest.approx(0.9, abs=0.03)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,9 +17,16 @@ from sapwood.kernels.groups import (
     coded_pairs,
     coded_rows,
     coded_vectors,
+    drawn_pairs,
+    fill_local,
+    fill_tallies,
+    gather_present,
+    gather_values,
     sorted_pairs,
     sorted_rows,
     sorted_vectors,
+    tallied_pairs,
+    tallied_vectors,
 )
 from sapwood.kernels.records import CENTER, CODE, CUM_N, CUM_S, CUM_W, MISS, NODE_SUMS, Medians, Vectors
 from strategies import examples
@@ -67,7 +75,7 @@ def check_pairs(node: Node, center: float, found: tuple[Any, ...], floats: Array
 def test_sorted_pairs(node: Node, implicit: int, keep_empty: bool, center: float) -> None:
     lists, (floats, ints) = arrange(node, implicit, keep_empty), scratch(len(node.rows))
     totals = (len(node.rows), weight(node, node.rows), pair_sum(node, node.rows, center))
-    args = (lists.column, lists.entries, lists.lo, lists.hi, node.wy, center, *totals)
+    args = (lists.column, lists.entries, lists.lo, lists.hi, node.wy, None, center, *totals)
     check_pairs(node, center, sorted_pairs(*args, floats, ints), floats, ints)
 
 
@@ -75,7 +83,7 @@ def test_sorted_pairs(node: Node, implicit: int, keep_empty: bool, center: float
 def codings(draw: st.DrawFn, node: Node) -> tuple[Array, int]:
     """Codes in the order of the values, with gaps, and the largest code there may be; 0 is missing."""
     levels = np.unique(node.values[~np.isnan(node.values)])
-    n_codes = draw(st.sampled_from([10, 63, 64, 130]))
+    n_codes = draw(st.sampled_from([10, 63, 64, 130, 5000, 9000]))
     used = sorted(draw(st.sets(st.integers(1, n_codes), min_size=len(levels), max_size=len(levels))))
     position = np.searchsorted(levels, node.values)
     codes = [0 if np.isnan(value) else used[at] for value, at in zip(node.values, position, strict=True)]
@@ -87,21 +95,112 @@ def check_codes(node: Node, codes: Array, ints: Array) -> None:
     assert ints[CODE, : len(groups)].tolist() == [codes[rows[0]] for rows in groups]
 
 
-def histogram(n_codes: int, n_sums: int) -> tuple[Array, Array]:
-    return np.zeros((n_codes + 1, 2 + n_sums)), np.zeros((n_codes + 1) // 64 + 1, dtype=np.uint64)
+def bitmap(n_codes: int, deep: bool) -> tuple[Array, Array | None]:
+    """Words of a bitmap, and its summary if it has two levels."""
+    n_words = (n_codes + 1) // 64 + 1
+    return np.zeros(n_words, dtype=np.uint64), np.zeros(n_words // 64 + 1, dtype=np.uint64) if deep else None
+
+
+def is_clean(*arrays: Array | None) -> bool:
+    """Left as it was for the next column."""
+    return not any(array.any() for array in arrays if array is not None)
 
 
 @examples
-@given(st.data(), nodes(), eighths(-2, 2))
-def test_coded_pairs(data: Any, node: Node, center: float) -> None:
+@given(st.data(), nodes(), eighths(-2, 2), st.booleans())
+def test_coded_pairs(data: Any, node: Node, center: float, deep: bool) -> None:
     codes, n_codes = data.draw(codings(node))
-    lists, (floats, ints) = arrange(node, NOTHING, True), scratch(len(node.rows))
-    hist, occupied = histogram(n_codes, 1)
-    found = coded_pairs(codes, lists.entries, lists.lo[0], lists.hi[0], node.wy, center, floats, ints, hist, occupied)
+    lists, (floats, ints) = arrange(node, NOTHING, True), scratch(len(node.rows) + 1)
+    hist, bits = np.zeros((n_codes + 1, 3)), bitmap(n_codes, deep)
+    local = np.empty((len(node.rows), 2))
+    fill_local(node.wy, lists.entries, lists.lo[0], lists.hi[0], center, local)
+    found = coded_pairs(codes, lists.entries, lists.lo[0], lists.hi[0], local, floats, ints, hist, *bits)
     check_pairs(node, center, found, floats, ints)
     check_codes(node, codes, ints)
-    assert not hist.any()  # left clean for the next column
-    assert not occupied.any()
+    assert is_clean(hist, *bits)
+
+
+def tallies_of(data: Any, node: Node, n_classes: int) -> tuple[Node, Array]:
+    """The node with whole-number weights and classes, and the same as tallies."""
+    n = len(node.wy)
+    weights = data.draw(st.lists(st.integers(1, 9), min_size=n, max_size=n))
+    classes = data.draw(st.lists(st.integers(0, n_classes - 1), min_size=n, max_size=n))
+    wy = np.column_stack([weights, classes]).astype(np.float64).reshape(n, 2)
+    return replace(node, wy=wy), (wy[:, 0] * 256 + wy[:, 1]).astype(np.uint32)
+
+
+@examples
+@given(st.data(), nodes(), st.booleans())
+def test_tallied_pairs(data: Any, node: Node, deep: bool) -> None:
+    codes, n_codes = data.draw(codings(node))
+    node, tally = tallies_of(data, node, 2)
+    lists, (floats, ints) = arrange(node, NOTHING, True), scratch(len(node.rows) + 1)
+    counts, bits = np.zeros(2 * (n_codes + 1), dtype=np.uint64), bitmap(n_codes, deep)
+    tallies = np.empty(len(node.rows), dtype=np.uint32)
+    fill_tallies(tally, lists.entries, lists.lo[0], lists.hi[0], tallies)
+    found = tallied_pairs(codes, lists.entries, lists.lo[0], lists.hi[0], tallies, floats, ints, counts, *bits)
+    check_pairs(node, 0.0, found, floats, ints)
+    check_codes(node, codes, ints)
+    assert is_clean(counts, *bits)
+
+
+@examples
+@given(st.data(), nodes(), st.booleans())
+def test_sorted_pairs_of_tallies(data: Any, node: Node, keep_empty: bool) -> None:
+    node, tally = tallies_of(data, node, 2)
+    lists, (floats, ints) = arrange(node, NOTHING, keep_empty), scratch(len(node.rows))
+    totals = (len(node.rows), weight(node, node.rows), pair_sum(node, node.rows, 0.0))
+    args = (lists.column, lists.entries, lists.lo, lists.hi, node.wy, tally, 0.0, *totals)
+    check_pairs(node, 0.0, sorted_pairs(*args, floats, ints), floats, ints)
+
+
+@examples
+@given(st.data(), nodes(), st.booleans())
+def test_tallied_vectors(data: Any, node: Node, deep: bool) -> None:
+    codes, n_codes = data.draw(codings(node))
+    node, tally = tallies_of(data, node, N_CLASSES)
+    lists, (floats, ints) = arrange(node, NOTHING, True), scratch(len(node.rows) + 1)
+    vectors = vectors_for(node, GINI, np.zeros(1))
+    counts, bits = np.zeros(N_CLASSES * (n_codes + 1), dtype=np.uint64), bitmap(n_codes, deep)
+    tallies = np.empty(len(node.rows), dtype=np.uint32)
+    fill_tallies(tally, lists.entries, lists.lo[0], lists.hi[0], tallies)
+    args = (codes, lists.entries, lists.lo[0], lists.hi[0], tallies)
+    found = tallied_vectors(*args, floats, ints, counts, *bits, vectors)
+    check_rows_and_weights(node, found, floats, ints)
+    check_vectors(node, GINI, np.zeros(1), found[0], vectors)
+    check_codes(node, codes, ints)
+    assert is_clean(counts, *bits)
+
+
+@examples
+@given(st.data(), nodes(), eighths(-2, 2), st.booleans())
+def test_two_sides_of_a_threshold(data: Any, node: Node, center: float, tallied: bool) -> None:
+    tally = None
+    if tallied:
+        (node, tally), center = tallies_of(data, node, 2), 0.0
+    lists, (floats, ints) = arrange(node, NOTHING, True), scratch(4)
+    first, last, own = lists.lo[0], lists.hi[0], np.empty(len(node.rows))
+    low, high, n_missing = gather_present(node.values, lists.entries, first, last, own)
+    present = node.values[node.rows][~np.isnan(node.values[node.rows])]
+    assert n_missing == len(node.missing)
+    assert (low, high) == ((present.min(), present.max()) if len(present) else (np.inf, -np.inf))
+    if n_missing == 0:
+        assert gather_values(node.values, lists.entries, first, last, own) == (low, high)
+    threshold = data.draw(st.sampled_from([*present.tolist(), 0.5]))
+    local = tallies = None
+    if tally is None:
+        local = np.empty((len(node.rows), 2))
+        fill_local(node.wy, lists.entries, first, last, center, local)
+    else:
+        tallies = np.empty(len(node.rows), dtype=np.uint32)
+        fill_tallies(tally, lists.entries, first, last, tallies)
+    totals = weight(node, node.rows), pair_sum(node, node.rows, center)
+    missing = drawn_pairs(own, len(own), local, tallies, threshold, n_missing, *totals, floats, ints)
+    sides = [node.rows[node.values[node.rows] <= threshold], node.rows[~np.isnan(node.values[node.rows])]]
+    assert ints[CUM_N, :2].tolist() == [len(rows) for rows in sides]
+    assert floats[CUM_W, :2].tolist() == [weight(node, rows) for rows in sides]
+    assert floats[CUM_S, :2].tolist() == [pair_sum(node, rows, center) for rows in sides]
+    assert missing == (weight(node, node.missing), pair_sum(node, node.missing, center))
 
 
 def vectors_for(node: Node, criterion: int, centers: Array) -> Vectors:
@@ -142,20 +241,19 @@ def test_sorted_vectors(case: tuple[Node, int, Array], implicit: int, keep_empty
 
 
 @examples
-@given(st.data(), vector_nodes())
-def test_coded_vectors(data: Any, case: tuple[Node, int, Array]) -> None:
+@given(st.data(), vector_nodes(), st.booleans())
+def test_coded_vectors(data: Any, case: tuple[Node, int, Array], deep: bool) -> None:
     node, criterion, centers = case
     codes, n_codes = data.draw(codings(node))
-    lists, (floats, ints) = arrange(node, NOTHING, True), scratch(len(node.rows))
+    lists, (floats, ints) = arrange(node, NOTHING, True), scratch(len(node.rows) + 1)
     vectors = vectors_for(node, criterion, centers)
-    hist, occupied = histogram(n_codes, vectors.work.shape[1])
+    hist, bits = np.zeros((n_codes + 1, 2 + vectors.work.shape[1])), bitmap(n_codes, deep)
     args = (codes, lists.entries, lists.lo[0], lists.hi[0], node.wy, criterion)
-    found = coded_vectors(*args, floats, ints, hist, occupied, vectors)
+    found = coded_vectors(*args, floats, ints, hist, *bits, vectors)
     check_rows_and_weights(node, found, floats, ints)
     check_vectors(node, criterion, centers, found[0], vectors)
     check_codes(node, codes, ints)
-    assert not hist.any()
-    assert not occupied.any()
+    assert is_clean(hist, *bits)
 
 
 def empty_medians(node: Node) -> Medians:
@@ -184,7 +282,7 @@ def test_sorted_rows(node: Node, keep_empty: bool) -> None:
 def test_coded_rows(data: Any, node: Node) -> None:
     codes, n_codes = data.draw(codings(node))
     lists, (floats, ints) = arrange(node, NOTHING, True), scratch(len(node.rows))
-    medians, (hist, _) = empty_medians(node), histogram(n_codes, 1)
+    medians, hist = empty_medians(node), np.zeros((n_codes + 1, 3))
     args = (codes, n_codes, lists.entries, lists.lo[0], lists.hi[0], node.wy)
     found = coded_rows(*args, floats, ints, hist, medians)
     check_rows_and_weights(node, found, floats, ints)

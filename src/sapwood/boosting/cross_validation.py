@@ -19,12 +19,12 @@ from sapwood.boosting.coding import Recode, code
 from sapwood.boosting.ensemble import Ensemble
 from sapwood.boosting.fitting import Rows, Setup
 from sapwood.boosting.history import Curves, History, Watched
-from sapwood.boosting.interrupts import Interrupts
 from sapwood.boosting.rounds import Rounds
 from sapwood.boosting.training import Outcome, Plan
 from sapwood.codes.ranked import RankedTable
 from sapwood.codes.sparse import Binned
 from sapwood.errors import InputError
+from sapwood.interrupts import Interrupts
 from sapwood.losses.loss import Loss
 from sapwood.metrics.metric import Metric
 from sapwood.threads import run_all

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 
 from sapwood.boosting.ensemble import Ensemble
 from sapwood.boosting.history import Curves, History
-from sapwood.boosting.interrupts import Interrupts
 from sapwood.boosting.rate import Rate
 from sapwood.boosting.rounds import Rounds
+from sapwood.interrupts import Interrupts
 
 
 @dataclass(frozen=True, eq=False)

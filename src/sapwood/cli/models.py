@@ -18,12 +18,17 @@ class Model:
     regressor: str
     is_one_tree: bool = False
     boosts: bool = False
+    defaults: tuple[tuple[str, Any], ...] = ()  # parameters that the command line sets unless told otherwise
 
 
 MODELS = {
     "tree": Model("DecisionTreeClassifier", "DecisionTreeRegressor", is_one_tree=True),
     "boosting": Model("NewtonBoostingClassifier", "NewtonBoostingRegressor", boosts=True),
     "gradient-boosting": Model("GradientBoostingClassifier", "GradientBoostingRegressor", boosts=True),
+    "forest": Model("RandomForestClassifier", "RandomForestRegressor", defaults=(("oob_score", True),)),
+    "extra-trees": Model("ExtraTreesClassifier", "ExtraTreesRegressor"),
+    "bagging": Model("BaggingClassifier", "BaggingRegressor", defaults=(("oob_score", True), ("n_estimators", 50))),
+    "adaboost": Model("AdaBoostClassifier", "AdaBoostRegressor"),
 }
 
 

@@ -34,7 +34,12 @@ TracebackOption = Annotated[
 ]
 TrainFile = Annotated[Path, typer.Option("--train", help="CSV or Parquet file to train on.")]
 TargetOption = Annotated[str, typer.Option("--target", help="Column to predict.")]
-ModelOption = Annotated[str, typer.Option("--model", help="Kind of model: tree, boosting or gradient-boosting.")]
+ModelOption = Annotated[
+    str,
+    typer.Option(
+        "--model", help="Kind of model: tree, forest, extra-trees, bagging, adaboost, boosting or gradient-boosting."
+    ),
+]
 TaskOption = Annotated[Task, typer.Option("--task", help="What the target is; auto looks at it.")]
 SetOption = Annotated[
     list[str] | None,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from sapwood.cli.models import estimator_class
+from sapwood.cli.models import estimator_class, find_model
 from sapwood.cli.settings import parse_settings
 from sapwood.cli.task import Task
 from sapwood.errors import ParameterError
@@ -40,11 +40,14 @@ class Recipe:
         given = parse_settings(self.settings)
         if self.category and "categorical_features" in given:
             raise ParameterError("--category and --set categorical_features=… say the same. Use one of them.")
-        return kind(**(self._defaults() | given))
-
-    def _defaults(self) -> dict[str, Any]:
+        inner = {name: given.pop(name) for name in list(given) if name.startswith("estimator__")}
         categories = {"categorical_features": list(self.category)} if self.category else {}
-        return {"random_state": self.seed, **categories}
+        defaults = {"random_state": self.seed, **dict(find_model(self.model).defaults)}
+        if "categorical_features" in kind._get_param_names():
+            return kind(**(defaults | categories | given)).set_params(**inner)
+        if (categories or inner) and "estimator" not in given:  # what the learners are told
+            given["estimator"] = kind().default_estimator().set_params(**categories)
+        return kind(**(defaults | given)).set_params(**inner)
 
 
 def recipe_from(**options: Any) -> Recipe:

@@ -83,6 +83,10 @@ def model_facts(estimator: Any, seconds: float) -> str:
         facts.append(f"{estimator.get_n_leaves()} leaves")
     if hasattr(estimator, "ensemble_"):
         facts += _boosting_facts(estimator)
+    if hasattr(estimator, "forest_"):
+        facts += _forest_facts(estimator)
+    if hasattr(estimator, "estimator_errors_"):
+        facts.append(f"{len(estimator.estimators_)} learners ({estimator.stopped_reason_})")
     return ", ".join([*facts, f"trained in {seconds:.2f} s"])
 
 
@@ -92,6 +96,14 @@ def _boosting_facts(estimator: Any) -> list[str]:
     facts = [f"{len(rounds)} rounds", f"{len(rounds) * estimator.ensemble_.n_scores} trees", f"{n_leaves} leaves"]
     if estimator.best_n_rounds_ < len(rounds):
         facts.append(f"the first {estimator.best_n_rounds_} rounds are used")
+    return facts
+
+
+def _forest_facts(estimator: Any) -> list[str]:
+    forest = estimator.forest_
+    facts = [f"{len(forest)} trees", f"{sum(tree.n_leaves for tree in forest.unpacked())} leaves"]
+    if hasattr(estimator, "oob_curve_"):
+        facts.append(f"out-of-bag error {number(float(estimator.oob_curve_[-1]))}")
     return facts
 
 

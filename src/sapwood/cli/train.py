@@ -95,9 +95,12 @@ def _run(data: Path, recipe: Recipe, test_size: float, show_tree: bool | None, p
 
 
 def fit(recipe: Recipe, sample: Sample, quiet: bool = False) -> tuple[Any, float]:
-    """A fitted estimator, and the seconds it took; boosting shows its rounds, unless `quiet`."""
+    """A fitted estimator, and the seconds it took; ensembles show how far they are, unless `quiet`."""
     estimator = recipe.estimator(sample.task)
-    shows = not quiet and "callbacks" in estimator.get_params()
+    known = estimator.get_params(deep=False)
+    shows = not quiet and "callbacks" in known
+    if not quiet and not shows and known.get("verbose") == 0:
+        estimator.set_params(verbose=estimator.n_estimators)  # a bar, or the last line where there is no terminal
     start = time.perf_counter()
     with RoundsBar("training") as bar:
         if shows:

@@ -73,8 +73,26 @@ def _variants() -> tuple[list[tuple[Any, NDArray[Any]]], list[str]]:
         names.append(f"{target}, {name}")
     steps.append(_variant("numbers", leaf="median"))
     names.append("numbers, medians in leaves")
-    boosted = _boosting_variants()
-    return [*steps, *boosted.values()], [*names, *boosted]
+    others = _forest_variants() | _boosting_variants()
+    return [*steps, *others.values()], [*names, *others]
+
+
+def _forest_variants() -> dict[str, tuple[Any, NDArray[Any]]]:
+    """Forests look at few columns of each node, so that values are ranks; AdaBoost has weights that are no counts."""
+    from sapwood import AdaBoostClassifier, RandomForestClassifier, RandomForestRegressor
+
+    numbers = _classes(_ROWS, 11).astype(np.float64)
+    found: dict[str, tuple[Any, NDArray[Any]]] = {}
+    for name, parameters in {"bins": {}, "ranks": {"max_bins": None, "max_features": 1}}.items():
+        options: dict[str, Any] = {"n_estimators": 2, "oob_score": lambda *_: 0.0, "max_samples": 0.5, **parameters}
+        for n_classes in (2, 3):
+            found[f"forest, {n_classes} classes, {name}"] = (
+                RandomForestClassifier(**options),
+                _classes(_ROWS, n_classes),
+            )
+        found[f"forest, numbers, {name}"] = RandomForestRegressor(**options), numbers
+    found["AdaBoost"] = AdaBoostClassifier(n_estimators=2), _classes(_ROWS, 2)
+    return found
 
 
 def _boosting_variants() -> dict[str, tuple[Any, NDArray[Any]]]:

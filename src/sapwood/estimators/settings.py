@@ -29,6 +29,8 @@ def n_features_drawn(setting: int | float | str | None, n_features: int) -> int:
         return n_features
     if setting == "sqrt":
         return max(1, int(math.sqrt(n_features)))
+    if setting == "third":
+        return max(1, n_features // 3)
     if setting == "log2":
         return max(1, int(math.log2(n_features)))
     if isinstance(setting, (int, np.integer)):

@@ -15,20 +15,19 @@ from sapwood.codes.coded import code_table
 from sapwood.errors import InputError
 from sapwood.estimators.base import RuledEstimator, seed_from
 from sapwood.estimators.settings import class_weights, monotonic_signs, n_features_drawn, rows_at_least
+from sapwood.estimators.tree_rows import Target, TreeRows
 from sapwood.estimators.tree_rules import CLASSIFIER_RULES, REGRESSOR_RULES
 from sapwood.growth.criteria import Statistics, class_statistics, number_statistics
 from sapwood.growth.grower import grow_tree
 from sapwood.growth.prune import prune, pruning_path
 from sapwood.growth.rules import UNLIMITED, GrowthRules
-from sapwood.predictor import Predictor
+from sapwood.predictor import Predictor, paths
 from sapwood.show.words import explain_row
 from sapwood.table.table import Table
 from sapwood.table.target import ClassTarget, NumberTarget
-from sapwood.table.weight import check_weight
 from sapwood.threads import resolve_jobs
 from sapwood.tree import Tree
 
-Target = ClassTarget | NumberTarget
 Unseen = Literal["missing", "error", "node"]
 
 
@@ -61,34 +60,31 @@ class DecisionTree(MultiOutputMixin, RuledEstimator):
         """Table, target and weights in; a pruned tree out. Sets the fitted attributes that describe the data."""
         self._check_parameters()
         n_jobs = resolve_jobs(self.n_jobs)
-        table = Table.from_any(X, categorical_features=self.categorical_features)
-        target = self._read_target(y, table.n_rows)
-        weight = check_weight(sample_weight, table.n_rows)
-        if weight is not None and not weight.all():
-            used = np.flatnonzero(weight)
-            table, target, weight = table.take(used), _take(target, used), weight[used]
-        weight = self._row_weights(target, np.ones(table.n_rows) if weight is None else weight)
+        rows = self._read_rows(X, y, sample_weight)
+        table, target, weight = rows.table, rows.target, self._row_weights(rows.target, rows.weights)
         grown_on, statistics = table, self._statistics(target, weight)
         if not weight.all():  # a class of weight zero remains a class, but its rows count for nothing
             used = np.flatnonzero(weight)
             grown_on, statistics = table.take(used), replace(statistics, wy=statistics.wy[used])
-        del weight  # the statistics hold it
+        del rows, weight  # the statistics hold them
         tree = self._grow(grown_on, statistics, n_jobs)
         self._describe(grown_on, target)
         return prune(tree, ccp_alpha) if ccp_alpha > 0 else tree
 
+    def _read_rows(self, X: Any, y: Any, sample_weight: Any) -> TreeRows:
+        table = Table.from_any(X, categorical_features=self.categorical_features)
+        return TreeRows.of(table, self._read_target(y, table.n_rows), sample_weight)
+
     def _grow(self, table: Table, statistics: Statistics, n_jobs: int) -> Tree:
         rules = self._growth_rules(table, float(statistics.wy[:, 0].sum()))
         signs = monotonic_signs(self.monotonic_cst, table.schema, statistics)
-        values = None
-        if self.splitter == "random":
-            values = np.stack([table.values(j).astype(np.float64) for j in range(table.n_features)])
         absolute = statistics.is_absolute
         return grow_tree(
             code_table(
                 table,
                 max_bins=self.max_bins,
                 list_all=absolute,
+                keep_values=self.splitter == "random",
                 n_reserved=1 + statistics.n_outputs * absolute,
                 n_jobs=n_jobs,
             ),
@@ -97,7 +93,7 @@ class DecisionTree(MultiOutputMixin, RuledEstimator):
             n_levels=table.schema.n_levels,
             monotonic=signs,
             leaf=self.leaf,
-            values=values,
+            draw_thresholds=self.splitter == "random",
         )
 
     def _growth_rules(self, table: Table, total_weight: float) -> GrowthRules:
@@ -158,7 +154,7 @@ class DecisionTree(MultiOutputMixin, RuledEstimator):
     def decision_path(self, X: Any, check_input: bool = True) -> sparse.csr_matrix:  # noqa: ARG002
         """Indicator matrix (rows x nodes) of the nodes each row passes."""
         nodes = self._nodes(X)
-        return self._predictor.paths(nodes)
+        return paths(self.tree_, nodes)
 
     def explain_row(self, x: Any) -> str:
         """The way of one row through the tree, in words."""
@@ -403,17 +399,6 @@ class DecisionTreeRegressor(RegressorMixin, DecisionTree):
         if self.criterion == "poisson":
             _check_counts(target)
         return number_statistics(target, weight, self.criterion)
-
-
-def _take(target: Target, rows: NDArray[np.intp]) -> Target:
-    """The target of some rows, as if the others had never been there."""
-    if isinstance(target, NumberTarget):
-        return NumberTarget(target.values[rows], target.single)
-    codes, classes = np.empty((len(rows), target.n_outputs), dtype=np.int32), []
-    for o, labels in enumerate(target.classes):
-        present, codes[:, o] = np.unique(target.codes[rows, o], return_inverse=True)
-        classes.append(labels[present])
-    return ClassTarget(codes, classes, target.single)
 
 
 def _check_counts(target: NumberTarget) -> None:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sapwood.kernels import criteria as formulas
 from sapwood.table.target import ClassTarget, NumberTarget
+
+MOST_TALLIED_CLASSES = 256
+MOST_TALLIED_WEIGHT = float(2**24 - 1)  # of all rows together, so that no sum of theirs is larger
 
 CLASS_CRITERIA = {
     "gini": formulas.GINI,
@@ -50,6 +54,21 @@ class Statistics:
     def is_pair(self) -> bool:
         """One output, and two classes or a number: the sums are (w, s)."""
         return self.n_outputs == 1 and not self.is_absolute and max(self.n_classes, default=2) <= 2
+
+    def tally(self, rows: NDArray[Any] | None) -> NDArray[np.uint32] | None:
+        """For each row weight << 8 | class, if there is one output of classes and weights are small whole numbers.
+
+        Then sums are exact, and a row takes 4 bytes instead of 16. `rows` are those that count, None for all.
+        """
+        if self.n_outputs > 1 or not self.is_class or self.n_classes[0] > MOST_TALLIED_CLASSES:
+            return None
+        weight = self.wy[:, 0] if rows is None else self.wy[rows, 0]
+        if weight.sum() > MOST_TALLIED_WEIGHT or (weight != np.rint(weight)).any():
+            return None
+        tally = np.zeros(len(self.wy), dtype=np.uint32)
+        at = slice(None) if rows is None else rows
+        tally[at] = weight.astype(np.uint32) << np.uint32(8) | self.wy[at, 1].astype(np.uint32)
+        return tally
 
     @property
     def output_start(self) -> NDArray[np.int64]:

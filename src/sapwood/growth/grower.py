@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -16,9 +17,11 @@ from sapwood.growth.raw import RawTree
 from sapwood.growth.rules import GrowthRules, critical_values
 from sapwood.growth.scale import Scale, shifted
 from sapwood.growth.thresholds import split_thresholds
+from sapwood.kernels._jit import ONE
 from sapwood.kernels.grow import grow
-from sapwood.kernels.nodes import preorder
+from sapwood.kernels.partition import select_list
 from sapwood.kernels.records import COLUMN, NODE, OPEN, Levels, Medians, Vectors
+from sapwood.kernels.search import ALL_PRESENT, SOME_MISSING
 from sapwood.kernels.sorting import write_entries
 from sapwood.tree import Tree
 
@@ -37,6 +40,11 @@ class Lists:
     n_lists: int
     of_column: NDArray[np.int64]  # (features, 3): below, above, missing; the last list, which is empty, for none
 
+    @property
+    def n_rows(self) -> int:
+        """Rows of the tree."""
+        return int(self.hi[0] - self.lo[0])
+
 
 def grow_tree(
     coded: CodedTable,
@@ -46,29 +54,35 @@ def grow_tree(
     n_levels: NDArray[np.int32],
     monotonic: NDArray[np.int8] | None = None,
     leaf: str = "auto",
-    values: Array | None = None,
+    draw_thresholds: bool = False,
+    rows: NDArray[Any] | None = None,
+    features: NDArray[Any] | None = None,
 ) -> Tree:
-    """Grow one tree and use up the coded table. `values` (features x rows) are for random thresholds only."""
+    """Grow one tree: of all rows, which uses the coded table up, or of a sample of `rows`, ascending.
+
+    `features` are the columns that the tree may use.
+    """
     scale = Scale.of(statistics)
     statistics, rules = scale.statistics(statistics), scale.rules(rules)
-    lists = _arrange_lists(coded, statistics)
-    raw = _run_kernel(coded, statistics, rules, lists, monotonic, values)
-    rows = lists.entries[: coded.n_rows].copy()
-    coded = replace(
-        coded, entries=rows[:0]
-    )  # the entries go before the tree is put together: they are the largest part
+    values = coded.values if draw_thresholds else None
+    lists = _arrange_lists(coded, statistics) if rows is None else _sample_lists(coded, statistics, rows)
+    allowed = np.arange(coded.n_features) if features is None else np.unique(features)
+    raw = _run_kernel(coded, statistics, rules, lists, allowed, rows, monotonic, values)
+    members = lists.entries[: lists.n_rows].copy()
+    if rows is None:  # the entries go before the tree is put together: they are the largest part
+        coded = replace(coded, entries=members[:0])
     del lists
     return Tree(
-        children_left=raw.links("left"),
-        children_right=raw.links("right"),
-        feature=raw.field("feature").astype(np.int32),
+        children_left=raw.left,
+        children_right=raw.right,
+        feature=raw.feature,
         threshold=split_thresholds(coded, raw),
-        missing_go_to_left=raw.field("missing_left").astype(np.bool_),
-        value=leaf_values(raw, statistics, leaf, rows, scale),
-        impurity=shifted(raw.field("mass") / raw.field("weight"), scale.impurity),
-        n_node_samples=raw.field("n_rows").astype(np.int64),
-        weighted_n_node_samples=shifted(raw.field("weight"), scale.weight),
-        subset_start=raw.field("subset_start").astype(np.int32),
+        missing_go_to_left=raw.missing_left,
+        value=leaf_values(raw, statistics, leaf, members, scale),
+        impurity=shifted(raw.mass / raw.weight, scale.impurity),
+        n_node_samples=raw.n_rows.astype(np.int64),
+        weighted_n_node_samples=shifted(raw.weight, scale.weight),
+        subset_start=raw.subset_start,
         subsets=raw.subsets,
         n_levels=n_levels,
         n_classes=statistics.n_classes or (1,) * statistics.n_outputs,
@@ -80,14 +94,18 @@ def _run_kernel(
     statistics: Statistics,
     rules: GrowthRules,
     lists: Lists,
+    allowed: NDArray[np.int64],
+    members: NDArray[Any] | None,
     monotonic: Array | None,
-    values: Array | None,
+    values: tuple[Array, Array] | None,
 ) -> RawTree:
-    n, n_sums, n_outputs = coded.n_rows, int(statistics.output_start[-1]), statistics.n_outputs
+    n, n_sums, n_outputs = lists.n_rows, int(statistics.output_start[-1]), statistics.n_outputs
     groups, codes = n + 2, int(coded.n_codes.max(initial=0)) + 1
+    n_words = codes // 64 + 1
+    tally = statistics.tally(members)
     vectors = medians = levels = subsets = None
     if statistics.is_absolute:
-        medians = _medians(n, n_outputs)
+        medians = _medians(coded.n_rows, n_outputs)
     elif not statistics.is_pair:
         vectors = Vectors(statistics.output_start, np.empty((groups, n_sums)), np.zeros((5, n_sums)))
     n_slots, capacity = max(N_SLOTS, rules.max_leaf_nodes + 4), rules.most_nodes(n)
@@ -101,10 +119,11 @@ def _run_kernel(
     nodes, sums = np.empty(capacity, dtype=NODE), np.empty((capacity, n_sums))
     middle = np.empty((capacity, n_outputs)) if medians else None
     bounds = np.empty((capacity, 2)) if monotonic is not None and monotonic.any() else None
-    n_nodes, n_words = grow(
+    n_nodes, n_subset_words = grow(
         _columns(coded, lists, monotonic),
         coded.codes,
         statistics.wy,
+        tally,
         rules.limits(statistics.criterion)[0],
         lists.entries,
         lists.n_always,
@@ -116,10 +135,16 @@ def _run_kernel(
         sums,
         np.empty((8 if medians else 2, groups)),
         np.zeros((5, groups), dtype=np.int64),
-        np.zeros((codes, 2 + n_sums)),
-        np.zeros(codes // 64 + 1, dtype=np.uint64),
+        np.zeros((codes, 2 + n_sums)) if tally is None else None,
+        None if tally is None else np.zeros(codes * max(2, n_sums), dtype=np.uint64),
+        np.zeros(n_words, dtype=np.uint64),
+        np.zeros(n_words // 64 + 1, dtype=np.uint64),
+        np.empty((n if statistics.is_pair and coded.is_coded.any() else 0, 2)) if tally is None else None,
+        None if tally is None else np.empty(n, dtype=np.uint32),
+        np.empty(0 if values is None else n, dtype=np.float64 if values is None else values[0].dtype),
         np.empty(n + 1, dtype=np.uint32),
-        np.zeros(n, dtype=np.uint8),
+        np.zeros(coded.n_rows, dtype=np.uint8),
+        allowed.astype(np.int64),
         np.zeros(coded.n_features, dtype=np.int64),
         np.zeros(n_slots, dtype=np.int64),
         np.zeros(n_slots, dtype=np.int64),
@@ -128,19 +153,14 @@ def _run_kernel(
         vectors,
         medians,
         middle,
-        None if values is None else _values_by_row_and_code(coded, values),
+        values,
         levels,
         subsets,
         critical_values(rules.significance, statistics.n_classes, n_outputs, float(statistics.wy[:, 0].sum())),
         bounds,
     )
-    pool = np.empty(0, dtype=np.uint32) if subsets is None else subsets[:n_words].copy()
-    order = preorder(nodes["left"], nodes["right"], n_nodes)
-
-    def ordered(by_node: Array | None) -> Array | None:
-        return None if by_node is None else by_node[order]
-
-    return RawTree(nodes, sums[order], ordered(middle), ordered(bounds), order, pool)
+    pool = np.empty(0, dtype=np.uint32) if subsets is None else subsets[:n_subset_words].copy()
+    return RawTree.read(nodes, n_nodes, sums, middle, bounds, pool)
 
 
 def _levels(widest: int, n_slots: int, n_sums: int, n_rows: int, max_exhaustive: int, absolute: bool) -> Levels:
@@ -167,25 +187,49 @@ def _medians(n_rows: int, n_outputs: int) -> Medians:
 
 def _arrange_lists(coded: CodedTable, statistics: Statistics) -> Lists:
     """Rows and target orders fill the stretches reserved in front of the columns, so that nothing is copied."""
-    n_rows, n_features = coded.n_rows, coded.n_features
-    always = [np.arange(n_rows, dtype=np.uint32) << np.uint32(1)]
-    if statistics.is_absolute:
-        always += [_target_order(statistics.wy[:, 1 + o]) for o in range(statistics.n_outputs)]
-    of_column = np.full((n_features, 3), -1, dtype=np.int64)
-    n_always = len(always)
-    ranges = [(o * n_rows, (o + 1) * n_rows) for o in range(n_always)]
-    for j, k in np.argwhere((coded.ranges[:, :, 1] > coded.ranges[:, :, 0]) & ~coded.is_coded[:, None]):
-        of_column[j, k] = len(ranges)
-        ranges.append(tuple(coded.ranges[j, k]))
-    n_lists = len(ranges)
-    for j in np.flatnonzero(coded.is_coded):
-        of_column[j, 0] = len(ranges)
-        ranges.append((0, 1))
-    of_column[of_column < 0] = len(ranges)
-    ranges.append((0, 0))
-    bounds = np.array(ranges, dtype=np.int64)
-    coded.entries[: n_always * n_rows] = np.concatenate(always)
-    return Lists(coded.entries, bounds[:, 0].copy(), bounds[:, 1].copy(), n_always, n_lists, of_column)
+    n = coded.n_rows
+    always = [np.arange(n, dtype=np.uint32) << ONE, *_target_orders(statistics)]
+    coded.entries[: len(always) * n] = np.concatenate(always)
+    columns = coded.lists
+    return _lists(coded, coded.entries, len(always), n, columns, coded.ranges[tuple(columns.T)])
+
+
+def _sample_lists(coded: CodedTable, statistics: Statistics, rows: NDArray[Any]) -> Lists:
+    """Lists of some rows, copied from those of all."""
+    inside = np.zeros(coded.n_rows, dtype=np.bool_)
+    inside[rows] = True
+    columns = coded.lists
+    sources = [(order, 0, len(order)) for order in _target_orders(statistics)]
+    n_always = 1 + len(sources)
+    sources += [(coded.entries, *coded.ranges[j, k]) for j, k in columns]
+    at = len(rows)
+    entries = np.empty(at + sum(last - first for _, first, last in sources) + 1, dtype=np.uint32)
+    entries[:at] = rows.astype(np.uint32) << ONE
+    ends = [at]
+    for source, first, last in sources:
+        at += select_list(source, first, last, inside, entries[at:])
+        ends.append(at)
+    ranges = np.array(list(pairwise(ends[n_always - 1 :])), dtype=np.int64).reshape(-1, 2)
+    return _lists(coded, entries, n_always, len(rows), columns, ranges)
+
+
+def _lists(coded: CodedTable, entries: Array, n_always: int, n_rows: int, columns: Array, ranges: Array) -> Lists:
+    """Lists of the columns behind n_always lists of n_rows each, then marks of coded columns, then an empty list."""
+    coded_columns = np.flatnonzero(coded.is_coded)
+    n_lists, n_marks = n_always + len(columns), len(coded_columns)
+    of_column = np.full((coded.n_features, 3), n_lists + n_marks, dtype=np.int64)
+    of_column[tuple(columns.T)] = n_always + np.arange(len(columns))
+    of_column[coded_columns, 0] = n_lists + np.arange(n_marks)
+    always = np.arange(n_always)[:, None] * n_rows + [0, n_rows]
+    bounds = np.concatenate([always, ranges, np.tile([0, 1], (n_marks, 1)), [[0, 0]]]).astype(np.int64)
+    return Lists(entries, bounds[:, 0].copy(), bounds[:, 1].copy(), n_always, n_lists, of_column)
+
+
+def _target_orders(statistics: Statistics) -> list[NDArray[np.uint32]]:
+    """For the absolute error, the rows in order of each target."""
+    if not statistics.is_absolute:
+        return []
+    return [_target_order(statistics.wy[:, 1 + o]) for o in range(statistics.n_outputs)]
 
 
 def _target_order(y: Array) -> NDArray[np.uint32]:
@@ -200,15 +244,8 @@ def _columns(coded: CodedTable, lists: Lists, monotonic: Array | None) -> NDArra
     columns["code_row"] = np.where(coded.is_coded, np.arange(coded.n_features), -1)
     columns["n_codes"] = coded.n_codes
     columns["is_category"] = coded.is_category
+    columns["is_valued"] = np.where(coded.is_valued, np.where(coded.some_missing, SOME_MISSING, ALL_PRESENT), 0)
     columns["below"], columns["above"], columns["missing"] = lists.of_column.T
     columns["implicit"] = coded.implicit
     columns["monotonic"] = 0 if monotonic is None else monotonic
     return columns
-
-
-def _values_by_row_and_code(coded: CodedTable, values: Array) -> tuple[Array, Array]:
-    """Values for random thresholds: by row, the implicit value last; and by code."""
-    by_code = np.zeros((coded.n_features, int(coded.n_codes.max(initial=0)) + 1))
-    for j in np.flatnonzero(coded.is_coded & ~coded.is_category):
-        by_code[j, : len(coded.high[j])] = coded.high[j]
-    return np.column_stack([values, coded.implicit_value]), by_code

@@ -23,7 +23,7 @@ def leaf_values(raw: RawTree, statistics: Statistics, leaf: str, rows: NDArray[A
     """
     if statistics.is_class:
         return _class_values(raw, statistics, leaf, scale)
-    values = raw.sums / raw.field("weight")[:, None]
+    values = raw.sums / raw.weight[:, None]
     if raw.middle is not None and leaf != "mean":
         values = raw.middle.copy()
     elif leaf == "median":
@@ -37,13 +37,13 @@ def class_weights_of(raw: RawTree, statistics: Statistics) -> list[Floats]:
     """Weight of each class in each node, one array per output."""
     if statistics.is_pair:
         ones = raw.sums
-        return [np.hstack([raw.field("weight")[:, None] - ones, ones])[:, : statistics.n_classes[0]]]
+        return [np.hstack([raw.weight[:, None] - ones, ones])[:, : statistics.n_classes[0]]]
     start = statistics.output_start
     return [raw.sums[:, start[o] : start[o + 1]] for o in range(statistics.n_outputs)]
 
 
 def _class_values(raw: RawTree, statistics: Statistics, leaf: str, scale: Scale) -> Floats:
-    values = np.zeros((len(raw.order), statistics.n_outputs, max(statistics.n_classes)))
+    values = np.zeros((len(raw), statistics.n_outputs, max(statistics.n_classes)))
     for o, weights in enumerate(class_weights_of(raw, statistics)):
         if leaf == "softmax":
             shares = softmax(shifted(weights, scale.weight), axis=1)
@@ -57,9 +57,9 @@ def _class_values(raw: RawTree, statistics: Statistics, leaf: str, scale: Scale)
 
 
 def _medians(raw: RawTree, statistics: Statistics, rows: NDArray[Any]) -> Floats:
-    medians = np.empty((len(raw.order), statistics.n_outputs))
+    medians = np.empty((len(raw), statistics.n_outputs))
     for o in range(statistics.n_outputs):
         column = np.empty(len(medians))
-        node_medians(rows, raw.field("first_row"), raw.field("n_rows"), statistics.wy, o, column)
+        node_medians(rows, raw.first_row, raw.n_rows, statistics.wy, o, column)
         medians[:, o] = column
     return medians

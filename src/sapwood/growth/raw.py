@@ -8,25 +8,47 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sapwood.kernels.nodes import preorder, read_nodes
+
+Ints = NDArray[np.int32]
+Floats = NDArray[np.float64]
+
 
 @dataclass(frozen=True, eq=False)
 class RawTree:
-    """Node records as the kernel numbered them, the same numbers in preorder, and sums, medians, bounds in preorder."""
+    """Fields of the nodes, and their sums, medians and bounds, all in preorder."""
 
-    nodes: NDArray[Any]  # kernels.records.NODE
-    sums: NDArray[np.float64]  # (nodes, sums)
-    middle: NDArray[np.float64] | None  # (nodes, outputs) medians, for the absolute error
-    bounds: NDArray[np.float64] | None  # (nodes, 2) least and largest value under monotonic constraints
-    order: NDArray[np.int64]
+    left: Ints
+    right: Ints
+    feature: Ints
+    at_left: Ints  # rows or codes on either side of the split
+    at_right: Ints
+    subset_start: Ints
+    n_rows: Ints
+    first_row: Ints
+    threshold: Floats  # drawn, or NaN
+    weight: Floats
+    mass: Floats
+    missing_left: NDArray[np.bool_]
+    sums: Floats  # (nodes, sums)
+    middle: Floats | None  # (nodes, outputs) medians, for the absolute error
+    bounds: Floats | None  # (nodes, 2) least and largest value under monotonic constraints
     subsets: NDArray[np.uint32]
 
-    def field(self, name: str) -> NDArray[Any]:
-        """One field of the nodes, in preorder. The records are never copied whole: they are the largest part."""
-        return self.nodes[name][self.order]
+    @classmethod
+    def read(
+        cls, nodes: NDArray[Any], n_nodes: int, sums: Floats, middle: Any, bounds: Any, subsets: NDArray[np.uint32]
+    ) -> RawTree:
+        """From node records (kernels.records.NODE) as the kernel numbered them."""
+        order = preorder(nodes["left"], nodes["right"], n_nodes)
+        position = np.empty(len(order), dtype=np.int32)
+        position[order] = np.arange(len(order), dtype=np.int32)
+        ints, floats = np.empty((8, len(order)), dtype=np.int32), np.empty((3, len(order)))
+        missing_left = np.empty(len(order), dtype=np.bool_)
+        read_nodes(nodes, order, position, ints, floats, missing_left)
+        middle, bounds = (None if each is None else each[order] for each in (middle, bounds))
+        return cls(*ints, *floats, missing_left, sums[order], middle, bounds, subsets)  # type: ignore[call-arg]
 
-    def links(self, name: str) -> NDArray[np.int32]:
-        """Links to nodes, in preorder numbers; -1 stays."""
-        links = self.field(name)
-        position = np.empty(len(self.order), dtype=np.int32)
-        position[self.order] = np.arange(len(self.order), dtype=np.int32)
-        return np.where(links < 0, np.int32(-1), position[links])
+    def __len__(self) -> int:
+        """Number of nodes."""
+        return len(self.left)

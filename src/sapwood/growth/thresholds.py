@@ -18,16 +18,19 @@ Array = NDArray[Any]
 
 def split_thresholds(coded: CodedTable, raw: RawTree) -> NDArray[np.float64]:
     """Threshold of every node: +inf where all present rows go left, NaN at category splits, -2 at leaves."""
-    feature = raw.field("feature")
-    thresholds = np.full(len(feature), float(UNDEFINED))
-    for j in np.unique(feature[feature >= 0]):
-        at = np.flatnonzero(feature == j)
-        thresholds[at] = np.nan if coded.is_category[j] else _column_thresholds(coded, int(j), raw, raw.order[at])
+    thresholds = np.full(len(raw), float(UNDEFINED))
+    by_feature = np.argsort(raw.feature, kind="stable")
+    ends = np.searchsorted(raw.feature, np.arange(coded.n_features + 1), sorter=by_feature)
+    for j in np.flatnonzero(np.diff(ends)):
+        at = by_feature[ends[j] : ends[j + 1]]
+        thresholds[at] = np.nan if coded.is_category[j] else _column_thresholds(coded, int(j), raw, at)
     return thresholds
 
 
 def _column_thresholds(coded: CodedTable, j: int, raw: RawTree, at: Array) -> NDArray[np.float64]:
-    below, above, drawn = raw.nodes["at_left"][at], raw.nodes["at_right"][at], raw.nodes["threshold"][at]
+    if coded.is_valued[j]:
+        return np.where(raw.at_right[at] == NO_ROW, np.inf, raw.threshold[at])
+    below, above, drawn = raw.at_left[at], raw.at_right[at], raw.threshold[at]
     result = np.full(len(at), np.inf)
     cut = above != NO_ROW
     result[cut] = midpoints(_values(coded, j, below[cut], coded.high), _values(coded, j, above[cut], coded.low))

@@ -14,7 +14,7 @@ import numpy as np
 from sapwood.kernels._jit import lean_kernel, part
 from sapwood.kernels.criteria import SQUARED
 from sapwood.kernels.draws import mix
-from sapwood.kernels.partition import mark_coded, mark_sorted, mark_subset, partition_list
+from sapwood.kernels.partition import mark_coded, mark_sorted, mark_subset, mark_valued, partition_list
 from sapwood.kernels.records import CENTER, NODE_SUMS
 from sapwood.kernels.search import search
 from sapwood.kernels.totals import is_significant, total_node
@@ -46,6 +46,7 @@ def search_slot(
     columns,
     codes,
     wy,
+    tally,
     limits,
     entries,
     slot,
@@ -57,7 +58,13 @@ def search_slot(
     floats,
     ints,
     hist,
+    counts,
     occupied,
+    summary,
+    local,
+    tallies,
+    gathered,
+    allowed,
     features,
     vectors,
     medians,
@@ -77,6 +84,7 @@ def search_slot(
         columns,
         codes,
         wy,
+        tally,
         limits,
         entries,
         slot,
@@ -90,7 +98,13 @@ def search_slot(
         floats,
         ints,
         hist,
+        counts,
         occupied,
+        summary,
+        local,
+        tallies,
+        gathered,
+        allowed,
         features,
         vectors,
         medians,
@@ -141,10 +155,12 @@ def pop(frontier, size, open_, best_first):
 
 
 @lean_kernel
-def mark_sides(columns, codes, entries, slot, lo, hi, side, levels, at):
+def mark_sides(columns, codes, entries, slot, lo, hi, side, values, levels, at):
     """Give every row of the node its side under the slot's split; OUT side."""
     column = columns[slot.feature]
-    if column.code_row < 0:
+    if values is not None and column.is_valued != 0:
+        mark_valued(values[0][slot.feature], entries, lo[0], hi[0], slot.threshold, slot.missing_left, side)
+    elif column.code_row < 0:
         mark_sorted(column, entries, lo, hi, slot.n_left, slot.missing_left, side)
     elif column.is_category == 0:
         mark_coded(codes[column.code_row], entries, lo[0], hi[0], slot.at_left, slot.missing_left, side)
@@ -221,6 +237,7 @@ def grow(
     columns,
     codes,
     wy,
+    tally,
     limits,
     entries,
     n_always,
@@ -233,9 +250,15 @@ def grow(
     floats,
     ints,
     hist,
+    counts,
     occupied,
+    summary,
+    local,
+    tallies,
+    gathered,
     moved,
     side,
+    allowed,
     features,
     frontier,
     free,
@@ -264,7 +287,9 @@ def grow(
     own[0] = 0
 
     new_leaf(nodes[0])
-    constant = total_node(wy, limits.criterion, entries, lo[0], hi[0], nodes[0], sums[0], vectors, row_of(middle, 0))
+    constant = total_node(
+        wy, tally, limits.criterion, entries, lo[0], hi[0], nodes[0], sums[0], vectors, row_of(middle, 0)
+    )
     open_[0].node, open_[0].depth, open_[0].key = 0, 0, mix(limits.seed, np.int64(0))
     open_[0].lower, open_[0].upper = -np.inf, np.inf
     if bounds is not None:
@@ -279,6 +304,7 @@ def grow(
                 columns,
                 codes,
                 wy,
+                tally,
                 limits,
                 entries,
                 open_[at],
@@ -290,7 +316,13 @@ def grow(
                 floats,
                 ints,
                 hist,
+                counts,
                 occupied,
+                summary,
+                local,
+                tallies,
+                gathered,
+                allowed,
                 features,
                 vectors,
                 medians,
@@ -311,13 +343,14 @@ def grow(
         slot, left = open_[at], n_nodes
         n_free -= 2
         own[0], own[1] = free[n_free], free[n_free + 1]
-        mark_sides(columns, codes, entries, slot, lo[at], hi[at], side, levels, at)
+        mark_sides(columns, codes, entries, slot, lo[at], hi[at], side, values, levels, at)
         split_lists(entries, np.int64(0), n_always, lo, hi, at, own[0], own[1], side, moved)
         for c in range(2):
             child = nodes[left + c]
             new_leaf(child)
             constant = total_node(
                 wy,
+                tally,
                 limits.criterion,
                 entries,
                 lo[own[c]],

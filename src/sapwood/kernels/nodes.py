@@ -102,6 +102,22 @@ def weakest_links(left, right, parent, cost, effective_alpha, cut_order, cost_af
 
 
 @kernel
+def read_nodes(nodes, order, position, ints, floats, missing_left):
+    """Fields of the nodes in preorder; links become numbers in preorder. `position` is the inverse of `order`.
+
+    OUT ints: left, right, feature, at_left, at_right, subset_start, n_rows, first_row; floats: threshold, weight, mass.
+    """
+    for i in range(len(order)):
+        node = nodes[order[i]]
+        ints[0, i] = position[node.left] if node.left >= 0 else -1
+        ints[1, i] = position[node.right] if node.right >= 0 else -1
+        ints[2, i], ints[3, i], ints[4, i] = node.feature, node.at_left, node.at_right
+        ints[5, i], ints[6, i], ints[7, i] = node.subset_start, node.n_rows, node.first_row
+        floats[0, i], floats[1, i], floats[2, i] = node.threshold, node.weight, node.mass
+        missing_left[i] = node.missing_left != 0
+
+
+@kernel
 def weaker(a, b, strength):
     """Order of the heap: smaller strength first, then the node nearer to the root (which takes the other along)."""
     return strength[a] < strength[b] or (strength[a] == strength[b] and a < b)

@@ -42,6 +42,20 @@ def partition_list(entries, first, last, side, moved):
 
 
 @lean_kernel
+def select_list(entries, first, last, inside, out):
+    """Copy the entries of the rows inside a sample, in order; OUT out; returns how many."""
+    n, fresh = 0, ONE
+    for i in range(first, last):
+        entry = entries[i]
+        fresh |= (entry & ONE) ^ ONE
+        out[n] = (entry & ~ONE) | (fresh ^ ONE)
+        taken = np.uint32(inside[entry >> ONE])
+        n += np.int64(taken)
+        fresh &= taken ^ ONE
+    return n
+
+
+@lean_kernel
 def mark_list(entries, first, last, value, side):
     """Give the rows of a stretch of a list a side; OUT side."""
     for i in range(first, last):
@@ -74,6 +88,15 @@ def mark_coded(codes, entries, first, last, top_left, missing_left, side):
         r = entries[i] >> ONE
         c = np.int64(codes[r])
         side[r] = missing_left if c == 0 else c <= top_left
+
+
+@lean_kernel
+def mark_valued(values, entries, first, last, threshold, missing_left, side):
+    """Sides of the rows when values up to a threshold go left; OUT side."""
+    for i in range(first, last):
+        r = entries[i] >> ONE
+        x = values[r]
+        side[r] = missing_left if x != x else x <= threshold  # noqa: PLR0124 - NaN
 
 
 @lean_kernel

@@ -18,6 +18,7 @@ COLUMN = np.dtype(
         ("code_row", np.int64),  # row of the code matrix, or -1 for a sorted column
         ("n_codes", np.int64),  # largest code
         ("is_category", np.int64),
+        ("is_valued", np.int64),  # thresholds are drawn between its values: 1, or 2 if some are missing
         (
             "below",
             np.int64,

@@ -14,27 +14,38 @@ from sapwood.kernels.groups import (
     coded_pairs,
     coded_rows,
     coded_vectors,
+    drawn_pairs,
+    drawn_vectors,
+    fill_local,
+    fill_tallies,
+    gather_present,
+    gather_values,
     sorted_pairs,
     sorted_rows,
     sorted_vectors,
+    tallied_pairs,
+    tallied_vectors,
 )
 from sapwood.kernels.records import CODE, CUM_N, CUM_S, CUM_W, GOES_LEFT, LEFT, MISS, NODE_SUMS, SIZE
 from sapwood.kernels.subsets import best_absolute_subset, best_pair_subset, best_vector_subset
 
 TOLERANCE = 1e-12  # a split must be better by this part of the node's mass; see ARCHITECTURE.md
 IMPLICIT_ROW, NO_ROW = -1, -2  # at_left, at_right: the implicit value of a column; nothing (all present rows go left)
+ALL_PRESENT, SOME_MISSING = 1, 2  # a column of values
+FLAT = 4096  # codes whose bitmap is read word by word; that of more has a summary
 THRESHOLD_DRAW = 1 << 40  # keeps draws of thresholds apart from draws of features
 
 
 @part
-def visit(i, n_features, limits, key, features):
+def visit(i, allowed, limits, key, features):
     """The i-th column to look at: in order, or drawn without replacement (Fisher-Yates, draws keyed by the node)."""
-    if limits.max_features >= n_features:
-        return i
+    n = len(allowed)
+    if limits.max_features >= n:
+        return allowed[i]
     if i == 0:
-        for f in range(n_features):
-            features[f] = f
-    j = i + np.int64(uniform(mix(key, i)) * (n_features - i))
+        for k in range(n):
+            features[k] = allowed[k]
+    j = i + np.int64(uniform(mix(key, i)) * (n - i))
     features[i], features[j] = features[j], features[i]
     return features[i]
 
@@ -68,10 +79,7 @@ def random_cut(column, f, entries, lo, hi, groups, key, ints, values):
     """A threshold drawn between the least and the largest value, and the last group at or below it."""
     low = group_value(column, f, entries, lo, hi, 0, ints, values)
     high = group_value(column, f, entries, lo, hi, groups - 1, ints, values)
-    share = uniform(mix(mix(key, f), THRESHOLD_DRAW))
-    threshold = low * (1.0 - share) + high * share
-    if not (low <= threshold < high):
-        threshold = low  # rounding, or an infinite end
+    threshold = drawn_threshold(low, high, key, f)
     first, last = 0, groups - 1
     while last - first > 1:
         middle = (first + last) // 2
@@ -80,6 +88,54 @@ def random_cut(column, f, entries, lo, hi, groups, key, ints, values):
         else:
             last = middle
     return threshold, first
+
+
+@part
+def drawn_threshold(low, high, key, f):
+    """A threshold between two values, the larger one excluded."""
+    share = uniform(mix(mix(key, f), THRESHOLD_DRAW))
+    threshold = low * (1.0 - share) + high * share
+    if not (low <= threshold < high):
+        threshold = low  # rounding, or an infinite end
+    return threshold
+
+
+@part
+def collect_drawn(
+    is_valued,
+    f,
+    wy,
+    criterion,
+    entries,
+    lo,
+    hi,
+    w,
+    s,
+    key,
+    floats,
+    ints,
+    local,
+    tallies,
+    gathered,
+    vectors,
+    values,
+):
+    """Two groups of a column of values, up to a drawn threshold and above it; like `collect`, and the threshold."""
+    first, last = lo[0], hi[0]
+    mn = np.int64(0)
+    if is_valued == ALL_PRESENT:
+        low, high = gather_values(values[0][f], entries, first, last, gathered)
+    else:
+        low, high, mn = gather_present(values[0][f], entries, first, last, gathered)
+    groups = np.int64(low < high) + np.int64(low <= high)
+    threshold = drawn_threshold(low, high, key, f) if groups > 1 else high
+    ms = 0.0
+    if vectors is not None:
+        mw = drawn_vectors(gathered, entries, first, last, wy, criterion, threshold, mn, floats, ints, vectors)
+    else:
+        mw, ms = drawn_pairs(gathered, last - first, local, tallies, threshold, mn, w, s, floats, ints)
+    ints[CODE, 0], ints[CODE, 1] = 0, 1
+    return groups, mn, mw, ms, threshold
 
 
 @lean_kernel
@@ -107,30 +163,170 @@ def toss_levels(groups, key, f, floats, ints, vectors):
 
 
 @part
+def count_pairs(codes, entries, first, last, floats, ints, hist, counts, occupied, summary, local, tallies):
+    """Groups of a coded column, by tallies if rows have them."""
+    if tallies is not None:
+        return tallied_pairs(codes, entries, first, last, tallies, floats, ints, counts, occupied, summary)
+    if local is not None:
+        return coded_pairs(codes, entries, first, last, local, floats, ints, hist, occupied, summary)
+    return np.int64(0), np.int64(0), 0.0, 0.0
+
+
+@part
+def collect_pairs(
+    column,
+    codes,
+    wy,
+    tally,
+    entries,
+    lo,
+    hi,
+    n,
+    w,
+    s,
+    center,
+    floats,
+    ints,
+    hist,
+    counts,
+    occupied,
+    summary,
+    local,
+    tallies,
+):
+    """Groups of a column with statistics (w, s)."""
+    if column.code_row < 0:
+        return sorted_pairs(column, entries, lo, hi, wy, tally, center, n, w, s, floats, ints)
+    own, first, last = codes[column.code_row], lo[0], hi[0]
+    if column.n_codes > FLAT:
+        return count_pairs(own, entries, first, last, floats, ints, hist, counts, occupied, summary, local, tallies)
+    return count_pairs(own, entries, first, last, floats, ints, hist, counts, occupied, None, local, tallies)
+
+
+@part
+def count_vectors(
+    codes, entries, first, last, wy, criterion, floats, ints, hist, counts, occupied, summary, tallies, vectors
+):
+    """Groups of a coded column, by tallies if rows have them."""
+    if tallies is not None:
+        return tallied_vectors(codes, entries, first, last, tallies, floats, ints, counts, occupied, summary, vectors)
+    if hist is not None:
+        return coded_vectors(codes, entries, first, last, wy, criterion, floats, ints, hist, occupied, summary, vectors)
+    return np.int64(0), np.int64(0), 0.0
+
+
+@part
+def collect_vectors(
+    column,
+    codes,
+    wy,
+    criterion,
+    entries,
+    lo,
+    hi,
+    n,
+    w,
+    floats,
+    ints,
+    hist,
+    counts,
+    occupied,
+    summary,
+    tallies,
+    vectors,
+):
+    """Groups of a column with vectors of sums."""
+    if column.code_row < 0:
+        return sorted_vectors(column, entries, lo, hi, wy, criterion, n, w, floats, ints, vectors)
+    own, first, last = codes[column.code_row], lo[0], hi[0]
+    if column.n_codes > FLAT:
+        return count_vectors(
+            own, entries, first, last, wy, criterion, floats, ints, hist, counts, occupied, summary, tallies, vectors
+        )
+    return count_vectors(
+        own, entries, first, last, wy, criterion, floats, ints, hist, counts, occupied, None, tallies, vectors
+    )
+
+
+@part
+def collect_rows(column, codes, wy, entries, lo, hi, floats, ints, hist, medians):
+    """Groups of a column with rows in order, for the absolute error."""
+    if column.code_row < 0:
+        return sorted_rows(column, entries, lo, hi, wy, floats, ints, medians)
+    return coded_rows(codes[column.code_row], column.n_codes, entries, lo[0], hi[0], wy, floats, ints, hist, medians)
+
+
+@part
 def collect(
-    column, codes, wy, criterion, entries, lo, hi, n, w, s, center, floats, ints, hist, occupied, vectors, medians
+    column,
+    codes,
+    wy,
+    tally,
+    criterion,
+    entries,
+    lo,
+    hi,
+    n,
+    w,
+    s,
+    center,
+    floats,
+    ints,
+    hist,
+    counts,
+    occupied,
+    summary,
+    local,
+    tallies,
+    vectors,
+    medians,
 ):
     """Groups of a column in the node: (number of groups, missing rows, their weight, their sum)."""
-    row = column.code_row
     if medians is not None:
-        if row >= 0:
-            groups, mn, mw = coded_rows(
-                codes[row], column.n_codes, entries, lo[0], hi[0], wy, floats, ints, hist, medians
-            )
-        else:
-            groups, mn, mw = sorted_rows(column, entries, lo, hi, wy, floats, ints, medians)
+        groups, mn, mw = collect_rows(column, codes, wy, entries, lo, hi, floats, ints, hist, medians)
         return groups, mn, mw, 0.0
     if vectors is not None:
-        if row >= 0:
-            groups, mn, mw = coded_vectors(
-                codes[row], entries, lo[0], hi[0], wy, criterion, floats, ints, hist, occupied, vectors
-            )
-        else:
-            groups, mn, mw = sorted_vectors(column, entries, lo, hi, wy, criterion, n, w, floats, ints, vectors)
+        groups, mn, mw = collect_vectors(
+            column,
+            codes,
+            wy,
+            criterion,
+            entries,
+            lo,
+            hi,
+            n,
+            w,
+            floats,
+            ints,
+            hist,
+            counts,
+            occupied,
+            summary,
+            tallies,
+            vectors,
+        )
         return groups, mn, mw, 0.0
-    if row >= 0:
-        return coded_pairs(codes[row], entries, lo[0], hi[0], wy, center, floats, ints, hist, occupied)
-    return sorted_pairs(column, entries, lo, hi, wy, center, n, w, s, floats, ints)
+    return collect_pairs(
+        column,
+        codes,
+        wy,
+        tally,
+        entries,
+        lo,
+        hi,
+        n,
+        w,
+        s,
+        center,
+        floats,
+        ints,
+        hist,
+        counts,
+        occupied,
+        summary,
+        local,
+        tallies,
+    )
 
 
 @part
@@ -233,11 +429,16 @@ def search_numbers(
     vectors,
     medians,
     values,
+    threshold,
 ):
-    """Look at a numeric column; returns the decrease, and records the cut in the slot if it beats `floor`."""
-    first, last, threshold = 0, groups if mn > 0 else groups - 1, np.nan
+    """Look at a numeric column; returns the decrease, and records the cut in the slot if it beats `floor`.
+
+    The groups of a column of values are the two sides of a threshold that was drawn already.
+    """
+    first, last = 0, groups if mn > 0 else groups - 1
     if values is not None and groups > 1:
-        threshold, first = random_cut(column, f, entries, lo, hi, groups, slot.key, ints, values)
+        if column.is_valued == 0:
+            threshold, first = random_cut(column, f, entries, lo, hi, groups, slot.key, ints, values)
         last = first + 1
     decrease, cut, missing_left = best_cut(
         wy,
@@ -411,6 +612,7 @@ def search(
     columns,
     codes,
     wy,
+    tally,
     limits,
     entries,
     slot,
@@ -424,7 +626,13 @@ def search(
     floats,
     ints,
     hist,
+    counts,
     occupied,
+    summary,
+    local,
+    tallies,
+    gathered,
+    allowed,
     features,
     vectors,
     medians,
@@ -433,44 +641,72 @@ def search(
     at,
 ):
     """Find the best split of an open node; returns whether there is one, and writes it into the slot."""
-    n_features = len(columns)
     tolerance = TOLERANCE * mass
     floor = -1e-9 * mass - 1e-300  # a split without decrease is taken: it may prepare a good one
     if medians is not None:
         rank_targets(wy, entries, lo, hi, medians)
+    if tallies is not None:
+        fill_tallies(tally, entries, lo[0], hi[0], tallies)
+    if local is not None and len(local) > 0:
+        fill_local(wy, entries, lo[0], hi[0], center, local)
     slot.feature = -1
-    seen = 0
-    for i in range(n_features):
-        if seen >= limits.max_features and slot.feature >= 0:
-            break
-        f = visit(i, n_features, limits, slot.key, features)
+    for i in range(len(allowed)):
+        if i >= limits.max_features and slot.feature >= 0:
+            break  # constant columns count as looked at, as in scikit-learn, but at least one split is tried
+        f = visit(i, allowed, limits, slot.key, features)
         column = columns[f]
         below, above, missing = column.below, column.above, column.missing
         if lo[below] == hi[below] and lo[above] == hi[above] and lo[missing] == hi[missing]:
             continue
-        groups, mn, mw, ms = collect(
-            column,
-            codes,
-            wy,
-            limits.criterion,
-            entries,
-            lo,
-            hi,
-            n,
-            w,
-            s,
-            center,
-            floats,
-            ints,
-            hist,
-            occupied,
-            vectors,
-            medians,
-        )
+        threshold = np.nan
+        if values is not None and column.is_valued != 0:
+            groups, mn, mw, ms, threshold = collect_drawn(
+                column.is_valued,
+                f,
+                wy,
+                limits.criterion,
+                entries,
+                lo,
+                hi,
+                w,
+                s,
+                slot.key,
+                floats,
+                ints,
+                local,
+                tallies,
+                gathered,
+                vectors,
+                values,
+            )
+        else:
+            groups, mn, mw, ms = collect(
+                column,
+                codes,
+                wy,
+                tally,
+                limits.criterion,
+                entries,
+                lo,
+                hi,
+                n,
+                w,
+                s,
+                center,
+                floats,
+                ints,
+                hist,
+                counts,
+                occupied,
+                summary,
+                local,
+                tallies,
+                vectors,
+                medians,
+            )
         if groups == 0 or (groups == 1 and mn == 0):
             bury(column, lo, hi)
             continue
-        seen += 1
         total = centred_sum(column, limits.criterion, groups, ms, s, floats, vectors)
         decrease = INVALID
         if column.is_category == 0:
@@ -499,6 +735,7 @@ def search(
                 vectors,
                 medians,
                 values,
+                threshold,
             )
         elif levels is not None:
             decrease = search_categories(

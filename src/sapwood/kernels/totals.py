@@ -72,13 +72,37 @@ def absolute_mass(wy, entries, lo, hi, middle):
     return total / n_outputs
 
 
+@part
+def sum_tallies(tally, entries, first, last, sums, vectors):
+    """The same from tallies; and whether all rows are of one class."""
+    w = np.int64(0)
+    if vectors is None:
+        s = np.int64(0)
+        for i in range(first, last):
+            own = np.int64(tally[entries[i] >> ONE])
+            w += own >> 8
+            s += (own >> 8) * (own & 1)
+        sums[0] = s
+        return np.float64(w), s in (0, w)
+    for d in range(len(sums)):
+        sums[d] = 0.0
+    for i in range(first, last):
+        own = np.int64(tally[entries[i] >> ONE])
+        w += own >> 8
+        sums[own & 255] += np.float64(own >> 8)
+    return np.float64(w), sums[np.int64(tally[entries[first] >> ONE]) & 255] == np.float64(w)
+
+
 @lean_kernel
-def total_node(wy, criterion, entries, lo, hi, node, sums, vectors, middle):
+def total_node(wy, tally, criterion, entries, lo, hi, node, sums, vectors, middle):
     """Fill the node's totals; returns whether its target is constant. OUT node, sums, middle."""
     first, last = lo[0], hi[0]
-    w = sum_rows(wy, criterion, entries, first, last, sums, vectors)
+    if tally is None:
+        w = sum_rows(wy, criterion, entries, first, last, sums, vectors)
+        constant = is_constant(wy, entries, first, last)
+    else:
+        w, constant = sum_tallies(tally, entries, first, last, sums, vectors)
     node.weight, node.n_rows, node.first_row = w, last - first, first
-    constant = is_constant(wy, entries, first, last)
     if middle is not None:
         node.mass = absolute_mass(wy, entries, lo, hi, middle)
     elif constant:

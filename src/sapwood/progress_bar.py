@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Protocol, Self, TextIO
 
 WIDTH = 30
@@ -29,6 +30,16 @@ class Told(Protocol):
     @property
     def history(self) -> Mapping[str, Mapping[str, list[float]]]:
         """Curves so far."""
+
+
+@dataclass(frozen=True)
+class Shown:
+    """The least that a bar must be told."""
+
+    round: int
+    n_rounds: int
+    seconds: float
+    history: Mapping[str, Mapping[str, list[float]]]
 
 
 class ProgressBar:

@@ -1,0 +1,1 @@
+"""AdaBoost: learners one after the other, each on the rows that those before it found hard."""

@@ -1,0 +1,45 @@
+"""AdaBoost.R2, for numbers (Drucker 1997).
+
+    e_i  = |y_i - f(x_i)| / max |y - f|       linear; its square; or 1 - exp(-e_i)
+    L    = sum w_i e_i                        beta = L / (1 - L)
+    w_i  <- w_i beta^(rate (1 - e_i)), divided by its sum
+
+Together the learners predict the weighted median of what they say, with weights rate log(1 / beta).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sapwood.adaboost.step import Step
+
+Floats = NDArray[np.float64]
+
+
+def r2_step(residual: Floats, weight: Floats, loss: str, rate: float) -> Step:
+    """What follows from a learner with these residuals; `weight` sums to 1."""
+    relative = np.abs(residual)
+    largest = relative.max()
+    if largest > 0.0:
+        relative = relative / largest
+    if loss == "square":
+        relative = relative**2
+    elif loss == "exponential":
+        relative = 1.0 - np.exp(-relative)
+    error = float((weight * relative).sum())
+    if error <= 0.0:
+        return Step(0.0, 1.0, None, "a learner without error was found")
+    if error >= 0.5:
+        return Step(error, None, None, "the last learner was no better than guessing")
+    beta = error / (1.0 - error)
+    return Step(error, float(rate * np.log(1.0 / beta)), weight * beta ** ((1.0 - relative) * rate), None)
+
+
+def weighted_median(said: Floats, say: Floats) -> Floats:
+    """Of what learners say (learners, rows), the least that learners with half of the say do not exceed."""
+    order = np.argsort(said, axis=0)
+    ends = np.cumsum(say[order], axis=0)
+    middle = (ends >= 0.5 * ends[-1]).argmax(axis=0)
+    rows = np.arange(said.shape[1])
+    return np.asarray(said[order[middle, rows], rows])

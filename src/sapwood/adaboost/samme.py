@@ -1,0 +1,27 @@
+"""SAMME, AdaBoost for K classes (Zhu, Zou, Rosset and Hastie 2009); with two classes it is AdaBoost.M1.
+
+err   = sum w 1(y != f) / sum w
+alpha = rate (log((1 - err) / err) + log(K - 1))
+w     <- w exp(alpha 1(y != f)), divided by its sum
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sapwood.adaboost.step import Step
+
+Floats = NDArray[np.float64]
+SLACK = 1e-12  # an error that is that of guessing but for rounding
+
+
+def samme_step(wrong: NDArray[np.bool_], weight: Floats, n_classes: int, rate: float) -> Step:
+    """What follows from a learner that is wrong about these rows; `weight` sums to 1."""
+    error = float(np.average(wrong, weights=weight))
+    if error <= 0.0:
+        return Step(0.0, 1.0, None, "a learner without error was found")
+    if error >= 1.0 - 1.0 / n_classes - SLACK:
+        return Step(error, None, None, "the last learner was no better than guessing")
+    alpha = rate * (np.log((1.0 - error) / error) + np.log(n_classes - 1.0))
+    return Step(error, float(alpha), np.exp(np.log(weight) + alpha * wrong), None)

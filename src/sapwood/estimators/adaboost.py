@@ -1,0 +1,406 @@
+"""AdaBoost behind scikit-learn's interface."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from time import perf_counter
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import softmax
+from sklearn.base import ClassifierMixin, RegressorMixin, clone
+from sklearn.metrics import accuracy_score, r2_score
+from sklearn.utils import Tags, _safe_indexing, check_random_state
+
+from sapwood.adaboost.r2 import r2_step, weighted_median
+from sapwood.adaboost.samme import samme_step
+from sapwood.adaboost.step import Step, normalised, resampled
+from sapwood.errors import InputError
+from sapwood.estimators.base import RuledEstimator
+from sapwood.estimators.boosting_rows import warn_of_column
+from sapwood.estimators.learners import AnyLearner, AnyMembers, Learner, TreeLearner
+from sapwood.estimators.tree import DecisionTree, DecisionTreeClassifier, DecisionTreeRegressor
+from sapwood.estimators.tree_rows import TreeRows
+from sapwood.interrupts import Interrupts
+from sapwood.parameters import EstimatorRule, Flag, Interval, Nothing, OneOf, RandomState
+from sapwood.progress_bar import ProgressBar, Shown
+from sapwood.table.table import Table
+from sapwood.table.target import ClassTarget, NumberTarget
+from sapwood.threads import JOBS
+
+LARGEST_SEED = np.iinfo(np.int32).max
+Floats = NDArray[np.float64]
+
+RULES: dict[str, Any] = {
+    "estimator": (EstimatorRule(), Nothing(remedy="Use estimator=None for trees of this library.")),
+    "n_estimators": (Interval(int, low=1),),
+    "learning_rate": (Interval(float, low=0, closed="neither"),),
+    "random_state": (RandomState(),),
+    "resample": (Flag(),),
+    "n_jobs": JOBS,
+    "verbose": (Interval(int, low=0), Flag()),
+}
+
+
+class AdaBoost(RuledEstimator):
+    """What classifier and regressor share. Use one of them."""
+
+    estimator: Any
+    n_estimators: int
+    learning_rate: float
+    random_state: Any
+    resample: bool
+    n_jobs: int | None
+    verbose: int
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit learners, one after the other."""
+        self._check_parameters()
+        warn_of_column(y, stacklevel=3)
+        own = self._own_tree()
+        kinds = getattr(own, "categorical_features", "from_dtype")
+        table = Table.from_any(X, categorical_features=kinds)
+        rows = TreeRows.of(table, self._read_target(y, table.n_rows), sample_weight)
+        if rows.target.n_outputs > 1:
+            raise InputError(f"y has {rows.target.n_outputs} columns, but {type(self).__name__} predicts one output.")
+        self._describe(rows)
+        learner = self._new_learner(own, X, rows)
+        self._members = learner.members
+        self._boost(learner, rows)
+        return self
+
+    def _own_tree(self) -> DecisionTree | None:
+        """The library's tree to grow, or None for a foreign estimator."""
+        if self.estimator is None:
+            return self.default_estimator()
+        if isinstance(self.estimator, DecisionTree):
+            tree: DecisionTree = clone(self.estimator)
+            tree._check_parameters()
+            return tree
+        return None
+
+    def _new_learner(self, own: DecisionTree | None, X: Any, rows: TreeRows) -> Learner:
+        if own is not None:
+            return TreeLearner(own, rows)
+        if rows.used is not None:
+            X = _safe_indexing(X, rows.used)
+        return AnyLearner(self.estimator, X, self._labels_of(rows), self._classes_or_none(), self.resample)
+
+    def _describe(self, rows: TreeRows) -> None:
+        schema = rows.table.schema
+        self.schema_ = schema
+        self.n_features_in_ = schema.n_features
+        if schema.named:
+            self.feature_names_in_ = np.array(schema.names, dtype=object)
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+
+    def _boost(self, learner: Learner, rows: TreeRows) -> None:
+        self.estimator_weights_ = np.zeros(self.n_estimators)
+        self.estimator_errors_ = np.ones(self.n_estimators)
+        self.stopped_reason_ = "all learners were fitted"
+        draws = check_random_state(self.random_state)
+        weight = rows.weights / rows.weights.sum()
+        start = perf_counter()
+        with Interrupts() as interrupts, ProgressBar(self.verbose) as show:
+            for t in range(self.n_estimators):
+                weight = normalised(weight)
+                seed = int(draws.randint(LARGEST_SEED))
+                drawn = resampled(weight, draws.random_sample(len(weight))) if self.resample else None
+                step = self._step(learner.fit(weight, drawn, seed), rows.target, weight)
+                if not self._take_up(t, step):
+                    break
+                errors = {"train": {"error": self.estimator_errors_[: t + 1].tolist()}}
+                show(Shown(t + 1, self.n_estimators, perf_counter() - start, errors))
+                if interrupts.asked is not None:
+                    self.stopped_reason_ = f"{interrupts.asked} after {t + 1} learners"
+                    break
+                assert step.weight is not None
+                weight = step.weight
+
+    def _take_up(self, t: int, step: Step) -> bool:
+        """Note a learner's error and say; returns whether to go on."""
+        if step.say is None:
+            self._drop_last(step)
+        else:
+            self.estimator_errors_[t], self.estimator_weights_[t] = step.error, step.say
+        if step.reason is not None:
+            self.stopped_reason_ = step.reason
+        return step.reason is None
+
+    def _drop_last(self, step: Step) -> None:
+        raise NotImplementedError
+
+    def _step(self, said: Floats, target: Any, weight: Floats) -> Step:
+        raise NotImplementedError
+
+    def default_estimator(self) -> DecisionTree:
+        """The learner that estimator=None stands for."""
+        raise NotImplementedError
+
+    def _read_target(self, y: Any, n_rows: int) -> ClassTarget | NumberTarget:
+        raise NotImplementedError
+
+    def _labels_of(self, rows: TreeRows) -> NDArray[Any]:
+        raise NotImplementedError
+
+    def _classes_or_none(self) -> NDArray[Any] | None:
+        return None
+
+    def _said(self, X: Any) -> Iterator[Floats]:
+        """What each learner says about the rows of X."""
+        self._check_fitted()
+        table = self.schema_.match(X, unseen=self._unseen, owner=type(self).__name__)
+        return self._members.said(X, table)
+
+    @property
+    def _unseen(self) -> Any:
+        unseen = getattr(self.estimator, "unseen", "missing")
+        return unseen if unseen == "error" else "missing"
+
+    @property
+    def _n_learners(self) -> int:
+        return len(self._members.fitted)
+
+    @property
+    def estimator_(self) -> Any:
+        """A learner that is not fitted."""
+        self._check_fitted()
+        own = self._own_tree()
+        return clone(self.estimator) if own is None else own
+
+    @property
+    def estimators_(self) -> list[Any]:
+        """The learners."""
+        self._check_fitted()
+        if isinstance(self._members, AnyMembers):
+            return self._members.fitted
+        return [self._fitted_tree(packed.unpack()) for packed in self._members.fitted]
+
+    def _fitted_tree(self, tree: Any) -> DecisionTree:
+        own: Any = self._own_tree()
+        for name in ("schema_", "n_features_in_", "feature_names_in_", "classes_", "n_classes_"):
+            if hasattr(self, name):
+                setattr(own, name, getattr(self, name))
+        own.n_outputs_, own._single_output, own.max_features_ = 1, True, self.n_features_in_
+        fitted: DecisionTree = own._set_tree(tree)
+        return fitted
+
+    @property
+    def feature_importances_(self) -> Floats:
+        """Importances of the learners, averaged by their say."""
+        self._check_fitted()
+        say = self.estimator_weights_[: self._n_learners]
+        try:
+            found = [learner.feature_importances_ for learner in self.estimators_]
+        except AttributeError as error:
+            raise AttributeError(
+                "Unable to compute feature importances since estimator does not have a feature_importances_ attribute"
+            ) from error
+        return np.asarray(np.average(found, axis=0, weights=say if say.any() else None))
+
+    def __sklearn_tags__(self) -> Tags:
+        """The library's own trees take anything; other learners what they take."""
+        tags = super().__sklearn_tags__()
+        inner = DecisionTreeClassifier() if self.estimator is None else self.estimator
+        given = inner.__sklearn_tags__().input_tags
+        tags.input_tags.allow_nan, tags.input_tags.sparse = given.allow_nan, given.sparse
+        tags.input_tags.categorical = given.categorical
+        return tags
+
+
+class AdaBoostClassifier(ClassifierMixin, AdaBoost):
+    """AdaBoost for classes, by SAMME; with two classes it is AdaBoost.M1.
+
+    Parameters are scikit-learn's, and beyond them:
+
+    estimator : estimator or None
+        None is a stump of this library, DecisionTreeClassifier(max_depth=1), which takes missing values, categories
+        and strings. Its columns are sorted once for all rounds. Any other estimator must take sample_weight.
+    resample : bool
+        Give learners rows drawn by weight instead of weights.
+    verbose : int
+        Show a progress bar.
+
+    `stopped_reason_` tells why the last learner was the last one.
+    """
+
+    rules: ClassVar = RULES
+    classes_: NDArray[Any]
+    n_classes_: int
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        n_estimators: int = 50,
+        learning_rate: float = 1.0,
+        random_state: Any = None,
+        resample: bool = False,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.estimator = estimator
+        self.n_estimators = n_estimators
+        self.learning_rate = learning_rate
+        self.random_state = random_state
+        self.resample = resample
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def default_estimator(self) -> DecisionTree:
+        """A stump."""
+        return DecisionTreeClassifier(max_depth=1, n_jobs=self.n_jobs)
+
+    def _read_target(self, y: Any, n_rows: int) -> ClassTarget:
+        return ClassTarget.from_any(y, n_rows)
+
+    def _describe(self, rows: TreeRows) -> None:
+        super()._describe(rows)
+        self.classes_ = rows.target.classes[0]
+        self.n_classes_ = len(self.classes_)
+
+    def _labels_of(self, rows: TreeRows) -> NDArray[Any]:
+        labels: NDArray[Any] = self.classes_[rows.target.codes[:, 0]]
+        return labels
+
+    def _classes_or_none(self) -> NDArray[Any]:
+        return self.classes_
+
+    def _step(self, said: Floats, target: Any, weight: Floats) -> Step:
+        return samme_step(said != target.codes[:, 0], weight, self.n_classes_, self.learning_rate)
+
+    def _drop_last(self, step: Step) -> None:
+        self._members.fitted.pop()
+        if not self._members.fitted:
+            raise InputError(
+                f"The first learner has a weighted error of {step.error:.3g}, which is no better than guessing: the "
+                "ensemble cannot be fit. Use a stronger estimator, or check that X has to do with y."
+            )
+
+    def staged_decision_function(self, X: Any) -> Iterator[Floats]:
+        """Decision function after each round."""
+        total, norm = None, 0.0
+        n = self.n_classes_ if hasattr(self, "n_classes_") else 0
+        for said, say in zip(self._said(X), self.estimator_weights_, strict=False):
+            votes = np.where(said[:, None] == np.arange(n), say, -say / max(n - 1, 1))
+            total = votes if total is None else total + votes
+            norm += say
+            yield self._decision(total / norm)
+
+    def _decision(self, mean: Floats) -> Floats:
+        """scikit-learn's scale: for two classes from -2 to 2, else at most 1 for each class."""
+        if self.n_classes_ == 1:
+            return np.zeros((len(mean), 1))
+        return np.asarray(mean[:, 1] - mean[:, 0]) if self.n_classes_ == 2 else mean
+
+    def decision_function(self, X: Any) -> Floats:
+        """What the learners say together, weighted by their say and divided by its sum."""
+        *_, last = self.staged_decision_function(X)
+        return last
+
+    def _labels(self, decision: Floats) -> NDArray[Any]:
+        if self.n_classes_ == 2:
+            return np.asarray(self.classes_[(decision > 0).astype(np.int64)])
+        return np.asarray(self.classes_[decision.argmax(axis=1)])
+
+    def _probabilities(self, decision: Floats) -> Floats:
+        """softmax(f / (K - 1)): eq. 15 of Zhu et al."""
+        if self.n_classes_ == 2:
+            return np.asarray(softmax(np.stack([-decision, decision], axis=1) / 2, axis=1))
+        return np.asarray(softmax(decision / max(self.n_classes_ - 1, 1), axis=1))
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The class with the largest sum of say."""
+        return self._labels(self.decision_function(X))
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Probabilities of the classes, from the decision function."""
+        return self._probabilities(self.decision_function(X))
+
+    def predict_log_proba(self, X: Any) -> Floats:
+        """Logarithm of `predict_proba`."""
+        return np.log(self.predict_proba(X))
+
+    def staged_predict(self, X: Any) -> Iterator[NDArray[Any]]:
+        """Classes after each round."""
+        return map(self._labels, self.staged_decision_function(X))
+
+    def staged_predict_proba(self, X: Any) -> Iterator[Floats]:
+        """Probabilities after each round."""
+        return map(self._probabilities, self.staged_decision_function(X))
+
+    def staged_score(self, X: Any, y: Any, sample_weight: Any = None) -> Iterator[float]:
+        """Accuracy after each round."""
+        return (float(accuracy_score(y, said, sample_weight=sample_weight)) for said in self.staged_predict(X))
+
+
+class AdaBoostRegressor(RegressorMixin, AdaBoost):
+    """AdaBoost for numbers, by AdaBoost.R2.
+
+    Parameters are scikit-learn's and those named under `AdaBoostClassifier`, except:
+
+    estimator : estimator or None
+        None is DecisionTreeRegressor(max_depth=3) of this library.
+    resample : bool
+        False fits learners by weight; True gives them rows drawn by weight, as scikit-learn always does, with the same
+        draws for the same random_state.
+    """
+
+    rules: ClassVar = {**RULES, "loss": (OneOf("linear", "square", "exponential"),)}
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        n_estimators: int = 50,
+        learning_rate: float = 1.0,
+        loss: str = "linear",
+        random_state: Any = None,
+        resample: bool = False,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.estimator = estimator
+        self.n_estimators = n_estimators
+        self.learning_rate = learning_rate
+        self.loss = loss
+        self.random_state = random_state
+        self.resample = resample
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def default_estimator(self) -> DecisionTree:
+        """A tree of depth 3, as in scikit-learn."""
+        return DecisionTreeRegressor(max_depth=3, n_jobs=self.n_jobs)
+
+    def _read_target(self, y: Any, n_rows: int) -> NumberTarget:
+        return NumberTarget.from_any(y, n_rows)
+
+    def _labels_of(self, rows: TreeRows) -> NDArray[Any]:
+        values: Floats = rows.target.values[:, 0]
+        return values
+
+    def _step(self, said: Floats, target: Any, weight: Floats) -> Step:
+        return r2_step(said - target.values[:, 0], weight, self.loss, self.learning_rate)
+
+    def _drop_last(self, step: Step) -> None:  # noqa: ARG002
+        if len(self._members.fitted) > 1:  # the only learner stays, as poor as it is
+            self._members.fitted.pop()
+
+    def staged_predict(self, X: Any) -> Iterator[Floats]:
+        """Weighted medians after each round."""
+        said: list[Floats] = []
+        for one in self._said(X):
+            said.append(one)
+            yield weighted_median(np.array(said), self.estimator_weights_[: len(said)])
+
+    def predict(self, X: Any) -> Floats:
+        """Weighted median of what the learners say."""
+        said = np.array(list(self._said(X)))
+        return weighted_median(said, self.estimator_weights_[: len(said)])
+
+    def staged_score(self, X: Any, y: Any, sample_weight: Any = None) -> Iterator[float]:
+        """R² after each round."""
+        return (float(r2_score(y, said, sample_weight=sample_weight)) for said in self.staged_predict(X))

@@ -1,0 +1,438 @@
+"""Random forests and extremely randomised trees behind scikit-learn's interface: what all four share."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.base import MultiOutputMixin
+from sklearn.metrics import accuracy_score, r2_score
+from sklearn.utils import Tags
+
+from sapwood.errors import InputError, ParameterError
+from sapwood.estimators.base import RuledEstimator, seed_from
+from sapwood.estimators.boosting_rows import warn_of_column
+from sapwood.estimators.settings import monotonic_signs, n_features_drawn
+from sapwood.estimators.tree import DecisionTree, Unseen
+from sapwood.estimators.tree_rows import TreeRows
+from sapwood.forest.bags import Bag, Bags, canonical_order, n_drawn
+from sapwood.forest.forest import Forest, Vote
+from sapwood.forest.growing import Growing, grow_forest
+from sapwood.forest.out_of_bag import OutOfBag
+from sapwood.forest.permutation import PermutationImportance, permutation_importance
+from sapwood.forest.proximity import proximity
+from sapwood.growth.nursery import Nursery, code_for_many
+from sapwood.predictor import paths
+from sapwood.table.table import Table
+from sapwood.table.target import ClassTarget
+from sapwood.threads import resolve_jobs
+
+Floats = NDArray[np.float64]
+OWN = (  # parameters that the trees of a forest do not have
+    *("n_estimators", "bootstrap", "oob_score", "verbose", "warm_start", "max_samples", "voting", "feature_sampling"),
+    *("oob_stop", "oob_tol", "keep_targets"),
+)
+DESCRIPTION = (  # what trees and forest know of the data they were fitted to
+    *("schema_", "n_features_in_", "feature_names_in_", "n_outputs_", "max_features_", "_single_output"),
+    *("classes_", "n_classes_"),
+)
+
+
+class ForestEstimator(MultiOutputMixin, RuledEstimator):
+    """What all forests share. Use one of them."""
+
+    tree_kind: ClassVar[type[DecisionTree]]
+    splitter: ClassVar[str] = "best"
+
+    n_estimators: int
+    max_features: Any
+    min_weight_fraction_leaf: float
+    monotonic_cst: Any
+    leaf: str
+    ccp_alpha: float
+    max_bins: int | None
+    bootstrap: bool
+    oob_score: bool | Callable[..., float]
+    n_jobs: int | None
+    random_state: Any
+    verbose: int
+    warm_start: bool
+    max_samples: int | float | None
+    feature_sampling: Literal["split", "tree"]
+    oob_stop: bool
+    oob_tol: float
+    keep_targets: bool
+    categorical_features: Any
+    unseen: Unseen
+
+    forest_: Forest
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, rows: Any = None, features: Any = None) -> Self:
+        """Grow the forest.
+
+        `rows` and `features` replace the draws: for each tree the rows it is grown on, any of them many times, and
+        the columns it may use.
+        """
+        self._check_parameters()
+        self._check_sampling(rows is not None)
+        warn_of_column(y, stacklevel=3)
+        n_jobs = resolve_jobs(self.n_jobs)
+        template = self._template()
+        training = self._with_weight(template, template._read_rows(X, y, sample_weight))
+        table, target = training.table, training.target
+        before = self._trees_so_far(table)
+        template._describe(table, target)
+        self._take_description(template)
+        nursery = self._nursery(template, training, n_jobs)
+        bags = self._bags_of(training, self._given(rows, features, table))
+        growing = Growing(
+            nursery,
+            bags,
+            table,
+            self._vote(),
+            n_jobs,
+            self._new_out_of_bag(training),
+            self.oob_tol if self.oob_stop else None,
+            self.keep_targets,
+            getattr(self, "class_weight", None) == "balanced_subsample",
+        )
+        growing.trees += before
+        self._grow(growing)
+        self._finish(growing, training)
+        return self
+
+    def _grow(self, growing: Growing) -> None:
+        n_trees = self.n_estimators if growing.bags.given is None else len(growing.bags.given)
+        self.stopped_reason_ = grow_forest(growing, n_trees, self.verbose)
+
+    def _check_sampling(self, is_given: bool) -> None:
+        """Options that need bootstrap samples."""
+        if self.bootstrap or is_given:
+            return
+        if self.max_samples is not None:
+            raise ParameterError(
+                f"max_samples={self.max_samples!r} needs bootstrap=True: without it every tree is grown on all rows. "
+                "Set bootstrap=True, or max_samples=None."
+            )
+        for name in ("oob_score", "oob_stop"):
+            if getattr(self, name):
+                raise ParameterError(
+                    f"{name}={getattr(self, name)!r} needs bootstrap=True: Out of bag estimation is only available if "
+                    "trees are grown on samples of the rows. Set bootstrap=True."
+                )
+
+    def _template(self) -> DecisionTree:
+        """A tree with the forest's parameters."""
+        own = {name: value for name, value in self.get_params(deep=False).items() if name not in OWN}
+        if own.get("class_weight") == "balanced_subsample":
+            own["class_weight"] = None
+        if self.feature_sampling == "tree":
+            own["max_features"] = None
+        return self.tree_kind(splitter=self.splitter, **own)
+
+    def _with_weight(self, template: DecisionTree, rows: TreeRows) -> TreeRows:
+        """Weights of rows times weights of their classes; rows of classes of weight zero are left out."""
+        plain = rows.weight is None and getattr(template, "class_weight", None) is None
+        weight = None if plain else template._row_weights(rows.target, rows.weights)
+        if weight is None or weight.all():
+            return replace(rows, weight=weight)
+        used = np.flatnonzero(weight)
+        target = rows.target
+        if isinstance(target, ClassTarget):  # a class of weight zero remains a class
+            target = ClassTarget(target.codes[used], target.classes, target.single)
+        return TreeRows(rows.table.take(used), target, weight[used], used if rows.used is None else rows.used[used])
+
+    def _trees_so_far(self, table: Table) -> list[Any]:
+        """Trees of an earlier fit that this one goes on from."""
+        if not (self.warm_start and hasattr(self, "forest_")):
+            self._seed = seed_from(self.random_state)
+            return []
+        if table.schema.names != self.schema_.names:
+            raise InputError("warm_start=True goes on with the same columns as before, but X has others.")
+        if len(self.forest_) > self.n_estimators:
+            raise ParameterError(
+                f"n_estimators={self.n_estimators} must be larger or equal to the {len(self.forest_)} trees that there "
+                "are when warm_start=True. Raise n_estimators, or set warm_start=False."
+            )
+        if len(self.forest_) == self.n_estimators:
+            warnings.warn(
+                "Warm-start fitting without increasing n_estimators does not fit new trees.", UserWarning, stacklevel=4
+            )
+        return list(self.forest_.trees)
+
+    def _take_description(self, template: DecisionTree) -> None:
+        for name in DESCRIPTION:
+            if hasattr(template, name):
+                setattr(self, name, getattr(template, name))
+            elif hasattr(self, name):
+                delattr(self, name)
+        self.max_features_ = n_features_drawn(self.max_features, self.n_features_in_)
+
+    def _nursery(self, template: DecisionTree, rows: TreeRows, n_jobs: int) -> Nursery:
+        table = rows.table
+        weight = np.ones(table.n_rows) if self.bootstrap else rows.weights
+        statistics = template._statistics(rows.target, weight)
+        rules = template._growth_rules(table, 0.0)
+        if self.feature_sampling == "tree":  # the trees' own setting refers to the columns of their bags
+            rules = replace(rules, max_features=n_features_drawn(template.max_features, self.max_features_))
+        draws = template.splitter == "random"
+        coded = code_for_many(
+            table, statistics, rules.max_features, max_bins=template.max_bins, draws=draws, n_jobs=n_jobs
+        )
+        return Nursery(
+            coded,
+            statistics,
+            rules,
+            table.schema.n_levels,
+            monotonic_signs(template.monotonic_cst, table.schema, statistics),
+            template.leaf,
+            draws,
+            template.ccp_alpha,
+            template.min_weight_fraction_leaf,
+        )
+
+    def _bags_of(self, rows: TreeRows, given: Sequence[Bag] | None) -> Bags:
+        table, target = rows.table, rows.target
+        numbers = target.codes if isinstance(target, ClassTarget) else target.values
+        self._rows = rows.used
+        self._bags = Bags(
+            self._seed,
+            canonical_order(table, numbers, resolve_jobs(self.n_jobs)).astype(np.uint32),
+            rows.weight if self.bootstrap else None,
+            n_drawn(self.max_samples, rows.weight, table.n_rows) if self.bootstrap else None,
+            n_features=table.n_features,
+            n_chosen=self.max_features_ if self.feature_sampling == "tree" else None,
+            given=given,
+        )
+        return self._bags
+
+    def _given(self, rows: Any, features: Any, table: Table) -> list[Bag] | None:
+        """Bags that the caller made."""
+        if rows is None and features is None:
+            return None
+        if rows is None or (features is not None and len(rows) != len(features)):
+            raise InputError("Give `rows` for every tree and, if at all, `features` for the same number of trees.")
+        columns = (
+            [None] * len(rows)
+            if features is None
+            else [_column_numbers(own, list(table.schema.names)) for own in features]
+        )
+        return [Bag.of(_row_numbers(own, table.n_rows), table.n_rows, c) for own, c in zip(rows, columns, strict=True)]
+
+    def _new_out_of_bag(self, rows: TreeRows) -> OutOfBag | None:
+        if not (self.oob_score or self.oob_stop):
+            return None
+        return OutOfBag(rows.target, rows.weight)
+
+    def _finish(self, growing: Growing, rows: TreeRows) -> None:
+        self.forest_ = Forest(growing.trees, growing.vote)
+        self._leaf_targets = growing.leaf_targets
+        self._training_target = self._values_of(rows.target) if self.keep_targets else None
+        for name in ("oob_score_", "oob_curve_", "oob_decision_function_", "oob_prediction_", "_oob_residuals"):
+            self.__dict__.pop(name, None)
+        if growing.out_of_bag is not None:
+            self._set_out_of_bag(growing.out_of_bag, rows)
+
+    def _values_of(self, target: Any) -> Floats | None:
+        return None if isinstance(target, ClassTarget) else target.values.copy()
+
+    def _set_out_of_bag(self, found: OutOfBag, rows: TreeRows) -> None:
+        self.oob_curve_ = np.array(found.curve)
+        if not found.counts.all():
+            warnings.warn(
+                f"{np.count_nonzero(found.counts == 0)} rows were in the bag of every tree, so they have no OOB "
+                "prediction (NaN) and do not count in oob_score_. Grow more trees.",
+                UserWarning,
+                stacklevel=4,
+            )
+        self._set_oob_predictions(found, rows)
+
+    def _oob_score_of(self, truth: Any, predicted: Any, weight: Floats | None) -> float:
+        if callable(self.oob_score):
+            return float(self.oob_score(truth, predicted))
+        score = accuracy_score if self._is_classifier else r2_score
+        return float(score(truth, predicted, sample_weight=weight))
+
+    _is_classifier: ClassVar[bool]
+
+    def _set_oob_predictions(self, found: OutOfBag, rows: TreeRows) -> None:
+        raise NotImplementedError
+
+    def _vote(self) -> Vote:
+        raise NotImplementedError
+
+    def _among_all(self, values: Floats) -> Floats:
+        """Numbers of the rows used, among all rows given; NaN for rows of weight zero."""
+        if self._rows is None:
+            return values
+        out = np.full((int(self._rows.max()) + 1, *values.shape[1:]), np.nan)
+        out[self._rows] = values
+        return out
+
+    def _match(self, X: Any) -> Table:
+        self._check_fitted()
+        table: Table = self.schema_.match(X, unseen=self.unseen, owner=type(self).__name__)
+        return table
+
+    def _mean(self, X: Any) -> Floats:
+        """What the trees say on average, (rows, outputs, classes or 1)."""
+        table, stop = self._match(X), self.unseen == "node"
+        return self.forest_.mean(table, stop_at_unseen=stop, n_jobs=resolve_jobs(self.n_jobs))
+
+    @property
+    def estimator_(self) -> DecisionTree:
+        """A tree with the parameters of the forest's trees, not fitted."""
+        self._check_fitted()
+        return self._template()
+
+    @property
+    def estimators_(self) -> Trees:
+        """The trees as estimators, each made when it is asked for."""
+        self._check_fitted()
+        return Trees(self)
+
+    @property
+    def estimators_samples_(self) -> list[NDArray[np.int64]]:
+        """For each tree, the rows it was grown on, as often as they were drawn."""
+        self._check_fitted()
+        drawn = (self._bags.bag(t).drawn for t in range(len(self.forest_)))
+        return [own if self._rows is None else self._rows[own] for own in drawn]
+
+    @property
+    def estimators_features_(self) -> list[NDArray[np.int64]]:
+        """For each tree, the columns it may use."""
+        self._check_fitted()
+        chosen = (self._bags.bag(t).features for t in range(len(self.forest_)))
+        return [np.arange(self.n_features_in_) if own is None else own for own in chosen]
+
+    @property
+    def feature_importances_(self) -> Floats:
+        """Mean decrease in impurity: share of each column in the total of a tree, averaged over the trees."""
+        self._check_fitted()
+        return self.forest_.importances()
+
+    def apply(self, X: Any) -> NDArray[np.int64]:
+        """Leaf of every row in every tree, (rows, trees)."""
+        table = self._match(X)
+        stop = self.unseen == "node"
+        leaves = self.forest_.leaves(table, stop_at_unseen=stop, n_jobs=resolve_jobs(self.n_jobs))
+        return leaves.T.astype(np.int64)
+
+    def decision_path(self, X: Any) -> tuple[sparse.csr_matrix, NDArray[np.int64]]:
+        """Indicator matrix (rows x nodes of all trees) of the nodes each row passes, and where each tree's begin."""
+        leaves = self.apply(X).astype(np.int32)
+        parts = [paths(tree, leaves[:, t]) for t, tree in enumerate(self.forest_.unpacked())]
+        starts = np.concatenate([[0], np.cumsum([part.shape[1] for part in parts])])
+        return sparse.hstack(parts, format="csr"), starts
+
+    def proximity(self, X: Any, other: Any = None, *, k: int | None = None) -> sparse.csr_matrix:
+        """Share of the trees in which two rows end in the same leaf, (rows of X, rows of other).
+
+        Without `other`, between the rows of X. With k, only the k nearest of each row are kept.
+        """
+        mine = self.apply(X)
+        theirs = mine if other is None else self.apply(other)
+        return proximity(mine, theirs, k)
+
+    def permutation_importance(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        groups: Mapping[str, Sequence[Any]] | None = None,
+        n_repeats: int = 1,
+        random_state: Any = 0,
+    ) -> PermutationImportance:
+        """Increase of each tree's error on the rows outside of its bag, once columns are shuffled among them.
+
+        X and y are the training rows, in their order. `groups` names columns that are shuffled together; the default is
+        each column by itself. The result has `mean`, `standard_error`, `z` and `increase` (trees, groups).
+        """
+        self._check_fitted()
+        if not self.bootstrap and self._bags.given is None:
+            raise ParameterError(
+                "permutation_importance needs bootstrap=True: without it there are no rows outside of a tree's bag. "
+                "Use sklearn.inspection.permutation_importance on other rows."
+            )
+        template = self._template()
+        rows = self._with_weight(template, template._read_rows(X, y, sample_weight))
+        if rows.table.n_rows != self._bags.n_rows:
+            raise InputError(
+                f"X has {rows.table.n_rows} rows, but the forest was fitted to {self._bags.n_rows}. Pass the training "
+                "rows, in their order."
+            )
+        table = self._match(X) if self._rows is None else self._match(X).take(self._rows)
+        return permutation_importance(
+            self.forest_,
+            self._bags,
+            table,
+            rows.target,
+            rows.weight,
+            self._groups(groups),
+            seed=seed_from(random_state),
+            n_repeats=n_repeats,
+            n_jobs=resolve_jobs(self.n_jobs),
+        )
+
+    def _groups(self, groups: Mapping[str, Sequence[Any]] | None) -> list[tuple[str, list[int]]]:
+        names = list(self.schema_.names)
+        if groups is None:
+            return [(name, [j]) for j, name in enumerate(names)]
+        return [(name, _column_numbers(columns, names).tolist()) for name, columns in groups.items()]
+
+    def _fitted_tree(self, t: int) -> DecisionTree:
+        tree = self._template().set_params(random_state=self._bags.key(t))
+        for name in DESCRIPTION:
+            if hasattr(self, name):
+                setattr(tree, name, getattr(self, name))
+        return tree._set_tree(self.forest_.tree(t))
+
+    def __sklearn_tags__(self) -> Tags:
+        """What scikit-learn may expect: missing values, categories and sparse input are welcome."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.sparse = True
+        tags.input_tags.categorical = True
+        tags.target_tags.multi_output = True
+        return tags
+
+
+class Trees(Sequence[Any]):
+    """The trees of a forest as estimators, each made when it is asked for: the forest itself keeps them packed."""
+
+    def __init__(self, forest: ForestEstimator) -> None:
+        self._forest = forest
+
+    def __len__(self) -> int:
+        """Number of trees."""
+        return len(self._forest.forest_)
+
+    def __getitem__(self, t: Any) -> Any:
+        """Tree t, or a list of trees."""
+        places = range(len(self))[t]
+        if isinstance(places, range):
+            return [self._forest._fitted_tree(place) for place in places]
+        return self._forest._fitted_tree(places)
+
+
+def _column_numbers(columns: Any, names: list[str]) -> NDArray[np.int64]:
+    """Numbers of columns given by name or number."""
+    numbers = np.array([names.index(one) if one in names else one for one in columns])
+    if numbers.dtype.kind not in "iu" or not len(numbers) or numbers.min() < 0 or numbers.max() >= len(names):
+        raise InputError(f"{list(columns)!r} are not columns of X. Its columns are {names}; numbers count from 0.")
+    return np.unique(numbers)
+
+
+def _row_numbers(rows: Any, n_rows: int) -> NDArray[np.int64]:
+    numbers = np.asarray(rows)
+    if numbers.dtype.kind not in "iu" or numbers.ndim != 1 or not len(numbers):
+        raise InputError("rows must hold a list of row numbers for each tree.")
+    if numbers.min() < 0 or numbers.max() >= n_rows:
+        raise InputError(f"rows holds {int(numbers.max())}, but X has {n_rows} rows, numbered from 0.")
+    return numbers.astype(np.int64)

@@ -1,0 +1,146 @@
+"""Learners of AdaBoost: the library's own trees on one coded table, or any estimator of scikit-learn."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.utils import _safe_indexing
+from sklearn.utils.validation import has_fit_parameter
+
+from sapwood.errors import ParameterError
+from sapwood.estimators.settings import monotonic_signs
+from sapwood.estimators.tree import DecisionTree
+from sapwood.estimators.tree_rows import TreeRows
+from sapwood.forest.forest import Forest
+from sapwood.growth.nursery import Nursery, code_for_many
+from sapwood.packed_tree import PackedTree
+from sapwood.predictor import Predictor, find
+from sapwood.table.table import Table
+from sapwood.table.target import ClassTarget
+from sapwood.threads import resolve_jobs
+
+Floats = NDArray[np.float64]
+
+
+class Members(Protocol):
+    """Fitted learners; each says a class number, or a number, about every row."""
+
+    fitted: list[Any]
+
+    def said(self, X: Any, table: Table) -> Iterator[Floats]:
+        """What each says about new rows."""
+
+
+class Learner(Protocol):
+    """Fits one member after the other to the same rows."""
+
+    @property
+    def members(self) -> Members:
+        """Those fitted so far."""
+
+    def fit(self, weight: Floats, drawn: NDArray[Any] | None, seed: int) -> Floats:
+        """Fit one more, to all rows by weight or to rows that were drawn; returns what it says about all rows."""
+
+
+class TreeMembers:
+    """Trees of this library, packed."""
+
+    def __init__(self, is_class: bool) -> None:
+        self.fitted: list[PackedTree] = []
+        self._is_class = is_class
+        self._forest = Forest(self.fitted)
+
+    def values(self, values: Floats) -> Floats:
+        """What the nodes of a tree say."""
+        return values[:, 0].argmax(axis=1).astype(np.float64) if self._is_class else values[:, 0, 0]
+
+    def said(self, X: Any, table: Table) -> Iterator[Floats]:  # noqa: ARG002 - the table is X
+        """What each tree says about new rows."""
+        for t in range(len(self.fitted)):
+            yield self.values(self._forest.said(t))[find(self._forest.descent(t, table.dtype), table)]
+
+
+class TreeLearner:
+    """The library's own trees. Columns are sorted once: a stump of a later round takes one pass over them."""
+
+    def __init__(self, template: DecisionTree, rows: TreeRows) -> None:
+        self._table = rows.table
+        self._factor = template._row_weights(rows.target, np.ones(rows.table.n_rows))
+        statistics = template._statistics(rows.target, self._factor)
+        rules = template._growth_rules(rows.table, 0.0)
+        draws = template.splitter == "random"
+        options: dict[str, Any] = {"max_bins": template.max_bins, "draws": draws}
+        self._nursery = Nursery(
+            code_for_many(rows.table, statistics, rules.max_features, n_jobs=resolve_jobs(template.n_jobs), **options),
+            statistics,
+            rules,
+            rows.table.schema.n_levels,
+            monotonic_signs(template.monotonic_cst, rows.table.schema, statistics),
+            template.leaf,
+            draws,
+            template.ccp_alpha,
+            template.min_weight_fraction_leaf,
+        )
+        self.members = TreeMembers(isinstance(rows.target, ClassTarget))
+
+    def fit(self, weight: Floats, drawn: NDArray[Any] | None, seed: int) -> Floats:
+        """Grow one more tree."""
+        rows = np.arange(len(weight))
+        if drawn is not None:
+            counts = np.bincount(drawn, minlength=len(weight))
+            rows = np.flatnonzero(counts)
+            weight = counts[rows].astype(np.float64)
+        tree = self._nursery.grow(rows, weight * self._factor[rows], seed)
+        self.members.fitted.append(PackedTree.of(tree))
+        return self.members.values(tree.value)[Predictor(tree).leaves(self._table)]
+
+
+class AnyMembers:
+    """Fitted estimators of any kind."""
+
+    def __init__(self, classes: NDArray[Any] | None) -> None:
+        self.fitted: list[Any] = []
+        self._classes = classes
+
+    def read(self, predicted: Any) -> Floats:
+        """Predictions as numbers."""
+        if self._classes is None:
+            return np.asarray(predicted, dtype=np.float64)
+        return np.asarray(np.searchsorted(self._classes, predicted), dtype=np.float64)
+
+    def said(self, X: Any, table: Table) -> Iterator[Floats]:  # noqa: ARG002 - members read X themselves
+        """What each member says about new rows."""
+        if sparse.issparse(X):
+            X = X.tocsr()
+        for member in self.fitted:
+            yield self.read(member.predict(X))
+
+
+class AnyLearner:
+    """Clones of any estimator that takes weights, or rows that were drawn."""
+
+    def __init__(self, estimator: Any, X: Any, y: NDArray[Any], classes: NDArray[Any] | None, resample: bool) -> None:
+        if not resample and not has_fit_parameter(estimator, "sample_weight"):
+            raise ParameterError(
+                f"{type(estimator).__name__} doesn't support sample_weight. Use an estimator whose fit takes "
+                "sample_weight, or resample=True."
+            )
+        self._estimator, self._X, self._y = estimator, X, y
+        self.members = AnyMembers(classes)
+
+    def fit(self, weight: Floats, drawn: NDArray[Any] | None, seed: int) -> Floats:
+        """Fit one more clone."""
+        member = clone(self._estimator)
+        if "random_state" in member.get_params():
+            member.set_params(random_state=seed)
+        if drawn is None:
+            member.fit(self._X, self._y, sample_weight=weight)
+        else:
+            member.fit(_safe_indexing(self._X, drawn), _safe_indexing(self._y, drawn))
+        self.members.fitted.append(member)
+        return self.members.read(member.predict(self._X))

@@ -1,0 +1,95 @@
+"""Tuning by the out-of-bag error: features per split, leaf size and number of trees, without cross-validation."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from sapwood.errors import ParameterError
+from sapwood.estimators.forest import ForestEstimator
+from sapwood.forest.out_of_bag import first_flat
+from sapwood.parameters import check_parameters
+
+LEAF_SIZES = (1, 2, 5, 10)
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One setting and its out-of-bag error."""
+
+    max_features: Any
+    min_samples_leaf: int
+    n_trees: int
+    error: float
+
+
+@dataclass(frozen=True, eq=False)
+class OobChoice:
+    """What was tried, and the forest with the least error, fitted to all rows."""
+
+    best: Trial
+    trials: tuple[Trial, ...]
+    forest: Any
+
+    def __str__(self) -> str:
+        """A table, the best first."""
+        lines = ["max_features  min_samples_leaf  trees  OOB error"]
+        for trial in sorted(self.trials, key=lambda one: one.error):
+            mark = "  <- chosen" if trial is self.best else ""
+            size, leaf = str(trial.max_features), trial.min_samples_leaf
+            lines.append(f"{size:>12}  {leaf:>16}  {trial.n_trees:>5}  {trial.error:9.6g}{mark}")
+        return "\n".join(lines)
+
+
+def tune_by_oob(
+    forest: Any,
+    X: Any,
+    y: Any,
+    sample_weight: Any = None,
+    *,
+    max_features: Sequence[Any] | None = None,
+    min_samples_leaf: Sequence[int] = LEAF_SIZES,
+    oob_tol: float = 0.005,
+) -> OobChoice:
+    """Choose by the out-of-bag error; `forest` gives everything else, and n_estimators at most.
+
+    Every setting is grown until its error is flat (see `oob_stop`). The number of trees is where the curve of the best
+    setting first was. By default half, once and twice the root of the number of columns, a third, and all of them are
+    tried.
+    """
+    if (
+        not isinstance(forest, ForestEstimator)
+        or not hasattr(forest, "oob_stop")
+        or "oob_stop" not in forest.get_params()
+    ):
+        raise ParameterError(
+            f"tune_by_oob takes a random forest or extra trees of this library, but got {type(forest).__name__}."
+        )
+    sizes = _sizes(np.shape(X)[1]) if max_features is None else list(max_features)
+    rules = {name: forest.rules[name] for name in ("max_features", "min_samples_leaf", "oob_tol")}
+    trials = []
+    best: tuple[float, Trial, Any] | None = None
+    for size, leaf in product(sizes, min_samples_leaf):
+        given = {"max_features": size, "min_samples_leaf": leaf, "oob_tol": oob_tol}
+        check_parameters("tune_by_oob", rules, given)
+        candidate = clone(forest).set_params(**given, bootstrap=True, oob_stop=True).fit(X, y, sample_weight)
+        curve = candidate.oob_curve_
+        n_trees = first_flat(curve.tolist(), oob_tol) or len(curve)
+        trial = Trial(size, leaf, n_trees, float(curve[n_trees - 1]))
+        trials.append(trial)
+        if best is None or trial.error < best[0]:
+            best = trial.error, trial, candidate
+    assert best is not None
+    return OobChoice(best[1], tuple(trials), best[2])
+
+
+def _sizes(n_features: int) -> list[int]:
+    """Numbers of columns to try."""
+    root = np.sqrt(n_features)
+    wanted = {round(root / 2), round(root), round(2 * root), n_features // 3, n_features}
+    return sorted({min(max(1, int(size)), n_features) for size in wanted})

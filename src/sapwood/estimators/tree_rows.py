@@ -1,0 +1,51 @@
+"""Rows as trees and forests get them: table, target and weights, without rows that count for nothing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sapwood.table.table import Table
+from sapwood.table.target import ClassTarget, NumberTarget
+from sapwood.table.weight import check_weight
+
+Target = ClassTarget | NumberTarget
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class TreeRows:
+    """Rows with a weight above zero; `used` are their numbers among all rows given, None if these are all."""
+
+    table: Table
+    target: Any
+    weight: Floats | None
+    used: NDArray[np.intp] | None = None
+
+    @classmethod
+    def of(cls, table: Table, target: Target, sample_weight: Any) -> TreeRows:
+        """Leave rows of weight zero out, as if they had never been there."""
+        weight = check_weight(sample_weight, table.n_rows)
+        if weight is None or weight.all():
+            return cls(table, target, weight)
+        used = np.flatnonzero(weight)
+        return cls(table.take(used), take(target, used), weight[used], used)
+
+    @property
+    def weights(self) -> Floats:
+        """Weight of every row."""
+        return np.ones(self.table.n_rows) if self.weight is None else self.weight
+
+
+def take(target: Target, rows: NDArray[np.intp]) -> Target:
+    """The target of some rows, as if the others had never been there."""
+    if isinstance(target, NumberTarget):
+        return NumberTarget(target.values[rows], target.single)
+    codes, classes = np.empty((len(rows), target.n_outputs), dtype=np.int32), []
+    for o, labels in enumerate(target.classes):
+        present, codes[:, o] = np.unique(target.codes[rows, o], return_inverse=True)
+        classes.append(labels[present])
+    return ClassTarget(codes, classes, target.single)

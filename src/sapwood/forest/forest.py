@@ -1,0 +1,119 @@
+"""The fitted forest: trees, and what they say together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sapwood.packed_tree import PackedTree
+from sapwood.predictor import Descent, find
+from sapwood.table.storage import SparseStorage
+from sapwood.table.table import Table
+from sapwood.threads import blocks, run_all
+from sapwood.tree import Tree
+
+BLOCK_ROWS = 1 << 12  # rows that pass all trees while their cells are in the cache; fixed, whatever the threads
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Vote:
+    """What a tree says at a node.
+
+    Soft: the shares of the classes, or the mean. Hard: 1 for the most probable class of each output, the first of
+    equals, and 0 for the others; `n_classes` are those of the outputs.
+    """
+
+    hard: bool = False
+    n_classes: tuple[int, ...] = ()
+
+    def __call__(self, values: Floats) -> Floats:
+        """From the values of nodes (node, output, class or 1) to what they say."""
+        if not self.hard:
+            return values
+        out = np.zeros_like(values)
+        for o, size in enumerate(self.n_classes):
+            out[np.arange(len(values)), o, values[:, o, :size].argmax(axis=1)] = 1.0
+        return out
+
+
+@dataclass(eq=False)
+class Forest:
+    """Trees in the order of growth, packed; what prediction needs of them is unpacked when it is first needed."""
+
+    trees: list[PackedTree]
+    vote: Vote = Vote()
+    _descents: dict[tuple[int, np.dtype[Any]], Descent] = field(default_factory=dict, repr=False)
+    _said: dict[int, Floats] = field(default_factory=dict, repr=False)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What is unpacked is not pickled."""
+        return {"trees": self.trees, "vote": self.vote, "_descents": {}, "_said": {}}
+
+    def __len__(self) -> int:
+        """Number of trees."""
+        return len(self.trees)
+
+    def tree(self, t: int) -> Tree:
+        """Tree t, unpacked."""
+        return self.trees[t].unpack()
+
+    def unpacked(self) -> Iterator[Tree]:
+        """All trees, one at a time."""
+        return (tree.unpack() for tree in self.trees)
+
+    def descent(self, t: int, dtype: np.dtype[Any]) -> Descent:
+        """The way down tree t for cells of a type."""
+        if (t, dtype) not in self._descents:
+            tree = self.tree(t)
+            self._descents[t, dtype] = Descent.of(tree, dtype)
+            self._said.setdefault(t, np.ascontiguousarray(self.vote(tree.value)))
+        return self._descents[t, dtype]
+
+    def said(self, t: int) -> Floats:
+        """What the nodes of tree t say, (node, output, class or 1)."""
+        if t not in self._said:
+            self._said[t] = np.ascontiguousarray(self.vote(self.tree(t).value))
+        return self._said[t]
+
+    def leaves(self, table: Table, *, stop_at_unseen: bool = False, n_jobs: int = 1) -> NDArray[np.int32]:
+        """Leaf of every row in every tree, (trees, rows)."""
+        out = np.empty((len(self), table.n_rows), dtype=np.int32)
+
+        def fill(t: int) -> None:
+            out[t] = find(self.descent(t, table.dtype), table, stop_at_unseen=stop_at_unseen)
+
+        run_all([partial(fill, t) for t in range(len(self))], n_jobs)
+        return out
+
+    def mean(self, table: Table, *, stop_at_unseen: bool = False, n_jobs: int = 1) -> Floats:
+        """What the trees say on average, (rows, outputs, classes or 1); sums are in the order of the trees."""
+        ways = run_all([partial(self.descent, t, table.dtype) for t in range(len(self))], n_jobs)
+        said = [self.said(t) for t in range(len(self))]
+        out = np.zeros((table.n_rows, *said[0].shape[1:]))
+        if isinstance(table.storage, SparseStorage):  # a tree asks for few columns: it gets all rows of these
+            for way, values in zip(ways, said, strict=True):
+                out += values[find(way, table, stop_at_unseen=stop_at_unseen, n_jobs=n_jobs)]
+            return out / len(said)
+
+        def add(start: int, stop: int) -> None:
+            cells, own = table.block(start, stop), out[start:stop]
+            for way, values in zip(ways, said, strict=True):
+                own += values[way.leaves(cells, stop_at_unseen)]
+            own /= len(said)
+
+        run_all([partial(add, *block) for block in blocks(table.n_rows, BLOCK_ROWS)], n_jobs)
+        return out
+
+    def importances(self) -> Floats:
+        """Mean share of each column in the total decrease of impurity, over the trees that have any split."""
+        found = [tree.compute_feature_importances() for tree in self.unpacked() if tree.node_count > 1]
+        if not found:
+            return np.zeros(len(self.trees[0].n_levels))
+        total: Floats = np.mean(found, axis=0)
+        return total / total.sum() if total.sum() > 0 else total

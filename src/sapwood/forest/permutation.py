@@ -1,0 +1,104 @@
+"""Permutation importance out of bag (Breiman 2001).
+
+How much worse does each tree predict the rows it did not see, once a column's values are shuffled among them? Trees
+are independent given the rows, so their spread gives a standard error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sapwood.forest.bags import Bags
+from sapwood.forest.forest import Forest
+from sapwood.table.table import Table
+from sapwood.table.target import ClassTarget, NumberTarget
+from sapwood.threads import run_all
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class PermutationImportance:
+    """Increase of the out-of-bag error by shuffling columns, for each tree (trees, groups)."""
+
+    names: tuple[str, ...]
+    increase: Floats
+
+    @property
+    def mean(self) -> Floats:
+        """Mean increase of the error over the trees."""
+        return np.asarray(self.increase.mean(axis=0))
+
+    @property
+    def standard_error(self) -> Floats:
+        """Standard error of the mean."""
+        return np.asarray(self.increase.std(axis=0, ddof=1) / np.sqrt(len(self.increase)))
+
+    @property
+    def z(self) -> Floats:
+        """Mean by standard error; 0 where no tree changed its mind."""
+        error = self.standard_error
+        return np.divide(self.mean, error, out=np.zeros_like(error), where=error > 0)
+
+    def __str__(self) -> str:
+        """A table, the most important first."""
+        width = max(map(len, self.names))
+        order = np.argsort(-self.mean, kind="stable")
+        lines = [f"{'column':<{width}}  increase of error  standard error      z"]
+        for j in order:
+            lines.append(
+                f"{self.names[j]:<{width}}  {self.mean[j]:17.6g}  {self.standard_error[j]:14.3g}  {self.z[j]:5.1f}"
+            )
+        return "\n".join(lines)
+
+
+def permutation_importance(
+    forest: Forest,
+    bags: Bags,
+    table: Table,
+    target: ClassTarget | NumberTarget,
+    weight: Floats | None,
+    groups: Sequence[tuple[str, Sequence[int]]],
+    *,
+    seed: int,
+    n_repeats: int = 1,
+    n_jobs: int = 1,
+) -> PermutationImportance:
+    """Shuffle each group of columns, all of them in the same way, among the rows outside of each bag."""
+
+    def of_tree(t: int) -> Floats:
+        way, said = forest.descent(t, table.dtype), forest.said(t)
+        rows = bags.bag(t).outside(table.n_rows)
+        increase = np.zeros(len(groups))
+        if not len(rows):
+            return increase
+        cells = table.pick(rows)
+        own = None if weight is None else weight[rows]
+        plain = _error(target, rows, said[way.leaves(cells)], own)
+        for g, (_, columns) in enumerate(groups):
+            used = [j for j in columns if j in way.used]
+            if used:
+                draws = np.random.default_rng([seed, t, g])
+                for _ in range(n_repeats):
+                    shuffled = cells.copy()
+                    shuffled[:, used] = cells[draws.permutation(len(rows))][:, used]
+                    increase[g] += _error(target, rows, said[way.leaves(shuffled)], own) - plain
+        return increase / n_repeats
+
+    found = run_all([partial(of_tree, t) for t in range(len(forest))], n_jobs)
+    return PermutationImportance(tuple(name for name, _ in groups), np.array(found))
+
+
+def _error(target: ClassTarget | NumberTarget, rows: NDArray[Any], said: Floats, weight: Floats | None) -> float:
+    """Share of wrong classes, or mean squared error, averaged over the outputs."""
+    if isinstance(target, NumberTarget):
+        loss = ((target.values[rows] - said[:, :, 0]) ** 2).mean(axis=1)
+    else:
+        loss = (said.argmax(axis=2) != target.codes[rows]).mean(axis=1)
+    return float(np.average(loss, weights=weight))

@@ -1,0 +1,48 @@
+"""Quantiles of the targets in the leaves that rows fall into."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sapwood.kernels._jit import kernel
+
+SLACK = 1e-12  # of the whole weight: a share that is a quantile but for rounding
+
+
+@kernel
+def leaf_quantiles(leaves, rows, counts, starts, ends, node_ends, rank, ordered, quantiles, sums, out):
+    """Quantiles for new rows whose leaves (trees, rows) are given; OUT out; sums are zero before and after.
+
+    Trees lie one after the other in `rows` (from ends[t] on) and `starts` (from node_ends[t] on). `rank` of a training
+    row is its place in `ordered`, the targets.
+    """
+    n_trees = leaves.shape[0]
+    for i in range(leaves.shape[1]):
+        size = 0
+        for t in range(n_trees):
+            node = node_ends[t] + leaves[t, i]
+            size += starts[node + 1] - starts[node]
+        places, n = np.empty(size, dtype=np.int64), 0
+        for t in range(n_trees):
+            node = node_ends[t] + leaves[t, i]
+            first, last = ends[t] + starts[node], ends[t] + starts[node + 1]
+            total = 0.0
+            for k in range(first, last):
+                total += counts[k]
+            for k in range(first, last):
+                place = rank[rows[k]]
+                if sums[place] == 0.0:
+                    places[n] = place
+                    n += 1
+                sums[place] += counts[k] / total
+        places = np.sort(places[:n])
+        for q in range(len(quantiles)):
+            below, k = 0.0, 0
+            while k < n:
+                below += sums[places[k]]
+                if below >= (quantiles[q] - SLACK) * n_trees:
+                    break
+                k += 1
+            out[i, q] = ordered[places[min(k, n - 1)]]
+        for k in range(n):
+            sums[places[k]] = 0.0
