@@ -100,19 +100,26 @@ Bins = NumberBins | LevelBins
 def cut_values(values: Array, max_bins: int, n_zeros: int = 0) -> NumberBins:
     """Bins of about equal counts from (a sample of) the values of a column; a bin for each value while they are few.
 
-    A sparse column has so many zeros beside its values, none of which is zero.
+    A sparse column has so many zeros beside its values, none of which is zero. They are not written down: in the sorted
+    column they would stand at the places `zeros` to `zeros + n_zeros`.
     """
     ordered = np.sort(values[~np.isnan(values)])
-    starts = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]])[: len(ordered)])
-    distinct, counts = ordered[starts], np.diff(np.append(starts, len(ordered)))
+    n, zeros = len(ordered), int(np.searchsorted(ordered, 0.0))
+    starts = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]])[:n])
     if n_zeros:
-        at = np.searchsorted(distinct, 0.0)
-        distinct, counts = np.insert(distinct, at, 0.0), np.insert(counts, at, n_zeros)
-    if len(distinct) <= max_bins:
-        return NumberBins(midpoints(distinct[:-1], distinct[1:]))
-    runs = np.concatenate([[0], np.cumsum(counts)])
-    first = np.searchsorted(runs, equal_count_cuts(runs, max_bins)[1:-1])  # values that bins begin with
-    return NumberBins(midpoints(distinct[first - 1], distinct[first]))
+        starts = np.concatenate([starts[starts < zeros], [zeros], starts[starts >= zeros] + n_zeros])
+    runs = np.append(starts, n + n_zeros)
+    if len(starts) > max_bins:
+        runs = equal_count_cuts(runs, max_bins)
+
+    def value(place: Array) -> Array:
+        is_zero = (place >= zeros) & (place < zeros + n_zeros)
+        found = np.zeros(len(place), dtype=ordered.dtype)
+        found[~is_zero] = ordered[np.where(place < zeros, place, place - n_zeros)[~is_zero]]
+        return found
+
+    inner = runs[1:-1]
+    return NumberBins(midpoints(value(inner - 1), value(inner)))
 
 
 def cut_levels(levels: Array, n_levels: int, most: int = MOST_BINS) -> LevelBins:

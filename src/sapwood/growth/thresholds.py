@@ -18,9 +18,12 @@ Array = NDArray[Any]
 
 def split_thresholds(coded: CodedTable, raw: RawTree) -> NDArray[np.float64]:
     """Threshold of every node: +inf where all present rows go left, NaN at category splits, -2 at leaves."""
+    inner = np.flatnonzero(raw.feature >= 0)
     thresholds = np.full(len(raw), float(UNDEFINED))
-    by_feature = np.argsort(raw.feature, kind="stable")
-    ends = np.searchsorted(raw.feature, np.arange(coded.n_features + 1), sorter=by_feature)
+    thresholds[inner] = np.where(raw.at_right[inner] == NO_ROW, np.inf, raw.threshold[inner])  # drawn between values
+    inner = inner[~coded.is_valued[raw.feature[inner]]]
+    by_feature = inner[np.argsort(raw.feature[inner], kind="stable")]
+    ends = np.searchsorted(raw.feature[by_feature], np.arange(coded.n_features + 1))
     for j in np.flatnonzero(np.diff(ends)):
         at = by_feature[ends[j] : ends[j + 1]]
         thresholds[at] = np.nan if coded.is_category[j] else _column_thresholds(coded, int(j), raw, at)
@@ -28,8 +31,6 @@ def split_thresholds(coded: CodedTable, raw: RawTree) -> NDArray[np.float64]:
 
 
 def _column_thresholds(coded: CodedTable, j: int, raw: RawTree, at: Array) -> NDArray[np.float64]:
-    if coded.is_valued[j]:
-        return np.where(raw.at_right[at] == NO_ROW, np.inf, raw.threshold[at])
     below, above, drawn = raw.at_left[at], raw.at_right[at], raw.threshold[at]
     result = np.full(len(at), np.inf)
     cut = above != NO_ROW

@@ -8,7 +8,7 @@ A cut after the last group puts all present rows left and the missing ones right
 from __future__ import annotations
 
 from sapwood.kernels._jit import lean_kernel, part
-from sapwood.kernels.criteria import INVALID, NO_EVENTS, POISSON, pair_decrease, pair_mass, vector_mass
+from sapwood.kernels.criteria import GINI, INVALID, NO_EVENTS, POISSON, pair_decrease, pair_mass, vector_mass
 from sapwood.kernels.median import running_losses
 from sapwood.kernels.records import (
     CUM_N,
@@ -75,9 +75,43 @@ def vector_decrease(criterion, w_left, w, mass, vectors):
     return mass - left_mass - vector_mass(criterion, w - w_left, work[RIGHT], vectors.output_start)
 
 
+@part
+def sum_of_squares(work, row):
+    """Squares of the sums in a row of the work space."""
+    total = 0.0
+    for d in range(work.shape[1]):
+        total += work[row, d] * work[row, d]
+    return total
+
+
+@lean_kernel
+def best_gini_cut(limits, first, last, mn, mw, n, w, floor, tolerance, floats, ints, vectors):
+    """The same for the Gini impurity of one output: decrease = sum l²/w_l + sum r²/w_r - sum s²/w."""
+    work, cum = vectors.work, vectors.cum
+    mass = sum_of_squares(work, NODE_SUMS) / w
+    best, best_group, best_left = floor, -1, False
+    for turn in range(2 if mn > 0 else 1):
+        dn, dw, factor = (mn, mw, 1.0) if turn == 1 else (0, 0.0, 0.0)
+        for g in range(first, last):
+            w_left, squares_left, squares_right = floats[CUM_W, g] + dw, 0.0, 0.0
+            for d in range(work.shape[1]):
+                left = cum[g, d] + factor * work[MISS, d]
+                right = work[NODE_SUMS, d] - left
+                squares_left += left * left
+                squares_right += right * right
+            decrease = squares_left / w_left + squares_right / (w - w_left) - mass
+            if decrease > best:
+                n_left = ints[CUM_N, g] + dn
+                if n_left < n and large_enough(limits, n_left, w_left, n, w):
+                    best, best_group, best_left = decrease + tolerance, g, turn == 1
+    return best - tolerance if best_group >= 0 else INVALID, best_group, best_left
+
+
 @lean_kernel
 def best_vector_cut(limits, first, last, mn, mw, n, w, floor, tolerance, floats, ints, vectors):
     """Best cut after one of the groups first…last-1, for vectors of sums (work[MISS]: sums of the missing rows)."""
+    if limits.criterion == GINI and len(vectors.output_start) == 2:  # one output
+        return best_gini_cut(limits, first, last, mn, mw, n, w, floor, tolerance, floats, ints, vectors)
     work = vectors.work
     mass = vector_mass(limits.criterion, w, work[NODE_SUMS], vectors.output_start)
     best, best_group, best_left = floor, -1, False

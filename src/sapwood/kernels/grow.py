@@ -14,7 +14,15 @@ import numpy as np
 from sapwood.kernels._jit import lean_kernel, part
 from sapwood.kernels.criteria import SQUARED
 from sapwood.kernels.draws import mix
-from sapwood.kernels.partition import mark_coded, mark_sorted, mark_subset, mark_valued, partition_list
+from sapwood.kernels.partition import (
+    mark_coded,
+    mark_sorted,
+    mark_subset,
+    mark_valued,
+    partition_list,
+    split_coded,
+    split_valued,
+)
 from sapwood.kernels.records import CENTER, NODE_SUMS
 from sapwood.kernels.search import search
 from sapwood.kernels.totals import is_significant, total_node
@@ -166,6 +174,19 @@ def mark_sides(columns, codes, entries, slot, lo, hi, side, values, levels, at):
         mark_coded(codes[column.code_row], entries, lo[0], hi[0], slot.at_left, slot.missing_left, side)
     elif levels is not None:
         mark_subset(codes[column.code_row], entries, lo[0], hi[0], levels.subset[at], slot.missing_left, side)
+
+
+@lean_kernel
+def split_rows(columns, codes, entries, slot, lo, hi, side, moved, values, levels, at):
+    """Move the rows of a node whose columns have no lists that would have to follow; OUT entries; returns the cut."""
+    column = columns[slot.feature]
+    first, last, missing_left = lo[0], hi[0], slot.missing_left
+    if values is not None and column.is_valued != 0:
+        return split_valued(values[0][slot.feature], entries, first, last, slot.threshold, missing_left, moved)
+    if column.is_category == 0:
+        return split_coded(codes[column.code_row], entries, first, last, slot.at_left, missing_left, moved)
+    mark_sides(columns, codes, entries, slot, lo, hi, side, values, levels, at)
+    return partition_list(entries, first, last, side, moved)
 
 
 @part
@@ -343,8 +364,12 @@ def grow(
         slot, left = open_[at], n_nodes
         n_free -= 2
         own[0], own[1] = free[n_free], free[n_free + 1]
-        mark_sides(columns, codes, entries, slot, lo[at], hi[at], side, values, levels, at)
-        split_lists(entries, np.int64(0), n_always, lo, hi, at, own[0], own[1], side, moved)
+        if n_lists == 1:
+            cut = split_rows(columns, codes, entries, slot, lo[at], hi[at], side, moved, values, levels, at)
+            lo[own[0], 0], hi[own[0], 0], lo[own[1], 0], hi[own[1], 0] = lo[at, 0], cut, cut, hi[at, 0]
+        else:
+            mark_sides(columns, codes, entries, slot, lo[at], hi[at], side, values, levels, at)
+            split_lists(entries, np.int64(0), n_always, lo, hi, at, own[0], own[1], side, moved)
         for c in range(2):
             child = nodes[left + c]
             new_leaf(child)

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sapwood.kernels._jit import ONE, lean_kernel
+from sapwood.kernels._jit import ONE, lean_kernel, part
 from sapwood.kernels.groups import MISSING, VALUE
 
 ZERO = np.uint32(0)
@@ -38,6 +38,45 @@ def partition_list(entries, first, last, side, moved):
         fresh_right &= goes_left
     for i in range(right):
         entries[left + i] = moved[i]
+    return left
+
+
+@part
+def place(entry, goes_left, left, right, entries, moved):
+    """Write an entry to both sides, and let the one it belongs to keep it; OUT entries, moved."""
+    entries[left] = entry
+    moved[right] = entry
+    return left + np.int64(goes_left), right + np.int64(not goes_left)
+
+
+@part
+def append_moved(entries, left, right, moved):
+    """The right side follows the left one; OUT entries."""
+    for i in range(right):
+        entries[left + i] = moved[i]
+
+
+@lean_kernel
+def split_valued(values, entries, first, last, threshold, missing_left, moved):
+    """Move the rows of a node when values up to a threshold go left; OUT entries; returns the cut."""
+    left, right = first, np.int64(0)
+    for i in range(first, last):
+        x = values[entries[i] >> ONE]
+        goes_left = (x <= threshold) | ((x != x) & (missing_left != 0))  # noqa: PLR0124 - NaN
+        left, right = place(entries[i], goes_left, left, right, entries, moved)
+    append_moved(entries, left, right, moved)
+    return left
+
+
+@lean_kernel
+def split_coded(codes, entries, first, last, top_left, missing_left, moved):
+    """Move the rows of a node when codes up to top_left go left; OUT entries; returns the cut."""
+    left, right = first, np.int64(0)
+    for i in range(first, last):
+        c = np.int64(codes[entries[i] >> ONE])
+        goes_left = (c <= top_left) & ((c > 0) | (missing_left != 0))
+        left, right = place(entries[i], goes_left, left, right, entries, moved)
+    append_moved(entries, left, right, moved)
     return left
 
 
