@@ -198,7 +198,7 @@ def sklearn_maker(case: Case) -> Any:
 
 
 def intelex_maker(case: Case) -> Any:
-    if case.kind != "forest":
+    if case.kind == "adaboost":
         raise ImportError("no such model")
     ensemble = importlib.import_module("sklearnex.ensemble")
     exact = case.parameters.get("max_bins", 255) is None

@@ -85,7 +85,7 @@ class PackedTree:
             return out
 
         if "class_weight" in self.leaf:
-            weights = both("class_weight")
+            weights = both("class_weight", np.float64)
             value = weights / weights.sum(axis=1, keepdims=True)
         else:
             value = both("value")
@@ -136,30 +136,30 @@ def _class_weights(tree: Tree) -> Array | None:
         return None
     values = tree.value[:, 0]
     weights = np.rint(values * tree.weighted_n_node_samples[:, None])
-    with np.errstate(invalid="ignore", divide="ignore"):
-        found = weights / weights.sum(axis=1, keepdims=True)
-    return weights if np.array_equal(found, values) else None
+    total = weights.sum(axis=1, keepdims=True)
+    if not total.all() or total.max() >= 2**32:
+        return None
+    return weights.astype(np.uint32) if np.array_equal(weights / total, values) else None
 
 
 def _pair_gini(weights: Array) -> Array:
-    w, s = weights.sum(axis=1), weights[:, 1]
+    w, s = weights.sum(axis=1, dtype=np.float64), weights[:, 1].astype(np.float64)
     return np.asarray(np.maximum(2.0 * s * (w - s) / w, 0.0) / w)
 
 
 def _gini(weights: Array) -> Array:
-    w = weights.sum(axis=1)
+    w = weights.sum(axis=1, dtype=np.float64)
     squares = np.zeros(len(w))
     for column in weights.T:
-        squares += column * column
+        whole = column.astype(np.float64)
+        squares += whole * whole
     return np.asarray(np.maximum(w - squares / w, 0.0) / w)
 
 
 def _formula(weights: Array, impurity: Array) -> str | None:
     """The formula that gives exactly these impurities, if there is one."""
-    for name, formula in FORMULAS.items():
-        if np.array_equal(formula(weights), impurity):
-            return name
-    return None
+    name = "gini of two" if weights.shape[1] == 2 else "gini"
+    return name if np.array_equal(FORMULAS[name](weights), impurity) else None
 
 
 FORMULAS = {"gini of two": _pair_gini, "gini": _gini}

@@ -234,7 +234,7 @@ def test_sorted_vectors(case: tuple[Node, int, Array], implicit: int, keep_empty
     node, criterion, centers = case
     lists, (floats, ints) = arrange(node, implicit, keep_empty), scratch(len(node.rows))
     vectors = vectors_for(node, criterion, centers)
-    args = (lists.column, lists.entries, lists.lo, lists.hi, node.wy, criterion)
+    args = (lists.column, lists.entries, lists.lo, lists.hi, node.wy, None, criterion)
     found = sorted_vectors(*args, len(node.rows), weight(node, node.rows), floats, ints, vectors)
     check_rows_and_weights(node, found, floats, ints)
     check_vectors(node, criterion, centers, found[0], vectors)

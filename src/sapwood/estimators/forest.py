@@ -100,6 +100,7 @@ class ForestEstimator(MultiOutputMixin, RuledEstimator):
             self.oob_tol if self.oob_stop else None,
             self.keep_targets,
             getattr(self, "class_weight", None) == "balanced_subsample",
+            training.weight is not None and not self.bootstrap,
         )
         growing.trees += before
         self._grow(growing)

@@ -40,6 +40,7 @@ class Growing:
     tolerance: float | None = None  # of the out-of-bag curve, below which growth ends
     keeps_rows: bool = False
     balance: bool = False  # classes weigh the same in every bag
+    has_weights: bool = False  # rows have weights besides how often they were drawn
     trees: list[PackedTree] = field(default_factory=list)
     leaf_targets: list[LeafRows] = field(default_factory=list)
 
@@ -78,12 +79,17 @@ def _history(growing: Growing) -> dict[str, dict[str, list[float]]]:
 
 def _grow_one(growing: Growing, t: int) -> Sprout:
     bag = growing.bags.bag(t)
-    statistics = growing.nursery.statistics
-    weight = statistics.wy[bag.rows, 0] * bag.counts
-    if growing.balance:
-        weight = weight * balanced(statistics, bag.rows, weight)
-    tree = growing.nursery.grow(bag.rows, weight, growing.bags.key(t), bag.features)
+    tree = growing.nursery.grow(bag.rows, _weights(growing, bag), growing.bags.key(t), bag.features)
     return _sprout(growing, PackedTree.of(tree), Predictor(tree), bag)
+
+
+def _weights(growing: Growing, bag: Bag) -> NDArray[Any]:
+    """Weights of the rows of a bag: how often they were drawn, times what they weigh if weights are not for draws."""
+    statistics = growing.nursery.statistics
+    weight: NDArray[Any] = bag.counts
+    if growing.has_weights:
+        weight = statistics.wy[bag.rows, 0] * bag.counts
+    return weight * balanced(statistics, bag.rows, weight) if growing.balance else weight
 
 
 def _sprout(growing: Growing, tree: PackedTree, predictor: Predictor, bag: Bag) -> Sprout:

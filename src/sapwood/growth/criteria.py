@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -34,6 +34,19 @@ class Statistics:
     wy: NDArray[np.float64]  # (rows, 1 + outputs): weight, then targets or class numbers
     criterion: int
     n_classes: tuple[int, ...]  # per output; () for numbers
+    tallied: NDArray[np.uint32] | None = None  # weights and classes that replace those of wy; see `tally`
+
+    def counted(self, rows: NDArray[Any], counts: NDArray[Any]) -> Statistics | None:
+        """The statistics of rows that were drawn so often, if rows can be tallied; nothing is copied for the others."""
+        if not self._may_tally or counts.sum() > MOST_TALLIED_WEIGHT:
+            return None
+        tally = np.zeros(len(self.wy), dtype=np.uint32)
+        tally[rows] = counts.astype(np.uint32) << np.uint32(8) | self.wy[rows, 1].astype(np.uint32)
+        return replace(self, tallied=tally)
+
+    @property
+    def _may_tally(self) -> bool:
+        return self.n_outputs == 1 and self.is_class and self.n_classes[0] <= MOST_TALLIED_CLASSES
 
     @property
     def n_outputs(self) -> int:
@@ -60,8 +73,8 @@ class Statistics:
 
         Then sums are exact, and a row takes 4 bytes instead of 16. `rows` are those that count, None for all.
         """
-        if self.n_outputs > 1 or not self.is_class or self.n_classes[0] > MOST_TALLIED_CLASSES:
-            return None
+        if self.tallied is not None or not self._may_tally:
+            return self.tallied
         weight = self.wy[:, 0] if rows is None else self.wy[rows, 0]
         if weight.sum() > MOST_TALLIED_WEIGHT or (weight != np.rint(weight)).any():
             return None

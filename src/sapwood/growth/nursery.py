@@ -37,16 +37,19 @@ class Nursery:
     ccp_alpha: float = 0.0
     min_weight_share: float = 0.0  # of the weight of a tree that a leaf must have
 
-    def grow(self, rows: NDArray[Any], weight: Floats, key: int, features: NDArray[Any] | None = None) -> Tree:
-        """The tree of some rows, ascending, with these weights; of some columns, or all."""
-        wy = self.statistics.wy.copy()
-        wy[rows, 0] = weight
+    def grow(self, rows: NDArray[Any], weight: NDArray[Any], key: int, features: NDArray[Any] | None = None) -> Tree:
+        """The tree of some rows, ascending, with these weights, or counts; of some columns, or all."""
+        statistics = self.statistics.counted(rows, weight) if weight.dtype.kind in "iu" else None
+        if statistics is None:
+            wy = self.statistics.wy.copy()
+            wy[rows, 0] = weight
+            statistics = replace(self.statistics, wy=wy)
         rules = replace(self.rules, seed=key, min_weight_leaf=self.min_weight_share * float(weight.sum()))
         # A stump never moves the rows of columns, so their lists need not be copied for it.
         is_stump = self.rules.max_depth == 1 and len(rows) == self.coded.n_rows
         tree = grow_tree(
             self.coded,
-            replace(self.statistics, wy=wy),
+            statistics,
             rules,
             n_levels=self.n_levels,
             monotonic=self.monotonic,

@@ -271,36 +271,53 @@ def add_row(wy, r, criterion, vectors, sums):
 
 
 @part
-def walk_vectors(entries, first, last, wy, criterion, n, w, g, floats, ints, vectors):
+def weigh_row(wy, tally, r, criterion, vectors, sums):
+    """Weight of a row, which is added to sums."""
+    if tally is None:
+        add_row(wy, r, criterion, vectors, sums)
+        return wy[r, 0]
+    weight = np.float64(tally[r] >> np.uint32(8))
+    sums[tally[r] & np.uint32(255)] += weight
+    return weight
+
+
+@part
+def note_group(g, n, w, floats, ints, vectors):
+    """Write the sums so far for a group that ends; OUT floats, ints, vectors.cum."""
+    ints[CUM_N, g], floats[CUM_W, g] = n, w
+    for d in range(vectors.work.shape[1]):
+        vectors.cum[g, d] = vectors.work[LEFT, d]
+
+
+@part
+def walk_vectors(entries, first, last, wy, tally, criterion, n, w, g, floats, ints, vectors):
     """Continue the cumulative vectors (the last one is work[LEFT]) along a list."""
-    running = vectors.work[LEFT]
     for i in range(first, last):
         entry = entries[i]
-        r = entry >> ONE
+        if entry & ONE == 0:
+            if i > first:
+                note_group(g, n, w, floats, ints, vectors)
+            g += 1
         n += 1
-        w += wy[r, 0]
-        add_row(wy, r, criterion, vectors, running)
-        g += 1 - np.int64(entry & ONE)
-        ints[CUM_N, g] = n
-        floats[CUM_W, g] = w
-        for d in range(len(running)):
-            vectors.cum[g, d] = running[d]
+        w += weigh_row(wy, tally, entry >> ONE, criterion, vectors, vectors.work[LEFT])
+    if last > first:
+        note_group(g, n, w, floats, ints, vectors)
     return n, w, g
 
 
 @lean_kernel
-def sorted_vectors(column, entries, lo, hi, wy, criterion, n_node, w_node, floats, ints, vectors):
+def sorted_vectors(column, entries, lo, hi, wy, tally, criterion, n_node, w_node, floats, ints, vectors):
     """Groups of a sorted column."""
     work, cum = vectors.work, vectors.cum
     for d in range(work.shape[1]):
         work[LEFT, d] = 0.0
         work[MISS, d] = 0.0
     n, w, g, mn, mw = 0, 0.0, -1, hi[column.missing] - lo[column.missing], 0.0
-    n, w, g = walk_vectors(entries, lo[column.below], hi[column.below], wy, criterion, n, w, g, floats, ints, vectors)
+    n, w, g = walk_vectors(
+        entries, lo[column.below], hi[column.below], wy, tally, criterion, n, w, g, floats, ints, vectors
+    )
     for i in range(lo[column.missing], hi[column.missing]):
-        r = entries[i] >> ONE
-        mw += wy[r, 0]
-        add_row(wy, r, criterion, vectors, work[MISS])
+        mw += weigh_row(wy, tally, entries[i] >> ONE, criterion, vectors, work[MISS])
     if column.implicit == MISSING:
         for d in range(work.shape[1]):
             work[MISS, d] = work[NODE_SUMS, d] - work[LEFT, d]
@@ -313,7 +330,9 @@ def sorted_vectors(column, entries, lo, hi, wy, criterion, n_node, w_node, float
         for d in range(work.shape[1]):
             cum[at, d] = work[LEFT, d]
         g = at
-    n, w, g = walk_vectors(entries, lo[column.above], hi[column.above], wy, criterion, n, w, g, floats, ints, vectors)
+    n, w, g = walk_vectors(
+        entries, lo[column.above], hi[column.above], wy, tally, criterion, n, w, g, floats, ints, vectors
+    )
     if n_implicit > 0:
         for i in range(at, g + 1):
             ints[CUM_N, i] += n_implicit

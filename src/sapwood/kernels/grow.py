@@ -25,7 +25,7 @@ from sapwood.kernels.partition import (
 )
 from sapwood.kernels.records import CENTER, NODE_SUMS
 from sapwood.kernels.search import search
-from sapwood.kernels.totals import is_significant, total_node
+from sapwood.kernels.totals import is_significant, total_node, total_rest
 
 
 @part
@@ -370,21 +370,36 @@ def grow(
         else:
             mark_sides(columns, codes, entries, slot, lo[at], hi[at], side, values, levels, at)
             split_lists(entries, np.int64(0), n_always, lo, hi, at, own[0], own[1], side, moved)
-        for c in range(2):
+        size = hi[own[0], 0] - lo[own[0], 0]
+        small = np.int64(2 * size > hi[at, 0] - lo[at, 0])  # the other one is what remains, where sums are exact
+        for turn in range(2):
+            c = small if turn == 0 else 1 - small
             child = nodes[left + c]
             new_leaf(child)
-            constant = total_node(
-                wy,
-                tally,
-                limits.criterion,
-                entries,
-                lo[own[c]],
-                hi[own[c]],
-                child,
-                sums[left + c],
-                vectors,
-                row_of(middle, left + c),
-            )
+            if tally is not None and turn == 1:
+                constant = total_rest(
+                    limits.criterion,
+                    nodes[slot.node],
+                    sums[slot.node],
+                    nodes[left + small],
+                    sums[left + small],
+                    child,
+                    sums[left + c],
+                    vectors,
+                )
+            else:
+                constant = total_node(
+                    wy,
+                    tally,
+                    limits.criterion,
+                    entries,
+                    lo[own[c]],
+                    hi[own[c]],
+                    child,
+                    sums[left + c],
+                    vectors,
+                    row_of(middle, left + c),
+                )
             wanted[c] = may_split(limits, child, slot.depth + 1, constant)
         if not is_significant(wy, limits.criterion, entries, nodes, sums, slot.node, left, left + 1, vectors, critical):
             free[n_free + 2] = at

@@ -220,6 +220,7 @@ def collect_vectors(
     column,
     codes,
     wy,
+    tally,
     criterion,
     entries,
     lo,
@@ -237,7 +238,7 @@ def collect_vectors(
 ):
     """Groups of a column with vectors of sums."""
     if column.code_row < 0:
-        return sorted_vectors(column, entries, lo, hi, wy, criterion, n, w, floats, ints, vectors)
+        return sorted_vectors(column, entries, lo, hi, wy, tally, criterion, n, w, floats, ints, vectors)
     own, first, last = codes[column.code_row], lo[0], hi[0]
     if column.n_codes > FLAT:
         return count_vectors(
@@ -290,6 +291,7 @@ def collect(
             column,
             codes,
             wy,
+            tally,
             criterion,
             entries,
             lo,

@@ -116,6 +116,25 @@ def total_node(wy, tally, criterion, entries, lo, hi, node, sums, vectors, middl
     return constant
 
 
+@lean_kernel
+def total_rest(criterion, parent, parent_sums, other, other_sums, node, sums, vectors):
+    """The same for the sibling of a node, from tallies: what its parent has more; exact, for all are whole numbers."""
+    node.weight, node.n_rows = parent.weight - other.weight, parent.n_rows - other.n_rows
+    node.first_row = parent.first_row if other.first_row > parent.first_row else parent.first_row + other.n_rows
+    constant = False
+    for d in range(len(sums)):
+        sums[d] = parent_sums[d] - other_sums[d]
+        constant |= sums[d] == node.weight
+    if vectors is None:
+        constant |= sums[0] == 0.0
+        node.mass = max(pair_mass(criterion, node.weight, sums[0]), 0.0)
+    else:
+        node.mass = max(vector_mass(criterion, node.weight, sums, vectors.output_start), 0.0)
+    if constant:
+        node.mass = 0.0
+    return constant
+
+
 @part
 def add_deviation(w, s, w_left, s_left, w_right, s_right):
     """Sum over both sides of (observed - expected)^2 / expected; expected = side's weight * class share."""
