@@ -100,25 +100,10 @@ class RandomForestClassifier(ForestClassifier):
 class RandomForestRegressor(ForestRegressor):
     """A random forest for numbers. A split looks at a third of the columns, max_features="third".
 
-    Parameters are scikit-learn's and those of `DecisionTreeRegressor`, and beyond them:
+    Parameters are those of `RandomForestClassifier`, but for voting and class_weight, and:
 
-    max_bins : int or None
-        Look at the borders of so many quantile bins of each column (a column with no more distinct values loses
-        nothing by it); None looks at every distinct value.
-    feature_sampling : {"split", "tree"}
-        Columns are drawn anew for each split, or once for each tree.
-    oob_stop : bool
-        Grow trees until the out-of-bag error is flat, and n_estimators at most: once the mean error after each of the
-        last 25 trees is lower than that of the 25 before by less than oob_tol of it. `stopped_reason_` tells.
-    oob_tol : float
-        See oob_stop.
     keep_targets : bool
         Keep what `predict_quantiles` needs: the training rows in each leaf, 8 bytes for a row and tree.
-
-    Rows are drawn by the order of a hash of their contents, so the forest does not depend on their order. Weights of
-    rows and classes are probabilities of the draws, as in scikit-learn 1.9; whole-number weights count rows. With
-    oob_score or oob_stop, `oob_curve_` has the error after each tree: the share of wrong classes, or the mean squared
-    error.
     """
 
     def __init__(
@@ -186,25 +171,8 @@ class RandomForestRegressor(ForestRegressor):
 class ExtraTreesClassifier(ForestClassifier):
     """Extremely randomised trees for classes: all rows, and for each column drawn one threshold drawn.
 
-    Parameters are scikit-learn's and those of `DecisionTreeClassifier`, and beyond them:
-
-    max_bins : int or None
-        Look at the borders of so many quantile bins of each column (a column with no more distinct values loses
-        nothing by it); None looks at every distinct value.
-    feature_sampling : {"split", "tree"}
-        Columns are drawn anew for each split, or once for each tree.
-    oob_stop : bool
-        Grow trees until the out-of-bag error is flat, and n_estimators at most: once the mean error after each of the
-        last 25 trees is lower than that of the 25 before by less than oob_tol of it. `stopped_reason_` tells.
-    oob_tol : float
-        See oob_stop.
-    voting : {"soft", "hard"}
-        Average the trees' probabilities, or count the classes they vote for.
-
-    Rows are drawn by the order of a hash of their contents, so the forest does not depend on their order. Weights of
-    rows and classes are probabilities of the draws, as in scikit-learn 1.9; whole-number weights count rows. With
-    oob_score or oob_stop, `oob_curve_` has the error after each tree: the share of wrong classes, or the mean squared
-    error.
+    Parameters are those of `RandomForestClassifier`. By default every tree is grown on all rows, and thresholds are
+    drawn between the least and the largest value in the node; with max_bins they are moved to the border of a bin.
     """
 
     splitter: ClassVar = "random"
@@ -276,25 +244,7 @@ class ExtraTreesClassifier(ForestClassifier):
 class ExtraTreesRegressor(ForestRegressor):
     """Extremely randomised trees for numbers.
 
-    Parameters are scikit-learn's and those of `DecisionTreeRegressor`, and beyond them:
-
-    max_bins : int or None
-        Look at the borders of so many quantile bins of each column (a column with no more distinct values loses
-        nothing by it); None looks at every distinct value.
-    feature_sampling : {"split", "tree"}
-        Columns are drawn anew for each split, or once for each tree.
-    oob_stop : bool
-        Grow trees until the out-of-bag error is flat, and n_estimators at most: once the mean error after each of the
-        last 25 trees is lower than that of the 25 before by less than oob_tol of it. `stopped_reason_` tells.
-    oob_tol : float
-        See oob_stop.
-    keep_targets : bool
-        Keep what `predict_quantiles` needs: the training rows in each leaf, 8 bytes for a row and tree.
-
-    Rows are drawn by the order of a hash of their contents, so the forest does not depend on their order. Weights of
-    rows and classes are probabilities of the draws, as in scikit-learn 1.9; whole-number weights count rows. With
-    oob_score or oob_stop, `oob_curve_` has the error after each tree: the share of wrong classes, or the mean squared
-    error.
+    Parameters are those of `RandomForestClassifier` and `RandomForestRegressor`; see `ExtraTreesClassifier`.
     """
 
     splitter: ClassVar = "random"
