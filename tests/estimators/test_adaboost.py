@@ -182,6 +182,14 @@ def test_bad_parameters(parameters: dict[str, Any], message: str) -> None:
         AdaBoostRegressor(loss="cubic").fit(X, SCORE)
 
 
+def test_learners_of_the_wrong_kind() -> None:
+    for learner in (DecisionTreeRegressor(), LinearRegression()):
+        with pytest.raises(ParameterError, match="not a classifier"):
+            AdaBoostClassifier(learner).fit(X, TWO)
+    with pytest.raises(ParameterError, match="not a regressor"):
+        AdaBoostRegressor(DecisionTreeClassifier()).fit(X, SCORE)
+
+
 def test_weighted_fits_do_not_depend_on_the_seed() -> None:
     first, second = (AdaBoostRegressor(n_estimators=5, random_state=seed).fit(X, SCORE) for seed in (0, 1))
     np.testing.assert_array_equal(first.predict(X), second.predict(X))

@@ -135,5 +135,17 @@ def test_strings_and_holes() -> None:
 
 
 def test_an_estimator_of_the_wrong_kind() -> None:
-    with pytest.raises(ParameterError, match="DecisionTreeClassifier"):
-        BaggingClassifier(DecisionTreeRegressor()).fit(X, TWO)
+    for bagging in (BaggingClassifier(DecisionTreeRegressor()), BaggingClassifier(Ridge())):
+        with pytest.raises(ParameterError, match="not a classifier"):
+            bagging.fit(X, TWO)
+    with pytest.raises(ParameterError, match="not a regressor"):
+        BaggingRegressor(LogisticRegression()).fit(X, NUMBERS)
+
+
+@pytest.mark.parametrize("estimator", [None, Ridge()])
+def test_all_rows_once_keep_their_weights(estimator: Any) -> None:
+    weight = np.arange(200) % 4 + 1
+    model = BaggingRegressor(estimator, 2, bootstrap=False, random_state=0).fit(X, NUMBERS, sample_weight=weight)
+    alone = (DecisionTreeRegressor() if estimator is None else Ridge()).fit(X, NUMBERS, sample_weight=weight)
+    np.testing.assert_allclose(model.predict(X), alone.predict(X))
+    assert len(model) == 2

@@ -18,8 +18,9 @@ from sapwood import (
     ExtraTreesRegressor,
     RandomForestClassifier,
     RandomForestRegressor,
+    export_text,
 )
-from sapwood.errors import InputError, ParameterError
+from sapwood.errors import InputError, InputTypeError, ParameterError
 
 X = frame()
 NUMBERS = signal(X)
@@ -144,9 +145,10 @@ def test_a_sparse_matrix_grows_the_forest_of_the_dense_one() -> None:
             np.testing.assert_array_equal(ours.predict_proba(sparse.csr_array(dense)), theirs.predict_proba(dense))
 
 
-def test_whole_number_weights_are_repeated_rows() -> None:
+@pytest.mark.parametrize("max_bins", [None, 16, 255])
+def test_whole_number_weights_are_repeated_rows(max_bins: int | None) -> None:
     weight = np.random.default_rng(0).integers(0, 4, len(X))
-    forest, cells = RandomForestRegressor(5, random_state=0), X[["a", "b", "d", "e"]]
+    forest, cells = RandomForestRegressor(5, random_state=0, max_bins=max_bins), X[["a", "b", "d", "e"]]
     ours = clone(forest).fit(cells, NUMBERS, sample_weight=weight)
     theirs = clone(forest).fit(cells.iloc[np.repeat(np.arange(len(X)), weight)], np.repeat(NUMBERS, weight))
     np.testing.assert_allclose(ours.predict(cells), theirs.predict(cells))
@@ -244,11 +246,34 @@ def test_warm_start_is_checked() -> None:
         model.set_params(n_estimators=2).fit(X, TWO)
     with pytest.warns(UserWarning, match="does not fit new trees"):
         model.set_params(n_estimators=3).fit(X, TWO)
-    with pytest.raises(InputError, match="same columns"):
-        model.set_params(n_estimators=5).fit(X.drop(columns="a"), TWO)
+    model.set_params(n_estimators=5)
+    others = {
+        "fewer columns": X.drop(columns="a"),
+        "another type": X.assign(level=1.0),
+        "other levels": X.assign(level=X["level"].cat.rename_categories({"s": "z"})),
+    }
+    for table in others.values():
+        with pytest.raises(InputError, match="same columns"):
+            model.fit(table, TWO)
+    for y in (THREE, np.where(TWO, "a", "b"), np.column_stack([TWO, TWO])):
+        with pytest.raises(InputError, match="same outputs and classes"):
+            model.fit(X, y)
 
 
 def test_a_new_seed_grows_another_forest() -> None:
     first, second = (RandomForestClassifier(3, random_state=seed).fit(X, TWO) for seed in (0, 1))
     assert not same(first, second)
     assert tables(first)
+
+
+def test_a_forest_is_a_sequence_of_trees() -> None:
+    model = RandomForestClassifier(3, random_state=0).fit(X, TWO)
+    assert len(model) == 3
+    assert [tree.get_depth() for tree in model] == [model[t].get_depth() for t in range(3)]
+
+
+def test_one_tree_of_a_forest_can_be_shown() -> None:
+    model = RandomForestClassifier(2, random_state=0, max_depth=2).fit(X, TWO)
+    assert "class:" in export_text(model[0])
+    with pytest.raises(InputTypeError, match="many trees"):
+        export_text(model)

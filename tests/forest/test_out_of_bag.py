@@ -9,7 +9,7 @@ import pytest
 from forest_cases import frame, signal
 
 from sapwood import RandomForestClassifier, RandomForestRegressor, tune_by_oob
-from sapwood.errors import InputError, ParameterError
+from sapwood.errors import InputError, InputTypeError, ParameterError
 from sapwood.forest.out_of_bag import WINDOW, first_flat, is_flat
 
 X = frame(300)
@@ -120,8 +120,11 @@ def test_groups_of_columns_are_shuffled_together() -> None:
     assert found.mean[0] > alone.mean[:2].max()
     with pytest.raises(InputError, match="not columns"):
         model.permutation_importance(X, NUMBERS, groups={"both": ["nothing"]})
-    with pytest.raises(InputError, match="fitted to 300"):
-        model.permutation_importance(X.iloc[:10], NUMBERS[:10])
+    for rows in (np.arange(10), np.arange(300)[::-1]):
+        with pytest.raises(InputError, match="not the 300 rows that the forest was fitted"):
+            model.permutation_importance(X.iloc[rows], NUMBERS[rows])
+    with pytest.raises(InputTypeError, match="dictionary"):
+        model.permutation_importance(X, NUMBERS, groups=[["a", "b"]])
     with pytest.raises(ParameterError, match="bootstrap=True"):
         RandomForestRegressor(2, bootstrap=False).fit(X, NUMBERS).permutation_importance(X, NUMBERS)
 
@@ -147,7 +150,8 @@ def test_quantiles_need_targets() -> None:
     with pytest.raises(ParameterError, match="keep_targets=True"):
         model.predict_quantiles(X)
     kept = RandomForestRegressor(3, random_state=0, keep_targets=True).fit(X, np.column_stack([NUMBERS, NUMBERS]))
-    assert kept.predict_quantiles(X, 0.5).shape == (300, 2, 1)
+    assert kept.predict_quantiles(X, [0.5]).shape == (300, 2, 1)
+    assert kept.predict_quantiles(X, 0.5).shape == (300, 2)
     for bad in (0.0, [0.5, 2.0], "half", []):
         with pytest.raises(InputError, match="quantiles="):
             kept.predict_quantiles(X, bad)
@@ -183,3 +187,35 @@ def test_rows_in_every_bag_have_no_prediction() -> None:
         model = RandomForestRegressor(1, random_state=0, oob_score=True).fit(X, NUMBERS)
     seen = np.isin(np.arange(300), model.estimators_samples_[0])
     np.testing.assert_array_equal(np.isnan(model.oob_prediction_), seen)
+
+
+def test_the_error_is_weighted_by_rows_and_not_by_classes() -> None:
+    two = (THREE > 0).astype(int)
+    model = RandomForestClassifier(90, random_state=0, oob_score=True, class_weight={0: 4, 1: 1}).fit(X, two)
+    wrong = model.oob_decision_function_.argmax(axis=1) != two
+    assert model.oob_score_ == pytest.approx(1.0 - np.mean(wrong))
+    weight = np.where(two == 1, 1.5, 3.0)
+    model = RandomForestClassifier(60, random_state=0, oob_score=True).fit(X, two, sample_weight=weight)
+    wrong = model.oob_decision_function_.argmax(axis=1) != two
+    assert model.oob_score_ == pytest.approx(1.0 - np.average(wrong, weights=weight))
+    assert model.oob_curve_[-1] == pytest.approx(1.0 - model.oob_score_)
+
+
+def test_outputs_are_right_together() -> None:
+    both = np.column_stack([THREE > 0, THREE > 1]).astype(int)
+    model = RandomForestClassifier(60, random_state=0, oob_score=True).fit(X, both)
+    assert model.oob_decision_function_.shape == (300, 2, 2)
+    right = model.oob_decision_function_.argmax(axis=1) == both
+    assert model.oob_score_ == pytest.approx(np.mean(right.all(axis=1)))
+
+
+def test_no_row_out_of_bag() -> None:
+    with pytest.warns(UserWarning, match="1 rows were in the bag of every tree"):
+        model = RandomForestClassifier(3, random_state=0, oob_score=True).fit(X.iloc[:1], THREE[:1])
+    assert np.isnan(model.oob_score_)
+
+
+def test_proximity_of_no_neighbours_is_refused() -> None:
+    model = RandomForestClassifier(2, random_state=0).fit(X, THREE)
+    with pytest.raises(ParameterError, match="k=0"):
+        model.proximity(X, k=0)

@@ -19,7 +19,7 @@ from sapwood.adaboost.step import Step, normalised, resampled
 from sapwood.errors import InputError
 from sapwood.estimators.base import RuledEstimator
 from sapwood.estimators.boosting_rows import warn_of_column
-from sapwood.estimators.learners import AnyLearner, AnyMembers, Learner, TreeLearner
+from sapwood.estimators.learners import AnyLearner, AnyMembers, Learner, TreeLearner, check_kind
 from sapwood.estimators.tree import DecisionTree, DecisionTreeClassifier, DecisionTreeRegressor
 from sapwood.estimators.tree_rows import TreeRows
 from sapwood.interrupts import Interrupts
@@ -57,6 +57,7 @@ class AdaBoost(RuledEstimator):
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit learners, one after the other."""
         self._check_parameters()
+        check_kind(self, self.estimator)
         warn_of_column(y, stacklevel=3)
         own = self._own_tree()
         kinds = getattr(own, "categorical_features", "from_dtype")
@@ -177,6 +178,18 @@ class AdaBoost(RuledEstimator):
         if isinstance(self._members, AnyMembers):
             return self._members.fitted
         return [self._fitted_tree(packed.unpack()) for packed in self._members.fitted]
+
+    def __len__(self) -> int:
+        """Number of learners."""
+        return len(self.estimators_)
+
+    def __getitem__(self, t: Any) -> Any:
+        """Learner t."""
+        return self.estimators_[t]
+
+    def __iter__(self) -> Iterator[Any]:
+        """All learners."""
+        return iter(self.estimators_)
 
     def _fitted_tree(self, tree: Any) -> DecisionTree:
         own: Any = self._own_tree()

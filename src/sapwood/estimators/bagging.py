@@ -19,6 +19,7 @@ from sapwood.estimators.base import seed_from
 from sapwood.estimators.boosting_rows import warn_of_column
 from sapwood.estimators.forest import ForestEstimator
 from sapwood.estimators.forest_kinds import ForestClassifier, ForestRegressor
+from sapwood.estimators.learners import check_kind
 from sapwood.estimators.tree import DecisionTree, DecisionTreeClassifier, DecisionTreeRegressor
 from sapwood.estimators.tree_rows import TreeRows
 from sapwood.forest.bags import Bag, Bags, n_drawn
@@ -73,6 +74,7 @@ class Bagging(ForestEstimator):
         `rows` and `features` replace the draws: for each member the rows it is fitted to, any of them many times, and
         the columns it may use.
         """
+        check_kind(self, self.estimator)
         if self.estimator is None or isinstance(self.estimator, DecisionTree):
             self._members = None
             return super().fit(X, y, sample_weight, **given)
@@ -85,10 +87,6 @@ class Bagging(ForestEstimator):
     def _template(self) -> DecisionTree:
         if self.estimator is None:
             return self.default_estimator()
-        if not isinstance(self.estimator, self.tree_kind):
-            raise ParameterError(
-                f"estimator={self.estimator!r} is not for {type(self).__name__}. Use a {self.tree_kind.__name__}."
-            )
         tree: DecisionTree = clone(self.estimator)
         tree._check_parameters()
         return tree
@@ -104,7 +102,7 @@ class Bagging(ForestEstimator):
         bags = super()._bags_of(rows, given)
         n = rows.table.n_rows
         every_column = self.max_features_ == self.n_features_in_ and not self.bootstrap_features
-        size = n_drawn(self.max_samples, rows.weight, n)
+        size = n_drawn(self.max_samples, rows.given if self.bootstrap else None, n)
         if not self.bootstrap and size > n:
             raise ParameterError(
                 f"max_samples={self.max_samples!r} asks for {size} rows, but there are {n} to draw from without "
@@ -119,6 +117,9 @@ class Bagging(ForestEstimator):
             repeat_columns=self.bootstrap_features,
         )
         return self._bags
+
+    def _has_weights(self, rows: TreeRows) -> bool:
+        return rows.weight is not None and self._bags.n_draws is None
 
     def _fitted_tree(self, t: int) -> DecisionTree:
         """A tree of some columns only knows of these."""
@@ -142,8 +143,9 @@ class Bagging(ForestEstimator):
         self._check_sampling(rows is not None)
         warn_of_column(y, stacklevel=4)
         table = Table.from_any(X)
-        training = TreeRows.of(table, self.tree_kind()._read_target(y, table.n_rows), sample_weight)
-        self._members = self._members_so_far(table)
+        rows_read = TreeRows.of(table, self.tree_kind()._read_target(y, table.n_rows), sample_weight)
+        training = replace(rows_read, given=rows_read.weight)
+        self._members = self._members_so_far(training)
         describer = self.tree_kind()
         describer._describe(training.table, training.target)
         self._take_description(describer)
@@ -152,21 +154,23 @@ class Bagging(ForestEstimator):
         n_members = self.n_estimators if bags.given is None else len(bags.given)
         labels = self._labels_of(training.target)
         n_jobs, first = resolve_jobs(self.n_jobs), len(self._members)
-        tasks = [partial(self._fit_member, X, labels, bags, t) for t in range(first, n_members)]
+        weight = training.weights if self._has_weights(training) else np.ones(len(labels))
+        tasks = [partial(self._fit_member, X, labels, weight, bags, t) for t in range(first, n_members)]
         self._members = [*self._members, *run_all(tasks, n_jobs)]
         if self.oob_score:
             self._set_out_of_bag(self._hear(X, bags, training), training)
         return self
 
-    def _members_so_far(self, table: Table) -> list[Any]:
+    def _members_so_far(self, rows: TreeRows) -> list[Any]:
         members = self._members if self.warm_start and hasattr(self, "schema_") else None
         if not members:
             self._seed = seed_from(self.random_state)
             return []
-        if len(members) > self.n_estimators or table.schema.names != self.schema_.names:
+        self._check_same(rows.table, rows.target)
+        if len(members) > self.n_estimators:
             raise ParameterError(
                 f"n_estimators={self.n_estimators} must be larger or equal to the {len(members)} members that there "
-                "are when warm_start=True, and the columns must be the same. Raise it, or set warm_start=False."
+                "are when warm_start=True. Raise it, or set warm_start=False."
             )
         if len(members) == self.n_estimators:
             warnings.warn(
@@ -183,19 +187,19 @@ class Bagging(ForestEstimator):
         columns = [labels[target.codes[:, o]] for o, labels in enumerate(target.classes)]
         return columns[0] if target.single else np.stack(columns, axis=1)
 
-    def _fit_member(self, X: Any, y: NDArray[Any], bags: Bags, t: int) -> Any:
+    def _fit_member(self, X: Any, y: NDArray[Any], weight: Floats, bags: Bags, t: int) -> Any:
         bag, member = bags.bag(t), clone(self.estimator)
         seeded = [name for name in member.get_params() if name == "random_state" or name.endswith("__random_state")]
         member.set_params(**{name: bags.key(t) for name in seeded})
         own = _columns_of(X, bag)
         if has_fit_parameter(member, "sample_weight"):
-            weight = np.zeros(len(y))
-            weight[bag.rows] = bag.counts
-            return member.fit(own, y, sample_weight=weight)
+            drawn = np.zeros(len(y))
+            drawn[bag.rows] = bag.counts
+            return member.fit(own, y, sample_weight=drawn * weight)
         return member.fit(_safe_indexing(own, bag.drawn), _safe_indexing(y, bag.drawn))
 
     def _hear(self, X: Any, bags: Bags, training: TreeRows) -> OutOfBag:
-        found = OutOfBag(training.target, training.weight)
+        found = OutOfBag(training.target, training.given)
         assert self._members is not None
         for t, member in enumerate(self._members):
             bag = bags.bag(t)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, Literal, Self
 
@@ -14,19 +14,20 @@ from sklearn.base import MultiOutputMixin
 from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils import Tags
 
-from sapwood.errors import InputError, ParameterError
+from sapwood.errors import InputError, InputTypeError, ParameterError
 from sapwood.estimators.base import RuledEstimator, seed_from
 from sapwood.estimators.boosting_rows import warn_of_column
 from sapwood.estimators.settings import monotonic_signs, n_features_drawn
 from sapwood.estimators.tree import DecisionTree, Unseen
 from sapwood.estimators.tree_rows import TreeRows
-from sapwood.forest.bags import Bag, Bags, canonical_order, n_drawn
+from sapwood.forest.bags import Bag, Bags, canonical_order, counts_rows, n_drawn
 from sapwood.forest.forest import Forest, Vote
 from sapwood.forest.growing import Growing, grow_forest
 from sapwood.forest.out_of_bag import OutOfBag
 from sapwood.forest.permutation import PermutationImportance, permutation_importance
 from sapwood.forest.proximity import proximity
 from sapwood.growth.nursery import Nursery, code_for_many
+from sapwood.parameters import Interval, check_parameters
 from sapwood.predictor import paths
 from sapwood.table.table import Table
 from sapwood.table.target import ClassTarget
@@ -85,7 +86,7 @@ class ForestEstimator(MultiOutputMixin, RuledEstimator):
         template = self._template()
         training = self._with_weight(template, template._read_rows(X, y, sample_weight))
         table, target = training.table, training.target
-        before = self._trees_so_far(table)
+        before = self._trees_so_far(table, target)
         template._describe(table, target)
         self._take_description(template)
         nursery = self._nursery(template, training, n_jobs)
@@ -100,12 +101,16 @@ class ForestEstimator(MultiOutputMixin, RuledEstimator):
             self.oob_tol if self.oob_stop else None,
             self.keep_targets,
             getattr(self, "class_weight", None) == "balanced_subsample",
-            training.weight is not None and not self.bootstrap,
+            self._has_weights(training),
         )
         growing.trees += before
         self._grow(growing)
         self._finish(growing, training)
         return self
+
+    def _has_weights(self, rows: TreeRows) -> bool:
+        """Whether rows weigh something in the trees; otherwise weights are for draws."""
+        return rows.weight is not None and not self.bootstrap
 
     def _grow(self, growing: Growing) -> None:
         n_trees = self.n_estimators if growing.bags.given is None else len(growing.bags.given)
@@ -141,20 +146,21 @@ class ForestEstimator(MultiOutputMixin, RuledEstimator):
         plain = rows.weight is None and getattr(template, "class_weight", None) is None
         weight = None if plain else template._row_weights(rows.target, rows.weights)
         if weight is None or weight.all():
-            return replace(rows, weight=weight)
+            return replace(rows, weight=weight, given=rows.weight)
         used = np.flatnonzero(weight)
+        given = None if rows.weight is None else rows.weight[used]
         target = rows.target
         if isinstance(target, ClassTarget):  # a class of weight zero remains a class
             target = ClassTarget(target.codes[used], target.classes, target.single)
-        return TreeRows(rows.table.take(used), target, weight[used], used if rows.used is None else rows.used[used])
+        among_all = used if rows.used is None else rows.used[used]
+        return TreeRows(rows.table.take(used), target, weight[used], among_all, given)
 
-    def _trees_so_far(self, table: Table) -> list[Any]:
+    def _trees_so_far(self, table: Table, target: Any) -> list[Any]:
         """Trees of an earlier fit that this one goes on from."""
         if not (self.warm_start and hasattr(self, "forest_")):
             self._seed = seed_from(self.random_state)
             return []
-        if table.schema.names != self.schema_.names:
-            raise InputError("warm_start=True goes on with the same columns as before, but X has others.")
+        self._check_same(table, target)
         if len(self.forest_) > self.n_estimators:
             raise ParameterError(
                 f"n_estimators={self.n_estimators} must be larger or equal to the {len(self.forest_)} trees that there "
@@ -165,6 +171,23 @@ class ForestEstimator(MultiOutputMixin, RuledEstimator):
                 "Warm-start fitting without increasing n_estimators does not fit new trees.", UserWarning, stacklevel=4
             )
         return list(self.forest_.trees)
+
+    def _check_same(self, table: Table, target: Any) -> None:
+        """A fit that goes on from another has the same columns, levels, outputs and classes."""
+        ours, theirs = ([(c.name, c.kind, c.levels) for c in s.columns] for s in (self.schema_, table.schema))
+        if ours != theirs:
+            odd = next((new[0] for old, new in zip(ours, theirs, strict=False) if old != new), theirs[-1][0])
+            raise InputError(
+                "warm_start=True goes on with the same columns as before, but X has others, or other types or levels, "
+                f"from {odd!r} on. Fit anew with warm_start=False."
+            )
+        old = [self.classes_] if self._is_classifier and self._single_output else getattr(self, "classes_", [])
+        new = target.classes if isinstance(target, ClassTarget) else []
+        if self.n_outputs_ != target.n_outputs or [list(c) for c in old] != [list(c) for c in new]:
+            raise InputError(
+                "warm_start=True goes on with the same outputs and classes as before, but y has others. Fit anew with "
+                "warm_start=False."
+            )
 
     def _take_description(self, template: DecisionTree) -> None:
         for name in DESCRIPTION:
@@ -183,7 +206,13 @@ class ForestEstimator(MultiOutputMixin, RuledEstimator):
             rules = replace(rules, max_features=n_features_drawn(template.max_features, self.max_features_))
         draws = template.splitter == "random"
         coded = code_for_many(
-            table, statistics, rules.max_features, max_bins=template.max_bins, draws=draws, n_jobs=n_jobs
+            table,
+            statistics,
+            rules.max_features,
+            max_bins=template.max_bins,
+            draws=draws,
+            counts=rows.given.astype(np.int64) if counts_rows(rows.given) else None,
+            n_jobs=n_jobs,
         )
         return Nursery(
             coded,
@@ -198,19 +227,23 @@ class ForestEstimator(MultiOutputMixin, RuledEstimator):
         )
 
     def _bags_of(self, rows: TreeRows, given: Sequence[Bag] | None) -> Bags:
-        table, target = rows.table, rows.target
-        numbers = target.codes if isinstance(target, ClassTarget) else target.values
+        table = rows.table
         self._rows = rows.used
         self._bags = Bags(
             self._seed,
-            canonical_order(table, numbers, resolve_jobs(self.n_jobs)).astype(np.uint32),
+            self._order_of(rows),
             rows.weight if self.bootstrap else None,
-            n_drawn(self.max_samples, rows.weight, table.n_rows) if self.bootstrap else None,
+            n_drawn(self.max_samples, rows.given, table.n_rows) if self.bootstrap else None,
             n_features=table.n_features,
             n_chosen=self.max_features_ if self.feature_sampling == "tree" else None,
             given=given,
         )
         return self._bags
+
+    def _order_of(self, rows: TreeRows) -> NDArray[np.uint32]:
+        """The order of the rows that draws refer to."""
+        numbers = rows.target.codes if isinstance(rows.target, ClassTarget) else rows.target.values
+        return canonical_order(rows.table, numbers, resolve_jobs(self.n_jobs)).astype(np.uint32)
 
     def _given(self, rows: Any, features: Any, table: Table) -> list[Bag] | None:
         """Bags that the caller made."""
@@ -228,7 +261,7 @@ class ForestEstimator(MultiOutputMixin, RuledEstimator):
     def _new_out_of_bag(self, rows: TreeRows) -> OutOfBag | None:
         if not (self.oob_score or self.oob_stop):
             return None
-        return OutOfBag(rows.target, rows.weight)
+        return OutOfBag(rows.target, rows.given)
 
     def _finish(self, growing: Growing, rows: TreeRows) -> None:
         self.forest_ = Forest(growing.trees, growing.vote)
@@ -254,6 +287,8 @@ class ForestEstimator(MultiOutputMixin, RuledEstimator):
         self._set_oob_predictions(found, rows)
 
     def _oob_score_of(self, truth: Any, predicted: Any, weight: Floats | None) -> float:
+        if not len(predicted):
+            return np.nan  # no row was outside of any bag
         if callable(self.oob_score):
             return float(self.oob_score(truth, predicted))
         score = accuracy_score if self._is_classifier else r2_score
@@ -297,6 +332,18 @@ class ForestEstimator(MultiOutputMixin, RuledEstimator):
         self._check_fitted()
         return Trees(self)
 
+    def __len__(self) -> int:
+        """Number of trees."""
+        return len(self.estimators_)
+
+    def __getitem__(self, t: Any) -> Any:
+        """Tree t."""
+        return self.estimators_[t]
+
+    def __iter__(self) -> Iterator[Any]:
+        """All trees."""
+        return iter(self.estimators_)
+
     @property
     def estimators_samples_(self) -> list[NDArray[np.int64]]:
         """For each tree, the rows it was grown on, as often as they were drawn."""
@@ -336,6 +383,8 @@ class ForestEstimator(MultiOutputMixin, RuledEstimator):
 
         Without `other`, between the rows of X. With k, only the k nearest of each row are kept.
         """
+        if k is not None:
+            check_parameters(type(self).__name__, {"k": (Interval(int, low=1),)}, {"k": k})
         mine = self.apply(X)
         theirs = mine if other is None else self.apply(other)
         return proximity(mine, theirs, k)
@@ -363,10 +412,12 @@ class ForestEstimator(MultiOutputMixin, RuledEstimator):
             )
         template = self._template()
         rows = self._with_weight(template, template._read_rows(X, y, sample_weight))
-        if rows.table.n_rows != self._bags.n_rows:
+        order = self._order_of(rows)
+        if not np.array_equal(order, self._bags.order):
             raise InputError(
-                f"X has {rows.table.n_rows} rows, but the forest was fitted to {self._bags.n_rows}. Pass the training "
-                "rows, in their order."
+                f"X and y, {rows.table.n_rows} rows, are not the {self._bags.n_rows} rows that the forest was fitted "
+                "to, in the same order, so nobody knows which trees have seen which. Pass the training rows as they "
+                "were."
             )
         table = self._match(X) if self._rows is None else self._match(X).take(self._rows)
         return permutation_importance(
@@ -374,7 +425,7 @@ class ForestEstimator(MultiOutputMixin, RuledEstimator):
             self._bags,
             table,
             rows.target,
-            rows.weight,
+            rows.given,
             self._groups(groups),
             seed=seed_from(random_state),
             n_repeats=n_repeats,
@@ -385,6 +436,11 @@ class ForestEstimator(MultiOutputMixin, RuledEstimator):
         names = list(self.schema_.names)
         if groups is None:
             return [(name, [j]) for j, name in enumerate(names)]
+        if not isinstance(groups, Mapping):
+            raise InputTypeError(
+                f"groups is a {type(groups).__name__}. Pass a dictionary from names to columns, such as "
+                "{'size': ['length', 'width']}."
+            )
         return [(name, _column_numbers(columns, names).tolist()) for name, columns in groups.items()]
 
     def _fitted_tree(self, t: int) -> DecisionTree:

@@ -67,17 +67,19 @@ class ForestClassifier(ClassifierMixin, ForestEstimator):
 
     def _set_oob_predictions(self, found: OutOfBag, rows: TreeRows) -> None:
         said = found.predictions()
-        self.oob_decision_function_ = self._by_output(self._among_all(said))
+        everywhere = self._among_all(said)
+        alike = not self._single_output and len(set(self._sizes)) == 1  # scikit-learn's shape: (rows, classes, outputs)
+        self.oob_decision_function_ = everywhere.transpose(0, 2, 1) if alike else self._by_output(everywhere)
         seen = found.counts > 0
         truth = [labels[rows.target.codes[seen, o]] for o, labels in enumerate(rows.target.classes)]
         predicted = self._labels(said[seen])
         if self._single_output:
-            weight = None if rows.weight is None else rows.weight[seen]
+            weight = None if rows.given is None else rows.given[seen]
             self.oob_score_ = self._oob_score_of(truth[0], predicted, weight)
         elif callable(self.oob_score):
             self.oob_score_ = float(self.oob_score(np.stack(truth, axis=1), predicted))
-        else:
-            self.oob_score_ = float(np.mean(np.stack(truth, axis=1) == predicted))
+        else:  # all outputs right, as `score` counts
+            self.oob_score_ = float(np.mean((np.stack(truth, axis=1) == predicted).all(axis=1)))
 
     def __sklearn_tags__(self) -> Tags:
         """Classes of several outputs are fine."""
@@ -107,7 +109,7 @@ class ForestRegressor(RegressorMixin, ForestEstimator):
         self.oob_prediction_ = everywhere[:, 0] if self._single_output else everywhere
         seen = found.counts > 0
         truth = rows.target.values[seen]
-        weight = None if rows.weight is None else rows.weight[seen]
+        weight = None if rows.given is None else rows.given[seen]
         self.oob_score_ = self._oob_score_of(truth, said[seen], weight)
         self._oob_residuals = np.sort(truth - said[seen], axis=0)
 
@@ -115,7 +117,7 @@ class ForestRegressor(RegressorMixin, ForestEstimator):
         """Quantiles of the training targets in the leaves of each row, (rows, quantiles).
 
         Each tree spreads a weight of 1 over the rows of the leaf; the mean of this distribution is what `predict`
-        says. Several outputs: (rows, outputs, quantiles). Needs keep_targets=True.
+        says. Several outputs: (rows, outputs, quantiles). A single quantile gives (rows,). Needs keep_targets=True.
         """
         table = self._match(X)
         if not self._leaf_targets or self._training_target is None:
@@ -127,7 +129,8 @@ class ForestRegressor(RegressorMixin, ForestEstimator):
         n_jobs = resolve_jobs(self.n_jobs)
         leaves = self.forest_.leaves(table, n_jobs=n_jobs)
         columns = [forest_quantiles(self._leaf_targets, leaves, y, wanted, n_jobs) for y in self._training_target.T]
-        return columns[0] if self._single_output else np.stack(columns, axis=1)
+        found = columns[0] if self._single_output else np.stack(columns, axis=1)
+        return found[..., 0] if np.ndim(quantiles) == 0 else found
 
     def predict_interval(self, X: Any, coverage: float = 0.9) -> Floats:
         """Interval that holds the target with this probability, (rows, 2): prediction plus out-of-bag residuals.

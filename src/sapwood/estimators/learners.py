@@ -8,7 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.base import clone
+from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import has_fit_parameter
 
@@ -25,6 +25,16 @@ from sapwood.table.target import ClassTarget
 from sapwood.threads import resolve_jobs
 
 Floats = NDArray[np.float64]
+
+
+def check_kind(ensemble: Any, estimator: Any) -> None:
+    """Refuse a regressor in an ensemble of classifiers, and the other way round."""
+    for wanted, is_one in (("classifier", is_classifier), ("regressor", is_regressor)):
+        if is_one(ensemble) and hasattr(estimator, "fit") and not isinstance(estimator, type) and not is_one(estimator):
+            raise ParameterError(
+                f"estimator={estimator!r} is not a {wanted}, but {type(ensemble).__name__} needs one. Use a {wanted}, "
+                f"such as DecisionTree{wanted.capitalize()}()."
+            )
 
 
 class Members(Protocol):

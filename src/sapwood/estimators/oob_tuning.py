@@ -56,7 +56,7 @@ def tune_by_oob(
     min_samples_leaf: Sequence[int] = LEAF_SIZES,
     oob_tol: float = 0.005,
 ) -> OobChoice:
-    """Choose by the out-of-bag error; `forest` gives everything else, and n_estimators at most.
+    """Choose by the out-of-bag error; `forest` gives everything else, and n_estimators at most; bootstrap is set.
 
     Every setting is grown until its error is flat (see `oob_stop`). The number of trees is where the curve of the best
     setting first was. By default half, once and twice the root of the number of columns, a third, and all of them are

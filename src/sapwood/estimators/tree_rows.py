@@ -24,6 +24,7 @@ class TreeRows:
     target: Any
     weight: Floats | None
     used: NDArray[np.intp] | None = None
+    given: Floats | None = None  # weights without those of the classes, where they differ
 
     @classmethod
     def of(cls, table: Table, target: Target, sample_weight: Any) -> TreeRows:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -128,11 +128,14 @@ def canonical_order(table: Table, target: Array, n_jobs: int = 1) -> NDArray[np.
     return np.argsort(hashes, kind="stable")
 
 
+def counts_rows(weight: Array | None) -> TypeGuard[Array]:
+    """Whether weights are numbers of rows: whole, and no larger than 10 on average."""
+    return weight is not None and bool((weight == np.rint(weight)).all() and weight.sum() <= MOST_REPEATS * len(weight))
+
+
 def n_drawn(setting: int | float | None, weight: Array | None, n_rows: int) -> int:
     """How many rows a bag has: a number, or a share of the rows, which whole-number weights repeat."""
-    size = n_rows
-    if weight is not None and (weight == np.rint(weight)).all() and weight.sum() <= MOST_REPEATS * n_rows:
-        size = int(weight.sum())
+    size = int(weight.sum()) if counts_rows(weight) else n_rows
     if setting is None:
         return size
     if isinstance(setting, (int, np.integer)):

@@ -62,9 +62,16 @@ class Nursery:
 
 
 def code_for_many(
-    table: Table, statistics: Statistics, max_features: int, *, max_bins: int | None, draws: bool, n_jobs: int
+    table: Table,
+    statistics: Statistics,
+    max_features: int,
+    *,
+    max_bins: int | None,
+    draws: bool,
+    counts: NDArray[np.int64] | None = None,
+    n_jobs: int = 1,
 ) -> CodedTable:
-    """Code a table for many trees.
+    """Code a table for many trees; rows may stand for so many each, in bins.
 
     Lists of sorted rows follow every split, in every column. That pays if a node looks at most of the columns;
     otherwise every value gets its rank as a code, and a node counts the codes of the columns it looks at.
@@ -74,6 +81,7 @@ def code_for_many(
     return code_table(
         table,
         max_bins=max_bins,
+        counts=counts,
         list_all=absolute,
         rank_all=few and not absolute,
         keep_values=draws,

@@ -67,6 +67,10 @@ def require_fitted(estimator: Any) -> None:
         )
     if hasattr(estimator, "tree_") and hasattr(estimator, "schema_"):
         return
+    if hasattr(estimator, "schema_"):
+        raise InputTypeError(
+            f"{owner} has many trees, but one is wanted. Pass one of them, such as estimators_[0] of a forest."
+        )
     if hasattr(estimator, "fit"):
         raise NotFittedError(f"This {owner} is not fitted yet. Call fit(X, y) first.")
     raise InputTypeError(f"decision_tree is a {owner}, but must be a single fitted tree of Sapwood.")
