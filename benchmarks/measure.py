@@ -11,7 +11,7 @@ import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,11 +34,38 @@ class Seconds(NamedTuple):
 
 def take_turns(rivals: Mapping[str, Callable[[], object]], repeats: int) -> dict[str, Seconds]:
     """Median times of each rival; they take turns, so that a busy machine is busy for all."""
+    return {name: median(times) for name, times in all_turns(rivals, repeats).items()}
+
+
+def all_turns(rivals: Mapping[str, Callable[[], object]], repeats: int, pause: float = 0.0) -> dict[str, list[Seconds]]:
+    """Every time of each rival; a pause before each lets threads of the one before come to rest."""
     times: dict[str, list[Seconds]] = {name: [] for name in rivals}
     for _ in range(repeats):
         for name, run in rivals.items():
+            if pause:
+                time.sleep(pause)
             times[name].append(_timed(run))
-    return {name: Seconds(*map(statistics.median, zip(*pairs, strict=True))) for name, pairs in times.items()}
+    return times
+
+
+def median(times: Sequence[Seconds]) -> Seconds:
+    """Median of either clock."""
+    return Seconds(*map(statistics.median, zip(*times, strict=True)))
+
+
+def call_microseconds(
+    rivals: Mapping[str, tuple[Callable[[Any], object], Sequence[Any]]], calls: int, turn: int = 50
+) -> dict[str, list[float]]:
+    """Times of short calls, each with another argument; a turn is so many calls in a row, as a service makes them."""
+    times: dict[str, list[float]] = {name: [] for name in rivals}
+    for start in range(0, calls, turn):
+        for name, (call, arguments) in rivals.items():
+            for place in range(start, min(start + turn, calls)):
+                argument = arguments[place % len(arguments)]
+                begin = time.perf_counter_ns()
+                call(argument)
+                times[name].append((time.perf_counter_ns() - begin) / 1e3)
+    return times
 
 
 def median_microseconds(run: Callable[[], object], calls: int = 1000) -> float:

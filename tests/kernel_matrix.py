@@ -10,6 +10,7 @@ import pandas as pd
 from scipy import sparse
 
 from law_cases import CLASSIFICATION, COLUMNS, CRITERIA, assert_leaves_kept, new_tree
+from sapwood.explain import shap_interaction_values, shap_values
 
 WAYS: dict[str, dict[str, Any]] = {
     "default": {},
@@ -51,6 +52,9 @@ def use(model: Any, X: Any, y: np.ndarray, weight: np.ndarray | None) -> None:
         assert_leaves_kept(model, X)
     model.predict(X)
     model.decision_path(X)
+    shap_values(model, X[:3])
+    shap_values(model, X[:3], background=X[:4])
+    shap_interaction_values(model, X[:3])
     if model.splitter == "best":
         model.cost_complexity_pruning_path(X, y, sample_weight=weight)
 

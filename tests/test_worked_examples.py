@@ -147,7 +147,7 @@ class TestBreastCancer:
         model = DecisionTreeClassifier(max_depth=depth).fit(data.data, kinds)
         assert model.get_n_leaves() == n_leaves
         assert model.score(data.data, kinds) > 0.9
-        words = [note.get_text() for note in plot_tree(model)]
+        words = [note.get_text() for note in plot_tree(model).texts]
         assert sum("malignant" in text or "benign" in text for text in words) >= n_leaves
         name = model.feature_names_in_[model.tree_.feature[0]]
         assert name in export_text(model)

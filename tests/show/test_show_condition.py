@@ -1,5 +1,8 @@
+import numpy as np
+import pandas as pd
 import pytest
 
+import sapwood
 from sapwood.show import condition
 from sapwood.show.condition import missing_goes, missing_suffixes
 from show.stand_in_tree import StandInColumn, grow, number_columns
@@ -66,3 +69,12 @@ def test_missing_values_are_mentioned_if_there_were_any(left):
     assert missing_goes(model.tree_, 0) == f"missing goes {'left' if left else 'right'}"
     assert missing_suffixes(model.tree_, model.schema_, 0)[not left] == " or missing"
     assert missing_suffixes(model.tree_, model.schema_, 1) == ("", "")
+
+
+def test_a_split_of_missing_values_alone_says_so() -> None:
+    X = pd.DataFrame({"a": [np.nan, np.nan, 1.0, 2.0, np.nan, 5.0]})
+    model = sapwood.DecisionTreeRegressor().fit(X, [3.0, 3.0, 0.0, 0.0, 3.0, 0.0])
+    assert condition(model.tree_, model.schema_, 0) == ("a is not missing", "a is missing")
+    assert "|--- a is not missing\n" in sapwood.export_text(model)
+    assert "|--- a is missing\n" in sapwood.export_text(model)
+    assert "1. a = 2 is not missing" in model.explain_row([2.0])

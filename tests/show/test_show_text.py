@@ -4,6 +4,7 @@ from sklearn.datasets import load_iris, make_classification
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sklearn.tree import export_text as sklearn_text
 
+import sapwood
 from sapwood.errors import InputTypeError, NotFittedError, ParameterError, ParameterTypeError
 from sapwood.show import export_text
 from show.stand_in_tree import StandIn, StandInColumn, from_sklearn, grow, number_columns
@@ -114,15 +115,16 @@ def test_bad_arguments_are_named(options, error, words):
         export_text(small(), **options)
 
 
-class Unfitted:
-    def fit(self, X, y):
-        return self
-
-
 def test_an_estimator_must_be_fitted():
-    with pytest.raises(NotFittedError, match=r"This Unfitted is not fitted yet. Call fit"):
-        export_text(Unfitted())
-    with pytest.raises(InputTypeError, match="class Unfitted"):
-        export_text(Unfitted)
+    with pytest.raises(NotFittedError, match=r"This DecisionTreeClassifier is not fitted yet. Call fit"):
+        export_text(sapwood.DecisionTreeClassifier())
+    with pytest.raises(InputTypeError, match="class DecisionTreeClassifier"):
+        export_text(sapwood.DecisionTreeClassifier)
     with pytest.raises(InputTypeError, match="decision_tree is a int"):
         export_text(3)
+
+
+def test_a_tree_of_another_library_is_named_with_its_module():
+    theirs = DecisionTreeClassifier().fit([[0.0], [1.0]], [0, 1])
+    with pytest.raises(InputTypeError, match=r"is a sklearn\.tree\.DecisionTreeClassifier, but must be .* of Sapwood"):
+        export_text(theirs)

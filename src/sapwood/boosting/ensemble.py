@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sapwood.predictor import BLOCK_ROWS, Predictor
+from sapwood.grove import Grove, Member
+from sapwood.predictor import BLOCK_ROWS, Predictor, Scorer
 from sapwood.table.table import Table
 from sapwood.threads import blocks, run_all
 from sapwood.tree import Tree
@@ -43,14 +44,27 @@ class Ensemble:
         """The first rounds only."""
         return Ensemble(self.base, self.rounds[:n_rounds])
 
+    def grove(self, n_rounds: int | None = None) -> Grove:
+        """The trees of all rounds, or of some; tree k of a round adds to score k."""
+        trees = [(tree, k) for trees in self.rounds[:n_rounds] for k, tree in enumerate(trees)]
+
+        def member(t: int) -> Member:
+            tree, k = trees[t]
+            return Member(tree, tree.value[:, 0], k)
+
+        return Grove(self.base, len(trees), member)
+
     def scores(
         self, table: Table, n_rounds: int | None = None, n_jobs: int = 1, offset: Floats | None = None
     ) -> Floats:
         """Scores (n_scores, rows) after all rounds, or after some; an offset gives each row its own start."""
-        out = self._first(table, offset)
-        for _ in self._advance(table, out, self.rounds[:n_rounds], n_jobs):
-            pass
-        return out
+        n_trees = len(self.rounds[:n_rounds]) * self.n_scores
+        return self.scorer.scores(table, n_trees=n_trees, begin=offset, n_jobs=n_jobs)
+
+    @cached_property
+    def scorer(self) -> Scorer:
+        """What turns rows into scores."""
+        return Scorer(self.grove())
 
     def _first(self, table: Table, offset: Floats | None) -> Floats:
         out = np.repeat(self.base[:, None], table.n_rows, axis=1)

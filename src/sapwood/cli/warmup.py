@@ -91,6 +91,9 @@ def _forest_variants() -> dict[str, tuple[Any, NDArray[Any]]]:
                 _classes(_ROWS, n_classes),
             )
         found[f"forest, numbers, {name}"] = RandomForestRegressor(**options), numbers
+    for name, categories in {"numbers": None, "categories": [0]}.items():  # trees too large to be played to their end
+        large = RandomForestRegressor(2, max_bins=None, max_features=1.0, categorical_features=categories)
+        found[f"forest, large trees, {name}"] = large, np.arange(_ROWS) * 7.0 % 601
     found["AdaBoost"] = AdaBoostClassifier(n_estimators=2), _classes(_ROWS, 2)
     return found
 
@@ -145,8 +148,20 @@ def _use(estimator: Any, y: NDArray[Any]) -> None:
     values = _table(len(y))
     for X in (values, values.astype(np.float32), sparse.csc_matrix(np.nan_to_num(values))):
         estimator.fit(X, y).predict(X)
+        estimator.predict_one(values[0])
         if hasattr(estimator, "decision_path"):
             estimator.decision_path(X)
+            _explain(estimator, X[:3])
+
+
+def _explain(estimator: Any, rows: Any) -> None:
+    """Enter the kernels of explanations; the trees of other models are the same to them."""
+    from sapwood.explain import partial_dependence, shap_interaction_values, shap_values
+
+    shap_values(estimator, rows)
+    shap_values(estimator, rows, background=rows)
+    shap_interaction_values(estimator, rows)
+    partial_dependence(estimator, rows, 0, method="recursion")
 
 
 def _table(n_rows: int) -> NDArray[np.float64]:

@@ -16,14 +16,16 @@ from sklearn.utils import Tags, _safe_indexing, check_random_state
 from sapwood.adaboost.r2 import r2_step, weighted_median
 from sapwood.adaboost.samme import samme_step
 from sapwood.adaboost.step import Step, normalised, resampled
-from sapwood.errors import InputError
-from sapwood.estimators.base import RuledEstimator
+from sapwood.errors import InputError, InputTypeError
 from sapwood.estimators.boosting_rows import warn_of_column
-from sapwood.estimators.learners import AnyLearner, AnyMembers, Learner, TreeLearner, check_kind
+from sapwood.estimators.learners import AnyLearner, AnyMembers, Learner, TreeLearner, TreeMembers, check_kind, no_trees
 from sapwood.estimators.tree import DecisionTree, DecisionTreeClassifier, DecisionTreeRegressor
+from sapwood.estimators.tree_model import OneRowProbabilities, TreeModel
 from sapwood.estimators.tree_rows import TreeRows
+from sapwood.grove import Grove, Member
 from sapwood.interrupts import Interrupts
 from sapwood.parameters import EstimatorRule, Flag, Interval, Nothing, OneOf, RandomState
+from sapwood.predictor import Scorer
 from sapwood.progress_bar import ProgressBar, Shown
 from sapwood.table.table import Table
 from sapwood.table.target import ClassTarget, NumberTarget
@@ -43,7 +45,7 @@ RULES: dict[str, Any] = {
 }
 
 
-class AdaBoost(RuledEstimator):
+class AdaBoost(TreeModel):
     """What classifier and regressor share. Use one of them."""
 
     estimator: Any
@@ -151,12 +153,32 @@ class AdaBoost(RuledEstimator):
 
     def _said(self, X: Any) -> Iterator[Floats]:
         """What each learner says about the rows of X."""
-        self._check_fitted()
-        table = self.schema_.match(X, unseen=self._unseen, owner=type(self).__name__)
+        table = self._match(X)  # before anything else is asked of a model that may not be fitted
         return self._members.said(X, table)
 
+    def _own_members(self) -> TreeMembers:
+        """The learners, if they are trees of this library."""
+        self._check_fitted()
+        if isinstance(self._members, TreeMembers):
+            return self._members
+        raise InputTypeError(no_trees(self))
+
     @property
-    def _unseen(self) -> Any:
+    def _is_all_trees(self) -> bool:
+        return isinstance(getattr(self, "_members", None), TreeMembers)
+
+    def _scorer(self) -> Scorer:
+        members = self._own_members()
+        if members.scorer is None:
+            members.scorer = Scorer(self._grove())
+        return members.scorer
+
+    @property
+    def _answers_in_scores(self) -> bool:
+        return False
+
+    @property
+    def _unseen_policy(self) -> Any:
         unseen = getattr(self.estimator, "unseen", "missing")
         return unseen if unseen == "error" else "missing"
 
@@ -223,7 +245,7 @@ class AdaBoost(RuledEstimator):
         return tags
 
 
-class AdaBoostClassifier(ClassifierMixin, AdaBoost):
+class AdaBoostClassifier(ClassifierMixin, OneRowProbabilities, AdaBoost):
     """AdaBoost for classes, by SAMME; with two classes it is AdaBoost.M1.
 
     Parameters are scikit-learn's, and beyond them:
@@ -292,6 +314,30 @@ class AdaBoostClassifier(ClassifierMixin, AdaBoost):
                 "ensemble cannot be fit. Use a stronger estimator, or check that X has to do with y."
             )
 
+    def _grove(self) -> Grove:
+        """Each learner says ± its say; two classes share one column, the difference of theirs."""
+        members, n = self._own_members(), self.n_classes_
+        say = self.estimator_weights_[: len(members.fitted)]
+
+        def member(t: int) -> Member:
+            tree = members.fitted[t].unpack()
+            likely = members.values(tree.value)[:, None]
+            if n == 2:
+                return Member(tree, np.where(likely == 1.0, 2.0 * say[t], -2.0 * say[t]))
+            return Member(tree, np.where(likely == np.arange(n), say[t], -say[t] / max(n - 1, 1)))
+
+        return Grove(np.zeros(1 if n == 2 else n), len(say), member, float(np.cumsum(say)[-1]))
+
+    def _score_names(self) -> list[Any]:
+        labels = list(self.classes_.tolist())
+        return labels[1:] if len(labels) == 2 else labels
+
+    def _scores(self, X: Any) -> Floats:
+        if self._is_all_trees:
+            return super()._scores(X)
+        *_, decision = self.staged_decision_function(X)
+        return decision.reshape(len(decision), -1).T
+
     def staged_decision_function(self, X: Any) -> Iterator[Floats]:
         """Decision function after each round."""
         total, norm = None, 0.0
@@ -310,8 +356,19 @@ class AdaBoostClassifier(ClassifierMixin, AdaBoost):
 
     def decision_function(self, X: Any) -> Floats:
         """What the learners say together, weighted by their say and divided by its sum."""
-        *_, last = self.staged_decision_function(X)
-        return last
+        self._check_fitted()
+        return self._by_row(self._scores(X))
+
+    def _by_row(self, scores: Floats) -> Floats:
+        if self.n_classes_ == 1:
+            return np.zeros((scores.shape[1], 1))
+        return scores[0] if self.n_classes_ == 2 else scores.T
+
+    def _answers(self, scores: Floats) -> NDArray[Any]:
+        return self._labels(self._by_row(scores))
+
+    def _shares(self, scores: Floats) -> Floats:
+        return self._probabilities(self._by_row(scores))
 
     def _labels(self, decision: Floats) -> NDArray[Any]:
         if self.n_classes_ == 2:
@@ -402,6 +459,26 @@ class AdaBoostRegressor(RegressorMixin, AdaBoost):
         if len(self._members.fitted) > 1:  # the only learner stays, as poor as it is
             self._members.fitted.pop()
 
+    def _grove(self) -> Grove:
+        """A column for each learner: the prediction is their weighted median."""
+        members = self._own_members()
+
+        def member(t: int) -> Member:
+            tree = members.fitted[t].unpack()
+            return Member(tree, members.values(tree.value)[:, None], t)
+
+        return Grove(np.zeros(len(members.fitted)), len(members.fitted), member)
+
+    def _score_names(self) -> list[Any]:
+        return [f"learner {t}" for t in range(self._n_learners)]
+
+    def _scores(self, X: Any) -> Floats:
+        return super()._scores(X) if self._is_all_trees else np.array(list(self._said(X)))
+
+    def _median_weights(self) -> Floats:
+        weights: Floats = self.estimator_weights_[: self._n_learners]
+        return weights
+
     def staged_predict(self, X: Any) -> Iterator[Floats]:
         """Weighted medians after each round."""
         said: list[Floats] = []
@@ -411,8 +488,11 @@ class AdaBoostRegressor(RegressorMixin, AdaBoost):
 
     def predict(self, X: Any) -> Floats:
         """Weighted median of what the learners say."""
-        said = np.array(list(self._said(X)))
-        return weighted_median(said, self.estimator_weights_[: len(said)])
+        self._check_fitted()
+        return self._answers(self._scores(X))
+
+    def _answers(self, scores: Floats) -> Floats:
+        return weighted_median(scores, self.estimator_weights_[: len(scores)])
 
     def staged_score(self, X: Any, y: Any, sample_weight: Any = None) -> Iterator[float]:
         """R² after each round."""

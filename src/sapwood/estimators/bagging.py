@@ -14,17 +14,18 @@ from sklearn.utils import Tags, _safe_indexing
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import has_fit_parameter
 
-from sapwood.errors import ParameterError
-from sapwood.estimators.base import seed_from
+from sapwood.errors import InputTypeError, ParameterError
 from sapwood.estimators.boosting_rows import warn_of_column
 from sapwood.estimators.forest import ForestEstimator
 from sapwood.estimators.forest_kinds import ForestClassifier, ForestRegressor
-from sapwood.estimators.learners import check_kind
+from sapwood.estimators.learners import check_kind, no_trees
 from sapwood.estimators.tree import DecisionTree, DecisionTreeClassifier, DecisionTreeRegressor
 from sapwood.estimators.tree_rows import TreeRows
 from sapwood.forest.bags import Bag, Bags, n_drawn
 from sapwood.forest.out_of_bag import OutOfBag
+from sapwood.grove import Grove
 from sapwood.parameters import EstimatorRule, Flag, Interval, Nothing, RandomState
+from sapwood.seed import seed_from
 from sapwood.table.schema import Schema
 from sapwood.table.table import Table
 from sapwood.table.target import ClassTarget
@@ -136,6 +137,16 @@ class Bagging(ForestEstimator):
         place = np.where(grown.feature < 0, grown.feature, np.searchsorted(features, grown.feature))
         return tree._set_tree(replace(grown, feature=place.astype(np.int32), n_levels=grown.n_levels[features]))
 
+    @property
+    def _is_all_trees(self) -> bool:
+        return self._members is None
+
+    def _grove(self) -> Grove:
+        self._check_fitted()
+        if self._members is not None:
+            raise InputTypeError(no_trees(self))
+        return super()._grove()
+
     # Estimators of other kinds
 
     def _fit_any(self, X: Any, y: Any, sample_weight: Any, rows: Any = None, features: Any = None) -> Self:
@@ -211,6 +222,12 @@ class Bagging(ForestEstimator):
     def _said(self, member: Any, X: Any) -> Floats:
         """What a member says, (rows, outputs, classes or 1)."""
         raise NotImplementedError
+
+    def _scores(self, X: Any) -> Floats:
+        if self._members is None:
+            return super()._scores(X)
+        mean = self._mean(X)
+        return mean.reshape(len(mean), -1).T
 
     def _mean(self, X: Any) -> Floats:
         if self._members is None:

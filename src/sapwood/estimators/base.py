@@ -6,7 +6,6 @@ import inspect
 from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
-import numpy as np
 from sklearn.base import BaseEstimator
 
 from sapwood.errors import NotFittedError, ParameterTypeError
@@ -57,14 +56,3 @@ def _n_positions(cls: type[RuledEstimator]) -> int:
     """How many parameters may be given without a name."""
     kinds = [parameter.kind for parameter in inspect.signature(cls.__init__).parameters.values()]
     return kinds.count(inspect.Parameter.POSITIONAL_OR_KEYWORD) - 1  # self
-
-
-def seed_from(random_state: int | np.random.RandomState | np.random.Generator | None) -> int:
-    """A 64-bit seed for counted draws; None gives a new one each time."""
-    if random_state is None:
-        return int(np.random.SeedSequence().generate_state(1, np.uint64)[0] >> np.uint64(1))
-    if isinstance(random_state, np.random.RandomState):
-        return int(random_state.randint(0, 2**31 - 1))
-    if isinstance(random_state, np.random.Generator):
-        return int(random_state.integers(0, 2**63 - 1))
-    return int(random_state)

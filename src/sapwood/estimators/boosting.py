@@ -18,7 +18,6 @@ from sapwood.boosting.fitting import Rows, Setup, fit_ensemble
 from sapwood.boosting.rounds import RoundOptions
 from sapwood.boosting.training import Outcome, Plan
 from sapwood.errors import ParameterError
-from sapwood.estimators.base import RuledEstimator, seed_from
 from sapwood.estimators.boosting_rows import (
     hold_out,
     naming,
@@ -36,9 +35,13 @@ from sapwood.estimators.boosting_settings import (
     start_scores,
 )
 from sapwood.estimators.constraints import interaction_sets, monotone_signs
+from sapwood.estimators.tree_model import TreeModel
+from sapwood.grove import Grove
 from sapwood.losses.loss import Loss
 from sapwood.metrics.metric import Metric
 from sapwood.parameters import Interval, Nothing, check_parameters
+from sapwood.predictor import Scorer
+from sapwood.seed import seed_from
 from sapwood.table.schema import Schema
 from sapwood.table.table import Table
 from sapwood.table.weight import check_weight
@@ -51,7 +54,7 @@ ReadQueries = Callable[[int], Ints]  # from the number of rows to the rows of ea
 STACK = 6  # calls between the user's and a warning about y
 
 
-class Boosting(RuledEstimator):
+class Boosting(TreeModel):
     """Boosted trees. Use one of the classes below it."""
 
     weight_name: ClassVar[str] = "sample_weight"
@@ -287,21 +290,42 @@ class Boosting(RuledEstimator):
 
     def _scores(self, X: Any, n_rounds: int | None = None) -> Floats:
         """Scores (n_scores, rows) of the best rounds, or of the first `n_rounds`."""
-        table = self._table(X)
-        return self.ensemble_.scores(table, self._n_rounds(n_rounds), resolve_jobs(self.n_jobs))
+        if n_rounds is None:
+            return super()._scores(X)
+        table = self._match(X)
+        return self.ensemble_.scores(table, self._n_rounds(n_rounds), resolve_jobs(self.n_jobs), self._row_starts(X))
 
     def _staged(self, X: Any, n_rounds: int | None = None) -> Iterator[Floats]:
         """Scores after each round; the last ones are those of `_scores`."""
-        table = self._table(X)
-        return islice(self.ensemble_.staged_scores(table, resolve_jobs(self.n_jobs)), self._n_rounds(n_rounds))
+        table = self._match(X)
+        stages = self.ensemble_.staged_scores(table, resolve_jobs(self.n_jobs), self._row_starts(X))
+        return islice(stages, self._n_rounds(n_rounds))
 
-    def _table(self, X: Any) -> Table:
+    @property
+    def _answers_in_scores(self) -> bool:
+        return not hasattr(self, "classes_") and type(self.loss_).response is Loss.response
+
+    def _grove(self) -> Grove:
         self._check_fitted()
-        return self.schema_.match(X, unseen=self.unseen, owner=type(self).__name__)
+        return self.ensemble_.grove(self.best_n_rounds_)
+
+    def _scorer(self) -> Scorer:
+        return self.ensemble_.scorer
+
+    @property
+    def _n_trees(self) -> int:
+        return self.best_n_rounds_ * self.ensemble_.n_scores
+
+    def _score_names(self) -> list[Any]:
+        n_scores = self.ensemble_.n_scores
+        if hasattr(self, "classes_"):
+            labels = list(self.classes_.tolist())
+            return labels[1:] if n_scores == 1 else labels
+        return ["score"] if n_scores == 1 else [f"score {k}" for k in range(n_scores)]
 
     def apply(self, X: Any, *, n_rounds: int | None = None) -> NDArray[np.int32]:
         """Leaf of every row in every tree, (rows, rounds), or (rows, rounds, scores) if there are several scores."""
-        table = self._table(X)
+        table = self._match(X)
         leaves = self.ensemble_.leaves(table, self._n_rounds(n_rounds), resolve_jobs(self.n_jobs))
         return leaves[:, :, 0] if self.ensemble_.n_scores == 1 else leaves
 

@@ -21,13 +21,13 @@ from sapwood.boosting.cross_validation import (
 )
 from sapwood.boosting.fitting import Rows, Setup
 from sapwood.errors import ParameterTypeError
-from sapwood.estimators.base import seed_from
 from sapwood.estimators.boosting import Boosting
 from sapwood.estimators.boosting_rows import take_rows
 from sapwood.estimators.splits import check_classes, check_groups, inner_split, read_groups, read_splits, runs
 from sapwood.parameters import Flag, Interval, Nothing, OneOf, check_parameters
 from sapwood.plot.boosting_cv import plot_boosting_cv
 from sapwood.progress_bar import ProgressBar
+from sapwood.seed import seed_from
 from sapwood.threads import JOBS, resolve_jobs
 
 Floats = NDArray[np.float64]

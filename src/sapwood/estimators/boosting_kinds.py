@@ -13,6 +13,7 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 from sapwood.errors import InputError
 from sapwood.estimators.boosting import Boosting
 from sapwood.estimators.settings import class_weights
+from sapwood.estimators.tree_model import OneRowProbabilities
 from sapwood.losses.custom import CustomLoss
 from sapwood.losses.logistic import Logistic
 from sapwood.losses.loss import Loss
@@ -50,12 +51,15 @@ class NumberBoosting(RegressorMixin, Boosting):
         """Predictions after each round; the last ones are those of `predict`."""
         return (self._respond(score, False) for score in self._staged(X, n_rounds))
 
+    def _answers(self, scores: Floats) -> Floats:
+        return self._respond(scores, False)
+
     def _respond(self, score: Floats, output_margin: bool) -> Floats:
         said = score if output_margin else self.loss_.response(score)
         return said[0] if len(said) == 1 else said.T
 
 
-class ClassBoosting(ClassifierMixin, Boosting):
+class ClassBoosting(ClassifierMixin, OneRowProbabilities, Boosting):
     """Boosting whose target is one class."""
 
     classes_: NDArray[Any]
@@ -170,6 +174,12 @@ class ClassBoosting(ClassifierMixin, Boosting):
     def staged_predict_proba(self, X: Any, *, n_rounds: int | None = None) -> Iterator[Floats]:
         """Probabilities after each round; the last ones are those of `predict_proba`."""
         return (self._probabilities(score) for score in self._staged(X, n_rounds))
+
+    def _answers(self, scores: Floats) -> NDArray[Any]:
+        return self._decide(scores)
+
+    def _shares(self, scores: Floats) -> Floats:
+        return self._probabilities(scores)
 
     def _decide(self, score: Floats) -> NDArray[Any]:
         if len(score) == 1:

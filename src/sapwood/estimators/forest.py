@@ -15,10 +15,10 @@ from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils import Tags
 
 from sapwood.errors import InputError, InputTypeError, ParameterError
-from sapwood.estimators.base import RuledEstimator, seed_from
 from sapwood.estimators.boosting_rows import warn_of_column
 from sapwood.estimators.settings import monotonic_signs, n_features_drawn
-from sapwood.estimators.tree import DecisionTree, Unseen
+from sapwood.estimators.tree import DecisionTree, Unseen, names_of_outputs
+from sapwood.estimators.tree_model import TreeModel
 from sapwood.estimators.tree_rows import TreeRows
 from sapwood.forest.bags import Bag, Bags, canonical_order, counts_rows, n_drawn
 from sapwood.forest.forest import Forest, Vote
@@ -26,9 +26,11 @@ from sapwood.forest.growing import Growing, grow_forest
 from sapwood.forest.out_of_bag import OutOfBag
 from sapwood.forest.permutation import PermutationImportance, permutation_importance
 from sapwood.forest.proximity import proximity
+from sapwood.grove import Grove
 from sapwood.growth.nursery import Nursery, code_for_many
 from sapwood.parameters import Interval, check_parameters
-from sapwood.predictor import paths
+from sapwood.predictor import Scorer, paths
+from sapwood.seed import seed_from
 from sapwood.table.table import Table
 from sapwood.table.target import ClassTarget
 from sapwood.threads import resolve_jobs
@@ -44,7 +46,7 @@ DESCRIPTION = (  # what trees and forest know of the data they were fitted to
 )
 
 
-class ForestEstimator(MultiOutputMixin, RuledEstimator):
+class ForestEstimator(MultiOutputMixin, TreeModel):
     """What all forests share. Use one of them."""
 
     tree_kind: ClassVar[type[DecisionTree]]
@@ -310,15 +312,20 @@ class ForestEstimator(MultiOutputMixin, RuledEstimator):
         out[self._rows] = values
         return out
 
-    def _match(self, X: Any) -> Table:
+    def _grove(self) -> Grove:
         self._check_fitted()
-        table: Table = self.schema_.match(X, unseen=self.unseen, owner=type(self).__name__)
-        return table
+        return self.forest_.grove()
+
+    def _scorer(self) -> Scorer:
+        return self.forest_.scorer(self.unseen == "node")
+
+    def _score_names(self) -> list[Any]:
+        return names_of_outputs(self)
 
     def _mean(self, X: Any) -> Floats:
         """What the trees say on average, (rows, outputs, classes or 1)."""
-        table, stop = self._match(X), self.unseen == "node"
-        return self.forest_.mean(table, stop_at_unseen=stop, n_jobs=resolve_jobs(self.n_jobs))
+        self._check_fitted()
+        return self.forest_.by_output(self._scores(X))
 
     @property
     def estimator_(self) -> DecisionTree:

@@ -14,6 +14,7 @@ from sapwood.errors import InputError, ParameterError
 from sapwood.estimators.forest import ForestEstimator
 from sapwood.estimators.forest_rules import FOREST_CLASSIFIER_RULES, FOREST_REGRESSOR_RULES
 from sapwood.estimators.tree import DecisionTreeClassifier, DecisionTreeRegressor
+from sapwood.estimators.tree_model import OneRowProbabilities
 from sapwood.estimators.tree_rows import TreeRows
 from sapwood.forest.forest import Vote
 from sapwood.forest.leaf_targets import forest_quantiles
@@ -23,7 +24,7 @@ from sapwood.threads import resolve_jobs
 Floats = NDArray[np.float64]
 
 
-class ForestClassifier(ClassifierMixin, ForestEstimator):
+class ForestClassifier(ClassifierMixin, OneRowProbabilities, ForestEstimator):
     """Forests for classes."""
 
     rules: ClassVar = FOREST_CLASSIFIER_RULES
@@ -59,6 +60,12 @@ class ForestClassifier(ClassifierMixin, ForestEstimator):
     def predict(self, X: Any) -> NDArray[Any]:
         """Most probable class of every row; the first of equals."""
         return self._labels(self._mean(X))
+
+    def _answers(self, scores: Floats) -> NDArray[Any]:
+        return self._labels(self.forest_.by_output(scores))
+
+    def _shares(self, scores: Floats) -> Any:
+        return self._by_output(self.forest_.by_output(scores))
 
     def _labels(self, shares: Floats) -> NDArray[Any]:
         classes = [self.classes_] if self._single_output else self.classes_
@@ -102,6 +109,9 @@ class ForestRegressor(RegressorMixin, ForestEstimator):
         """Mean of what the trees predict."""
         mean = self._mean(X)[:, :, 0]
         return mean[:, 0] if self._single_output else mean
+
+    def _answers(self, scores: Floats) -> Floats:
+        return scores[0] if self._single_output else scores.T
 
     def _set_oob_predictions(self, found: OutOfBag, rows: TreeRows) -> None:
         said = found.predictions()[:, :, 0]

@@ -174,7 +174,7 @@ class GradientBoostingClassifier(ClassBoosting, GradientBoosting):
 
     def apply(self, X: Any, *, n_rounds: int | None = None) -> NDArray[np.int32]:
         """Leaf of every row in every tree, (rows, stages, classes); of two classes there is one tree in a stage."""
-        return self.ensemble_.leaves(self._table(X), self._n_rounds(n_rounds), resolve_jobs(self.n_jobs))
+        return self.ensemble_.leaves(self._match(X), self._n_rounds(n_rounds), resolve_jobs(self.n_jobs))
 
     def _decide(self, score: Floats) -> NDArray[Any]:
         likely = (score[0] >= 0).astype(np.intp) if len(score) == 1 else score.argmax(axis=0)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property
-from itertools import islice
 from typing import Any, Self
 
 import numpy as np
@@ -21,7 +20,6 @@ from sapwood.boosting.rounds import RoundOptions
 from sapwood.boosting.stages import Patience, Stages, stage_facts, stage_reporter
 from sapwood.boosting.training import Callback, Outcome, Plan, Progress
 from sapwood.errors import ParameterError
-from sapwood.estimators.base import seed_from
 from sapwood.estimators.boosting import Boosting
 from sapwood.estimators.boosting_rows import hold_out
 from sapwood.estimators.constraints import monotone_signs
@@ -29,6 +27,7 @@ from sapwood.estimators.gradient_init import constant_estimator, constant_start,
 from sapwood.estimators.gradient_parts import sets_that_meet, stage_tree
 from sapwood.estimators.settings import n_features_drawn, rows_at_least
 from sapwood.losses.loss import Loss
+from sapwood.seed import seed_from
 from sapwood.table.schema import Schema
 from sapwood.threads import resolve_jobs
 
@@ -306,16 +305,11 @@ class GradientBoosting(Boosting):
             curves["validation"] = {"loss": list(stages.validation)}
         self.evals_result_ = curves
 
-    def _scores(self, X: Any, n_rounds: int | None = None) -> Floats:
-        table = self._table(X)
-        return self.ensemble_.scores(table, self._n_rounds(n_rounds), resolve_jobs(self.n_jobs), self._offset(X))
+    @property
+    def _is_all_trees(self) -> bool:
+        return not getattr(self, "_has_init", False)
 
-    def _staged(self, X: Any, n_rounds: int | None = None) -> Iterator[Floats]:
-        table = self._table(X)
-        stages = self.ensemble_.staged_scores(table, resolve_jobs(self.n_jobs), self._offset(X))
-        return islice(stages, self._n_rounds(n_rounds))
-
-    def _offset(self, X: Any) -> Floats | None:
+    def _row_starts(self, X: Any) -> Floats | None:
         return self._init_scores(X, self.loss_) if getattr(self, "_has_init", False) else None
 
     @cached_property

@@ -19,7 +19,7 @@ from sapwood.estimators.tree_rows import TreeRows
 from sapwood.forest.forest import Forest
 from sapwood.growth.nursery import Nursery, code_for_many
 from sapwood.packed_tree import PackedTree
-from sapwood.predictor import Predictor, find
+from sapwood.predictor import Predictor, Scorer, find
 from sapwood.table.table import Table
 from sapwood.table.target import ClassTarget
 from sapwood.threads import resolve_jobs
@@ -35,6 +35,14 @@ def check_kind(ensemble: Any, estimator: Any) -> None:
                 f"estimator={estimator!r} is not a {wanted}, but {type(ensemble).__name__} needs one. Use a {wanted}, "
                 f"such as DecisionTree{wanted.capitalize()}()."
             )
+
+
+def no_trees(ensemble: Any) -> str:
+    """Why an ensemble of foreign estimators cannot be looked into."""
+    return (
+        f"This {type(ensemble).__name__} was fitted with estimator={ensemble.estimator!r}, which is no tree of "
+        "Sapwood, so there are no trees to look at. Use estimator=None or a DecisionTree of Sapwood."
+    )
 
 
 class Members(Protocol):
@@ -64,6 +72,11 @@ class TreeMembers:
         self.fitted: list[PackedTree] = []
         self._is_class = is_class
         self._forest = Forest(self.fitted)
+        self.scorer: Scorer | None = None  # of all of them, made when first needed
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What is made again when it is needed is not pickled."""
+        return {**self.__dict__, "scorer": None}
 
     def values(self, values: Floats) -> Floats:
         """What the nodes of a tree say."""

@@ -10,14 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sapwood.grove import Grove, Member
 from sapwood.packed_tree import PackedTree
-from sapwood.predictor import Descent, find
-from sapwood.table.storage import SparseStorage
+from sapwood.predictor import Descent, Scorer, find
 from sapwood.table.table import Table
-from sapwood.threads import blocks, run_all
+from sapwood.threads import run_all
 from sapwood.tree import Tree
 
-BLOCK_ROWS = 1 << 12  # rows that pass all trees while their cells are in the cache; fixed, whatever the threads
 Floats = NDArray[np.float64]
 
 
@@ -50,10 +49,11 @@ class Forest:
     vote: Vote = Vote()
     _descents: dict[tuple[int, np.dtype[Any]], Descent] = field(default_factory=dict, repr=False)
     _said: dict[int, Floats] = field(default_factory=dict, repr=False)
+    _scorers: dict[tuple[int, bool], Scorer] = field(default_factory=dict, repr=False)
 
     def __getstate__(self) -> dict[str, Any]:
         """What is unpacked is not pickled."""
-        return {"trees": self.trees, "vote": self.vote, "_descents": {}, "_said": {}}
+        return {"trees": self.trees, "vote": self.vote, "_descents": {}, "_said": {}, "_scorers": {}}
 
     def __len__(self) -> int:
         """Number of trees."""
@@ -81,6 +81,15 @@ class Forest:
             self._said[t] = np.ascontiguousarray(self.vote(self.tree(t).value))
         return self._said[t]
 
+    def grove(self) -> Grove:
+        """The trees and their votes; scores are means."""
+
+        def member(t: int) -> Member:
+            tree = self.tree(t)
+            return Member(tree, self.vote(tree.value).reshape(tree.node_count, -1))
+
+        return Grove(np.zeros(member(0).words.shape[1]), len(self), member, float(len(self)))
+
     def leaves(self, table: Table, *, stop_at_unseen: bool = False, n_jobs: int = 1) -> NDArray[np.int32]:
         """Leaf of every row in every tree, (trees, rows)."""
         out = np.empty((len(self), table.n_rows), dtype=np.int32)
@@ -91,24 +100,16 @@ class Forest:
         run_all([partial(fill, t) for t in range(len(self))], n_jobs)
         return out
 
-    def mean(self, table: Table, *, stop_at_unseen: bool = False, n_jobs: int = 1) -> Floats:
-        """What the trees say on average, (rows, outputs, classes or 1); sums are in the order of the trees."""
-        ways = run_all([partial(self.descent, t, table.dtype) for t in range(len(self))], n_jobs)
-        said = [self.said(t) for t in range(len(self))]
-        out = np.zeros((table.n_rows, *said[0].shape[1:]))
-        if isinstance(table.storage, SparseStorage):  # a tree asks for few columns: it gets all rows of these
-            for way, values in zip(ways, said, strict=True):
-                out += values[find(way, table, stop_at_unseen=stop_at_unseen, n_jobs=n_jobs)]
-            return out / len(said)
+    def scorer(self, stop_at_unseen: bool = False) -> Scorer:
+        """What turns rows into means (outputs and classes, rows)."""
+        key = len(self), stop_at_unseen
+        if key not in self._scorers:
+            self._scorers = {key: Scorer(self.grove(), stop_at_unseen)}
+        return self._scorers[key]
 
-        def add(start: int, stop: int) -> None:
-            cells, own = table.block(start, stop), out[start:stop]
-            for way, values in zip(ways, said, strict=True):
-                own += values[way.leaves(cells, stop_at_unseen)]
-            own /= len(said)
-
-        run_all([partial(add, *block) for block in blocks(table.n_rows, BLOCK_ROWS)], n_jobs)
-        return out
+    def by_output(self, scores: Floats) -> Floats:
+        """Means (outputs and classes, rows) as (rows, outputs, classes or 1)."""
+        return scores.T.reshape(scores.shape[1], *self.trees[0].value_shape)
 
     def importances(self) -> Floats:
         """Mean share of each column in the total decrease of impurity, over the trees that have any split."""

@@ -13,7 +13,8 @@ import numpy as np
 from sapwood.kernels._jit import ONE, kernel, part
 from sapwood.kernels.records import Array
 
-CROWD = 256  # rows that descend together; those of 28 float32 columns fit into the first cache
+SIDE_BY_SIDE = np.uint64(8)  # trees that one row descends together
+CROWD = 512  # rows that descend together; those of 28 float32 columns fit into the first cache
 
 
 def step_dtype(real: type[np.floating]) -> np.dtype[np.void]:
@@ -59,6 +60,31 @@ def _next_by_level(steps, levels, at, x, stop_at_unseen):
     return step.left if left else step.right
 
 
+@part
+def descend(steps, levels, X, first, begin, size, stop_at_unseen, crowd, at):
+    """Send rows `first` to `first + size` of X down from the steps in `at[begin:]`; OUT at: ~leaf of each."""
+    under_way = np.uint32(0)
+    for k in range(size):
+        crowd[under_way] = k
+        under_way += np.uint32(at[begin + k] >= 0)
+    size = under_way
+    while size > 0:
+        remaining = np.uint32(0)
+        for k in range(size):
+            row = crowd[k]
+            here = np.uint32(at[begin + row])
+            step = steps[here]
+            x = X[first + row, step.test >> ONE]
+            if levels is None:
+                ahead = step.left if _goes_left(step, x) else step.right
+            else:
+                ahead = _next_by_level(steps, levels, here, x, stop_at_unseen)
+            at[begin + row] = ahead
+            crowd[remaining] = row
+            remaining += np.uint32(ahead >= 0)
+        size = remaining
+
+
 @kernel
 def find_leaves(steps, levels, X, stop_at_unseen, out):
     """Leaf of every row of X; OUT out.
@@ -67,28 +93,66 @@ def find_leaves(steps, levels, X, stop_at_unseen, out):
     at the node if `stop_at_unseen`.
     """
     n_rows = np.uint32(X.shape[0])
-    crowd = np.empty(CROWD, np.uint32)
+    crowd, at = np.empty(CROWD, np.uint32), np.empty(CROWD, np.int32)
     first = np.uint32(0)
     while first < n_rows:
         size = min(np.uint32(CROWD), n_rows - first)
         for k in range(size):
-            crowd[k] = first + k
-            out[first + k] = 0
-        while size > 0:
-            remaining = np.uint32(0)
-            for k in range(size):
-                row = crowd[k]
-                at = np.uint32(out[row])
-                step = steps[at]
-                x = X[row, step.test >> ONE]
-                if levels is None:
-                    ahead = step.left if _goes_left(step, x) else step.right
-                else:
-                    ahead = _next_by_level(steps, levels, at, x, stop_at_unseen)
-                out[row] = ahead
-                crowd[remaining] = row
-                remaining += np.uint32(ahead >= 0)
-            size = remaining
+            at[k] = 0
+        descend(steps, levels, X, first, np.uint32(0), size, stop_at_unseen, crowd, at)
+        for k in range(size):
+            out[first + k] = ~at[k]
         first += np.uint32(CROWD)
-    for row in range(n_rows):
-        out[row] = ~out[row]
+
+
+@kernel
+def add_words_of_leaves(steps, levels, roots, words, width, column, X, stop_at_unseen, out, start):
+    """What the leaves of trees say; OUT out (columns, rows), from row `start` on: what is there, plus all trees.
+
+    Rows pass a tree crowd by crowd while its steps are in the cache; leaf i has `width` words from `i * width` on.
+    """
+    n_rows, width, start = np.uint32(X.shape[0]), np.uint64(width), np.uint64(start)
+    crowd, at = np.empty(CROWD, np.uint32), np.empty(CROWD, np.int32)
+    for t in range(len(roots)):
+        first = np.uint32(0)
+        while first < n_rows:
+            size = min(np.uint32(CROWD), n_rows - first)
+            for k in range(size):
+                at[k] = roots[t]
+            descend(steps, levels, X, first, np.uint32(0), size, stop_at_unseen, crowd, at)
+            for c in range(width):
+                line = out[np.uint64(column[t]) + c]
+                for k in range(size):
+                    line[start + first + k] += words[np.uint64(~at[k]) * width + c]
+            first += np.uint32(CROWD)
+
+
+@kernel
+def score_row(steps, levels, roots, words, width, column, x, stop_at_unseen, out):
+    """What the leaves of one row say; OUT out (columns): what is there, plus all trees.
+
+    Eight trees are descended side by side, so that none waits for the memory of the others.
+    """
+    at = np.empty(SIDE_BY_SIDE, np.int32)
+    width, n_trees = np.uint64(width), np.uint64(len(roots))
+    for first in range(np.uint64(0), n_trees, SIDE_BY_SIDE):
+        size = min(SIDE_BY_SIDE, n_trees - first)
+        under_way = False
+        for k in range(size):
+            at[k] = roots[first + k]
+            under_way |= at[k] >= 0
+        while under_way:
+            under_way = False
+            for k in range(size):
+                if at[k] >= 0:
+                    here = np.uint32(at[k])
+                    step = steps[here]
+                    cell = x[step.test >> ONE]
+                    if levels is None:
+                        at[k] = step.left if _goes_left(step, cell) else step.right
+                    else:
+                        at[k] = _next_by_level(steps, levels, here, cell, stop_at_unseen)
+                    under_way |= at[k] >= 0
+        for k in range(size):
+            for c in range(width):
+                out[np.uint64(column[first + k]) + c] += words[np.uint64(~at[k]) * width + c]

@@ -23,6 +23,7 @@ from sapwood.show.prediction import (
 from sapwood.tree import LEAF
 
 TRUNCATED = "(...)"
+GAIN = "gain"  # the criterion of boosted trees, whose nodes are worth what their splits gain
 
 CARD_RULES = {
     "max_depth": (Interval(int, low=0), Nothing(remedy="Use max_depth=None to draw the whole tree.")),
@@ -90,7 +91,17 @@ class CardWriter:
     def _impurity(self, node: int) -> list[str]:
         if not self._options.impurity:
             return []
+        if self._criterion == GAIN:
+            return self._gain(node)
         return [self._labelled(node, self._criterion, impurity_text(self._tree, node, self._options.precision))]
+
+    def _gain(self, node: int) -> list[str]:
+        left, right = int(self._tree.children_left[node]), int(self._tree.children_right[node])
+        if left == LEAF:
+            return []
+        worth = self._tree.weighted_n_node_samples * self._tree.impurity
+        gain = float(worth[node] - worth[left] - worth[right])
+        return [self._labelled(node, GAIN, short_number(gain, self._options.precision))]
 
     def _samples(self, node: int) -> str:
         count = int(self._tree.n_node_samples[node])

@@ -14,6 +14,7 @@ RGB = tuple[float, float, float]
 # Quiet, and told apart with any kind of colour vision
 PALETTE = ("#4477aa", "#ee8866", "#44aa99", "#aa4499", "#ddaa33", "#88ccee", "#882255", "#77aa44", "#bb5566", "#777777")
 NUMBER_COLOUR = "#4477aa"
+LOWERING, RAISING = "#4477aa", "#ee8866"  # what a prediction is lowered and raised by
 TRUNCATED_FILL = "#e4e4e4"
 _DARKEST = 0.62  # share of full colour in a pure node; more would swallow dark text
 _LIGHTEST = 0.06
@@ -54,6 +55,13 @@ def node_fills(tree: Tree, classifier: bool) -> list[str]:
         return [mix(colour, _shade(share)) for colour, share in zip(base, purity(shares), strict=True)]
     measure = tree.value[:, 0, 0] if tree.n_outputs == 1 else -tree.impurity
     return [mix(NUMBER_COLOUR, _shade(share)) for share in _to_unit(measure)]
+
+
+def score_fills(tree: Tree) -> list[str]:
+    """Fill of every node of a tree that adds to a score: which way it moves the score, and how far."""
+    value = tree.value[:, 0, 0]
+    largest = float(np.abs(value).max()) or 1.0
+    return [mix(RAISING if number > 0 else LOWERING, _shade(abs(number) / largest)) for number in value]
 
 
 def _shade(share: float) -> float:

@@ -59,11 +59,18 @@ def wording(
     name = one_line(column.name if feature_names is None else feature_names[feature])
     if tree.is_subset_split(node):
         return _subset_wording(tree, schema, node, name)
+    if parts_missing(tree, node):
+        return Wording(name, "is", "not missing", "is", "missing")
     if column.kind == "boolean":
         return Wording(name, "is", "false", "is", "true")
     gap = min(gap, _nearest_threshold(tree, node))
     text = threshold_text(column, float(tree.threshold[node]), decimals, gap, trim)
     return Wording(name, "<=", text, ">", text)
+
+
+def parts_missing(tree: Tree, node: int) -> bool:
+    """Whether a split parts missing values from all others: everything is at most infinity."""
+    return bool(tree.threshold[node] == np.inf and not tree.missing_go_to_left[node])
 
 
 def missing_goes(tree: Tree, node: int) -> str:
@@ -73,7 +80,7 @@ def missing_goes(tree: Tree, node: int) -> str:
 
 def missing_suffixes(tree: Tree, schema: Schema, node: int) -> tuple[str, str]:
     """Suffixes of both conditions: " or missing" on one side if the column had missing values in training."""
-    if not schema.columns[int(tree.feature[node])].has_missing:
+    if not schema.columns[int(tree.feature[node])].has_missing or parts_missing(tree, node):
         return "", ""
     return (" or missing", "") if tree.missing_go_to_left[node] else ("", " or missing")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
@@ -60,7 +61,7 @@ class Fitted(Protocol):
 
 def require_fitted(estimator: Any) -> None:
     """Raise unless the estimator has a fitted tree."""
-    owner = type(estimator).__name__
+    owner = class_name(estimator)
     if isinstance(estimator, type):
         raise InputTypeError(
             f"decision_tree is the class {estimator.__name__}, not a fitted model. Fit {estimator.__name__}() first."
@@ -71,9 +72,56 @@ def require_fitted(estimator: Any) -> None:
         raise InputTypeError(
             f"{owner} has many trees, but one is wanted. Pass one of them, such as estimators_[0] of a forest."
         )
-    if hasattr(estimator, "fit"):
+    if hasattr(estimator, "_grove"):
         raise NotFittedError(f"This {owner} is not fitted yet. Call fit(X, y) first.")
     raise InputTypeError(f"decision_tree is a {owner}, but must be a single fitted tree of Sapwood.")
+
+
+def require_model(model: Any, argument: str = "model") -> None:
+    """Raise unless it is a fitted model of the library, of one tree or many."""
+    owner = class_name(model)
+    if isinstance(model, type):
+        raise InputTypeError(
+            f"{argument} is the class {model.__name__}, not a fitted model. Fit {model.__name__}() first."
+        )
+    if hasattr(model, "schema_"):
+        return
+    if hasattr(model, "_grove"):
+        raise NotFittedError(f"This {owner} is not fitted yet. Call fit(X, y) first.")
+    hint = " Pass its last step, and X as that step gets it." if hasattr(model, "steps") else ""
+    raise InputTypeError(
+        f"{argument} is a {owner}, but must be a fitted model of Sapwood, such as sapwood.RandomForestClassifier.{hint}"
+    )
+
+
+def class_name(thing: Any) -> str:
+    """Name of a thing's class; that of another library with its module, since many share their names with ours."""
+    kind = type(thing)
+    public = [part for part in kind.__module__.split(".") if not part.startswith("_")]
+    return kind.__name__ if public[:1] in (["builtins"], ["sapwood"]) else ".".join([*public, kind.__name__])
+
+
+@dataclass(frozen=True)
+class OneTree:
+    """A tree, the columns it asks about and the classes it names: all that words need, wherever the tree stands."""
+
+    tree: Tree
+    schema: Any
+    classes: list[NDArray[Any]] = field(default_factory=list)  # of every output; none if it says numbers
+    unseen: str = "missing"
+
+    @classmethod
+    def of(cls, estimator: Any) -> OneTree:
+        """The tree of a fitted single-tree estimator."""
+        require_fitted(estimator)
+        unseen = getattr(estimator, "unseen", "missing")
+        return cls(estimator.tree_, estimator.schema_, classes_by_output(estimator), unseen)
+
+    def codes(self, table: Any) -> NDArray[np.float64]:
+        """The first row of a table as this tree sees it: level numbers, NaN for missing, -2 for an unseen level."""
+        policy = {} if self.unseen == "missing" else {"unseen": self.unseen}
+        block = self.schema.match(table, **policy).block(0, 1)
+        return np.asarray(block[0], dtype=np.float64)
 
 
 def is_classifier(estimator: Any) -> bool:

@@ -32,6 +32,15 @@ def plain_number(value: float, decimals: int, gap: float = math.inf) -> str:
     return short_number(value, decimals, gap).removesuffix(".0")
 
 
+def percent(share: float) -> str:
+    """A share as a percentage: 12.5 %."""
+    text = f"{100 * share:.1f}"
+    # 99.96 % is not certainty, and 0.04 % is not impossible
+    if text == "100.0" and share < 1:
+        return "> 99.9 %"
+    return "< 0.1 %" if text == "0.0" and share > 0 else f"{text.removesuffix('.0')} %"
+
+
 def threshold_decimals(value: float, decimals: int) -> int:
     """Return one decimal more than asked for if rounding could go either way.
 

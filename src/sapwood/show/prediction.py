@@ -5,18 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from sapwood.show.fitted import classes_by_output
 from sapwood.show.number import number_text, short_number
 from sapwood.tree import Floats, Tree
 
 _NOISE = 1e-12  # what is smaller than this share of the largest value is rounding error of a zero
 
 
-def predicted(estimator: Any, node: int) -> Any:
+def predicted(tree: Tree, classes: list[NDArray[Any]], node: int) -> Any:
     """Return the class or number a node predicts, a tuple of them if there are several outputs."""
-    classes = classes_by_output(estimator)
-    value = estimator.tree_.value[node]
+    value = tree.value[node]
     if classes:
         answers = [labels[int(np.argmax(row[: len(labels)]))] for labels, row in zip(classes, value, strict=True)]
     else:

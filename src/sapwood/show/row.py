@@ -9,9 +9,11 @@ from typing import Any
 
 import narwhals as nw
 import numpy as np
+from scipy import sparse
 
 from sapwood.errors import InputError, InputTypeError
 from sapwood.show.fitted import Column, Schema
+from sapwood.table.names import nearest_name
 
 _MANY_ROWS = "Give one row, for example X.iloc[[0]] or X[0]."
 
@@ -22,6 +24,8 @@ def as_one_row(x: Any, schema: Schema) -> tuple[Any, list[Any]]:
         x = x.to_dict()
     if isinstance(x, Mapping):
         return _from_mapping(x, schema)
+    if sparse.issparse(x):
+        return _from_sparse(x, schema)
     frame = nw.from_native(x, eager_only=True, pass_through=True)
     if isinstance(frame, nw.DataFrame):
         return _from_frame(x, frame, schema)
@@ -30,21 +34,31 @@ def as_one_row(x: Any, schema: Schema) -> tuple[Any, list[Any]]:
 
 def _from_mapping(x: Mapping[Any, Any], schema: Schema) -> tuple[Any, list[Any]]:
     names = [column.name for column in schema.columns]
-    _refuse_other_names([name for name in names if name not in x], [key for key in x if key not in names])
+    _refuse_absent([name for name in names if name not in x], [key for key in x if key not in names])
     values = [_plain(x[column.name], column) for column in schema.columns]
     return _frame(names, values), values
 
 
-def _refuse_other_names(absent: Sequence[Any], unknown: Sequence[Any]) -> None:
+def _refuse_absent(absent: Sequence[Any], unknown: Sequence[Any]) -> None:
+    """Other keys are ignored, as other columns of a table are."""
     if absent:
-        raise InputError(f"x has no value for {absent}. Give one value per feature, None where it is missing.")
-    if unknown:
-        raise InputError(f"x has values for {unknown}, which are no features of the model. Leave them out.")
+        hint = nearest_name(str(absent[0]), [str(key) for key in unknown])
+        raise InputError(
+            f"The row has no value for {absent}.{hint} Give one value per feature, None where it is missing."
+        )
+
+
+def _from_sparse(x: Any, schema: Schema) -> tuple[Any, list[Any]]:
+    """A sparse row as it is: only the schema knows what its absent cells mean."""
+    row = sparse.csr_array(x.reshape(1, -1) if len(x.shape) == 1 else x)
+    if row.shape[0] != 1:
+        raise InputError(f"The row has {row.shape[0]} rows. {_MANY_ROWS}")
+    return row, schema.match(row).block(0, 1)[0].tolist()
 
 
 def _from_frame(x: Any, frame: nw.DataFrame[Any], schema: Schema) -> tuple[Any, list[Any]]:
     if len(frame) != 1:
-        raise InputError(f"x has {len(frame)} rows. {_MANY_ROWS}")
+        raise InputError(f"The row has {len(frame)} rows. {_MANY_ROWS}")
     names = [column.name for column in schema.columns]
     known = set(names) <= set(frame.columns)
     values = [frame[name][0] for name in names] if known else list(frame.row(0))
@@ -55,7 +69,7 @@ def _from_sequence(x: Any, schema: Schema) -> tuple[Any, list[Any]]:
     values = _values(x)
     if len(values) != len(schema.columns):
         raise InputError(
-            f"x has {len(values)} values, but the model was fitted on {len(schema.columns)} features. "
+            f"The row has {len(values)} values, but the model was fitted on {len(schema.columns)} features. "
             "Give one value per feature."
         )
     values = [_plain(value, column) for value, column in zip(values, schema.columns, strict=True)]
@@ -64,13 +78,11 @@ def _from_sequence(x: Any, schema: Schema) -> tuple[Any, list[Any]]:
 
 def _values(x: Any) -> list[Any]:
     if isinstance(x, (str, bytes)) or not hasattr(x, "__len__"):
-        if not hasattr(x, "toarray"):
-            raise InputTypeError(f"x={x!r} is not a row. Give a list of values, a dictionary, or a table of one row.")
-        x = x.toarray()
+        raise InputTypeError(f"{x!r} is not a row. Give a list of values, a dictionary, or a table of one row.")
     items = list(x)
     nested = getattr(x, "ndim", 1) > 1 or any(isinstance(item, (list, tuple, np.ndarray)) for item in items)
     if nested and len(items) != 1:
-        raise InputError(f"x has {len(items)} rows. {_MANY_ROWS}")
+        raise InputError(f"The row has {len(items)} rows. {_MANY_ROWS}")
     return list(items[0]) if nested else items
 
 

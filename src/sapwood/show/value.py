@@ -69,5 +69,10 @@ def date_text(seconds: float) -> str:
 
 def duration_text(seconds: float, decimals: int = 2, gap: float = math.inf) -> str:
     """Word seconds in the largest unit that fits: 3.5 h."""
-    unit, name = next((item for item in _UNITS if abs(seconds) >= item[0]), _UNITS[3] if seconds == 0 else _UNITS[-1])
+    unit, name = duration_unit(seconds)
     return f"{plain_number(seconds / unit, decimals, gap / unit)} {name}"
+
+
+def duration_unit(seconds: float) -> tuple[float, str]:
+    """The largest unit that fits, in seconds, and its name."""
+    return next((item for item in _UNITS if abs(seconds) >= item[0]), _UNITS[3] if seconds == 0 else _UNITS[-1])

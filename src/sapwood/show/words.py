@@ -8,11 +8,12 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sapwood.show.condition import Wording, wording
-from sapwood.show.fitted import Column, classes_by_output, is_classifier, require_fitted
+from sapwood.show.fitted import Column, OneTree
 from sapwood.show.names import one_line
-from sapwood.show.number import plain_number
+from sapwood.show.number import percent, plain_number
 from sapwood.show.prediction import class_shares, predicted
 from sapwood.show.row import as_one_row
 from sapwood.show.value import level_text, value_text
@@ -46,21 +47,23 @@ def decision_steps(estimator: Any, x: Any) -> list[Step]:
 
     `x` is a sequence of values, a dictionary from feature names to values, or a table of one row.
     """
-    require_fitted(estimator)
-    table, values = as_one_row(x, estimator.schema_)
-    unseen = getattr(estimator, "unseen", "missing")
-    policy = {} if unseen == "missing" else {"unseen": unseen}
-    codes = np.asarray(estimator.schema_.match(table, **policy).block(0, 1), dtype=np.float64)[0]
+    one = OneTree.of(estimator)
+    table, values = as_one_row(x, one.schema)
+    return walk(one, one.codes(table), values)
+
+
+def walk(one: OneTree, codes: NDArray[np.float64], values: list[Any]) -> list[Step]:
+    """The way of a row given by its codes and by its own values."""
     steps: list[Step] = []
     node = 0
-    while estimator.tree_.children_left[node] != LEAF:
-        feature = int(estimator.tree_.feature[node])
-        if unseen == "node" and estimator.tree_.is_subset_split(node) and codes[feature] == _UNSEEN:
-            return [*steps, _last_step(estimator, node, values[feature])]
-        steps.append(_inner_step(estimator, node, codes, values))
-        children = estimator.tree_.children_left if steps[-1].went_left else estimator.tree_.children_right
+    while one.tree.children_left[node] != LEAF:
+        feature = int(one.tree.feature[node])
+        if one.unseen == "node" and one.tree.is_subset_split(node) and codes[feature] == _UNSEEN:
+            return [*steps, _last_step(one, node, values[feature])]
+        steps.append(_inner_step(one, node, codes, values))
+        children = one.tree.children_left if steps[-1].went_left else one.tree.children_right
         node = int(children[node])
-    return [*steps, _step(estimator, node, None, "leaf", None, None)]
+    return [*steps, _step(one, node, None, "leaf", None, None)]
 
 
 def explain_row(estimator: Any, x: Any) -> str:
@@ -68,37 +71,44 @@ def explain_row(estimator: Any, x: Any) -> str:
 
     `x` is a sequence of values, a dictionary from feature names to values, or a table of one row.
     """
-    steps = decision_steps(estimator, x)
+    one = OneTree.of(estimator)
+    table, values = as_one_row(x, one.schema)
+    steps = walk(one, one.codes(table), values)
+    return "\n".join(told(one, steps))
+
+
+def told(one: OneTree, steps: list[Step]) -> list[str]:
+    """The lines that tell a way: where it starts, what is asked, and the answer."""
     start = f"Start: {_node_words(steps[0])}"
     way = [f"{number}. {step.words} → {_node_words(after)}" for number, (step, after) in enumerate(pairwise(steps), 1)]
     end = [] if steps[-1].feature is None else [f"{len(steps)}. {steps[-1].words}"]
-    return "\n".join([start, *way, *end, *_answer(estimator, steps[-1])])
+    return [start, *way, *end, *_answer(one, steps[-1])]
 
 
-def _step(estimator: Any, node: int, feature: str | None, words: str, value: Any, went_left: bool | None) -> Step:
-    tree: Tree = estimator.tree_
-    shares = tuple(tuple(row.tolist()) for row in class_shares(tree, node)) if is_classifier(estimator) else None
+def _step(one: OneTree, node: int, feature: str | None, words: str, value: Any, went_left: bool | None) -> Step:
+    tree = one.tree
+    shares = tuple(tuple(row.tolist()) for row in class_shares(tree, node)) if one.classes else None
     rows, weight = int(tree.n_node_samples[node]), float(tree.weighted_n_node_samples[node])
-    return Step(node, feature, words, value, went_left, rows, weight, predicted(estimator, node), shares)
+    return Step(node, feature, words, value, went_left, rows, weight, predicted(tree, one.classes, node), shares)
 
 
-def _inner_step(estimator: Any, node: int, codes: Any, values: list[Any]) -> Step:
-    tree: Tree = estimator.tree_
+def _inner_step(one: OneTree, node: int, codes: Any, values: list[Any]) -> Step:
+    tree = one.tree
     feature = int(tree.feature[node])
-    column, code, value = estimator.schema_.columns[feature], float(codes[feature]), values[feature]
+    column, code, value = one.schema.columns[feature], float(codes[feature]), values[feature]
     went_left = goes_left(tree, node, code)
     if _is_absent(tree, node, code):
         words = _absent_words(column, code, value, went_left)
     else:
-        words = _present_words(estimator, node, code, went_left)
-    return _step(estimator, node, column.name, words, None if math.isnan(code) else value, went_left)
+        words = _present_words(one, node, code, went_left)
+    return _step(one, node, column.name, words, None if math.isnan(code) else value, went_left)
 
 
-def _last_step(estimator: Any, node: int, value: Any) -> Step:
+def _last_step(one: OneTree, node: int, value: Any) -> Step:
     """The node where an unseen level ends the way."""
-    name = estimator.schema_.columns[int(estimator.tree_.feature[node])].name
+    name = one.schema.columns[int(one.tree.feature[node])].name
     words = f"{one_line(name)} = {level_text(value)} was not seen in training, so the way ends here"
-    return _step(estimator, node, name, words, value, None)
+    return _step(one, node, name, words, value, None)
 
 
 def goes_left(tree: Tree, node: int, code: float) -> bool:
@@ -114,11 +124,11 @@ def _is_absent(tree: Tree, node: int, code: float) -> bool:
     return math.isnan(code) or (tree.is_subset_split(node) and code == _UNSEEN)
 
 
-def _present_words(estimator: Any, node: int, code: float, went_left: bool) -> str:
-    tree: Tree = estimator.tree_
-    column = estimator.schema_.columns[int(tree.feature[node])]
+def _present_words(one: OneTree, node: int, code: float, went_left: bool) -> str:
+    tree = one.tree
+    column = one.schema.columns[int(tree.feature[node])]
     gap = _distance(code, float(tree.threshold[node]))
-    split = wording(tree, estimator.schema_, node, gap=gap, trim=True)
+    split = wording(tree, one.schema, node, gap=gap, trim=True)
     operator, operand = _side(split, went_left)
     if column.kind == "boolean":
         return f"{split.name} {operator} {operand}"
@@ -162,31 +172,23 @@ def _prediction_words(step: Step) -> str:
         return f"predicts {', '.join(plain_number(answer, 3) for answer in answers)}"
     shares = [max(row) for row in step.shares]
     return ", ".join(
-        f"{'' if index else 'predicts '}{level_text(answer)} ({_percent(share)})"
+        f"{'' if index else 'predicts '}{level_text(answer)} ({percent(share)})"
         for index, (answer, share) in enumerate(zip(answers, shares, strict=True))
     )
 
 
-def _percent(share: float) -> str:
-    text = f"{100 * share:.1f}"
-    # 99.96 % is not certainty, and 0.04 % is not impossible
-    if text == "100.0" and share < 1:
-        return "> 99.9 %"
-    return "< 0.1 %" if text == "0.0" and share > 0 else f"{text.removesuffix('.0')} %"
-
-
-def _answer(estimator: Any, leaf: Step) -> list[str]:
+def _answer(one: OneTree, leaf: Step) -> list[str]:
     answers = leaf.prediction if isinstance(leaf.prediction, tuple) else (leaf.prediction,)
     if leaf.shares is None:
         return [f"Prediction: {', '.join(plain_number(answer, 3) for answer in answers)}"]
     lines = [f"Prediction: {', '.join(level_text(answer) for answer in answers)}"]
-    for labels, shares in zip(classes_by_output(estimator), leaf.shares, strict=True):
+    for labels, shares in zip(one.classes, leaf.shares, strict=True):
         lines.append(f"Probabilities: {_probabilities(labels.tolist(), shares)}")
     return lines
 
 
 def _probabilities(labels: list[Any], shares: tuple[float, ...]) -> str:
     order = sorted(range(len(labels)), key=lambda index: -shares[index])
-    words = [f"{level_text(labels[index])} {_percent(shares[index])}" for index in order[:_SHOWN_CLASSES]]
+    words = [f"{level_text(labels[index])} {percent(shares[index])}" for index in order[:_SHOWN_CLASSES]]
     rest = len(order) - len(words)
     return ", ".join(words) + (f", … +{rest} more" if rest else "")

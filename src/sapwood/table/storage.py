@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, Literal, Protocol
 
 import numpy as np
@@ -40,6 +41,9 @@ class Storage(Protocol):
 
     def arrange(self, order: Sequence[int]) -> Storage:
         """These columns only, in this order."""
+
+    def replace(self, columns: Mapping[int, Array]) -> Storage:
+        """The same cells but for some columns, given as `column` gives them."""
 
     def ranges(self) -> Ranges:
         """Range of every column."""
@@ -79,6 +83,13 @@ class MatrixStorage:
     def arrange(self, order: Sequence[int]) -> MatrixStorage:
         """These columns only, in this order."""
         return MatrixStorage(self.matrix[:, order])
+
+    def replace(self, columns: Mapping[int, Array]) -> MatrixStorage:
+        """A copy with other columns, as float64 if one of them needs it."""
+        matrix = self.matrix.astype(np.result_type(self.dtype, *columns.values()), order="C")
+        for j, values in columns.items():
+            matrix[:, j] = values
+        return MatrixStorage(matrix)
 
     def ranges(self) -> Ranges:
         """Range of every column."""
@@ -128,6 +139,11 @@ class ColumnStorage:
     def arrange(self, order: Sequence[int]) -> ColumnStorage:
         """These columns only, in this order."""
         return ColumnStorage([self.columns[j] for j in order])
+
+    def replace(self, columns: Mapping[int, Array]) -> ColumnStorage:
+        """The other columns are shared."""
+        old = enumerate(self.columns)
+        return ColumnStorage([Column(c.kind, columns[j], c.levels) if j in columns else c for j, c in old])
 
     def ranges(self) -> Ranges:
         """Range of every column; categories have none."""
@@ -185,6 +201,19 @@ class SparseStorage:
     def arrange(self, order: Sequence[int]) -> SparseStorage:
         """These columns only, in this order."""
         return SparseStorage(self.matrix[:, list(order)], self.absent)
+
+    def replace(self, columns: Mapping[int, Array]) -> SparseStorage:
+        """Cells that are not absent are stored anew."""
+        edges = [*sorted(columns), self.matrix.shape[1]]
+        parts = [self.matrix[:, : edges[0]]]
+        for j, after in pairwise(edges):
+            parts += [self._stored(columns[j]), self.matrix[:, j + 1 : after]]
+        return SparseStorage(sparse.hstack(parts, format="csc"), self.absent)
+
+    def _stored(self, values: Array) -> sparse.csc_array:
+        """A column without its absent cells."""
+        rows = np.flatnonzero(values if self.absent == "zero" else ~np.isnan(values))
+        return sparse.csc_array((values[rows], (rows, np.zeros_like(rows))), shape=(self.n_rows, 1))
 
     def ranges(self) -> Ranges:
         """Range of every column."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -86,6 +86,10 @@ class Table:
         storage = self.storage.take(self._row_numbers(rows))
         kinds = [column.kind for column in self.schema.columns]
         return _described(self.schema.names, self.schema.named, kinds, storage, self.schema.sparse_absent)
+
+    def replace(self, columns: Mapping[int, Array]) -> Table:
+        """The same rows with other values, given as `values` gives them, in some columns."""
+        return Table(self.schema, self.storage.replace(columns))
 
     def _row_numbers(self, rows: Any) -> Array:
         numbers: Array = np.asarray(rows)

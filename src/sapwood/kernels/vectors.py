@@ -1,0 +1,135 @@
+"""Vectors: as many numbers as there are lanes, in registers of the processor at hand.
+
+Loops over lanes would say the same, but the compiler does not know that the arrays of a kernel are apart, so it would
+test that before each short loop. A vector is loaded from and stored to a flat array; `a + b`, `a * b`, and `pick` work
+lane by lane, each rounded like a single number. Sets of lanes are bits of a word, lane 0 in the lowest.
+"""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba.core import types
+from numba.extending import intrinsic, models, overload, register_model
+
+LANES = 16
+WIDTH = np.uint64(LANES)  # for arithmetic with places, which are unsigned
+ALL = np.uint64((1 << LANES) - 1)
+
+_word, _set = ir.IntType(32), ir.IntType(LANES)
+_reals, _bytes, _bits = (ir.VectorType(kind, LANES) for kind in (ir.DoubleType(), ir.IntType(8), ir.IntType(1)))
+
+
+class _Vector(types.Type):
+    """The compiler's type of a vector."""
+
+    def __init__(self) -> None:
+        super().__init__(name=f"vector of {LANES} numbers")
+
+
+@register_model(_Vector)
+class _VectorModel(models.PrimitiveModel):
+    def __init__(self, manager: Any, kind: Any) -> None:
+        super().__init__(manager, kind, _reals)
+
+
+vector = _Vector()
+
+
+@intrinsic
+def load(_context: Any, array: Any, _place: Any) -> Any:
+    """The numbers of a flat array from a place on."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.load(_pointer(context, builder, signature.args[0], arguments, _reals), align=8)
+
+    return vector(array, types.uint64), generate
+
+
+@intrinsic
+def store(_context: Any, array: Any, _place: Any, _numbers: Any) -> Any:
+    """Put numbers into a flat array from a place on; OUT array."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        builder.store(arguments[2], _pointer(context, builder, signature.args[0], arguments, _reals), align=8)
+        return context.get_dummy_value()
+
+    return types.void(array, types.uint64, vector), generate
+
+
+@intrinsic
+def spread(_context: Any, _x: Any) -> Any:
+    """The same number in every lane."""
+
+    def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        return _spread(builder, arguments[0])
+
+    return vector(types.float64), generate
+
+
+@intrinsic
+def pick(_context: Any, _lanes: Any, _a: Any, _b: Any) -> Any:
+    """`a` in a set of lanes, `b` in the others."""
+
+    def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        lanes, a, b = arguments
+        return builder.select(builder.bitcast(builder.trunc(lanes, _set), _bits), a, b)
+
+    return vector(types.uint64, vector, vector), generate
+
+
+@intrinsic
+def lanes_with(_context: Any, array: Any, _place: Any, _byte: Any) -> Any:
+    """The set of lanes in which a flat array of bytes has a value."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        found = builder.load(_pointer(context, builder, signature.args[0], arguments, _bytes), align=1)
+        equal = builder.icmp_unsigned("==", found, _spread(builder, arguments[2]))
+        return builder.zext(builder.bitcast(equal, _set), ir.IntType(64))
+
+    return types.uint64(array, types.uint64, types.uint8), generate
+
+
+@intrinsic
+def _plus(_context: Any, _a: Any, _b: Any) -> Any:
+    def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        return builder.fadd(*arguments)
+
+    return vector(vector, vector), generate
+
+
+@intrinsic
+def _times(_context: Any, _a: Any, _b: Any) -> Any:
+    def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        return builder.fmul(*arguments)
+
+    return vector(vector, vector), generate
+
+
+@overload(operator.add, inline="always")
+def _add(a, b):
+    if isinstance(a, _Vector) and isinstance(b, _Vector):
+        return lambda a, b: _plus(a, b)  # noqa: PLW0108 - the compiler wants a function
+    return None
+
+
+@overload(operator.mul, inline="always")
+def _multiply(a, b):
+    if isinstance(a, _Vector) and isinstance(b, _Vector):
+        return lambda a, b: _times(a, b)  # noqa: PLW0108 - the compiler wants a function
+    return None
+
+
+def _pointer(context: Any, builder: Any, kind: Any, arguments: Any, lanes: Any) -> Any:
+    """Where the lanes are in the array, the first argument, from the place on, the second."""
+    data = context.make_array(kind)(context, builder, arguments[0]).data
+    return builder.bitcast(builder.gep(data, [arguments[1]]), lanes.as_pointer())
+
+
+def _spread(builder: Any, scalar: Any) -> Any:
+    nothing = ir.Constant(ir.VectorType(scalar.type, LANES), ir.Undefined)
+    first = builder.insert_element(nothing, scalar, _word(0))
+    return builder.shuffle_vector(first, nothing, ir.Constant(ir.VectorType(_word, LANES), [0] * LANES))

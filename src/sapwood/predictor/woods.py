@@ -1,0 +1,106 @@
+"""Woods: the inner nodes of all trees of a grove as steps, in one array, and what their leaves say, in another."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sapwood.codes.separation import round_down
+from sapwood.grove import Grove
+from sapwood.kernels.traverse import STEPS, Levels, add_words_of_leaves
+from sapwood.tree import LEAF, Tree
+
+NODES = ("children_left", "children_right", "feature", "threshold", "missing_go_to_left", "n_node_samples")
+Array = NDArray[Any]
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Woods:
+    """Children of a step are steps, or ~leaf; leaf i says `words[i * width : (i + 1) * width]`.
+
+    A row may stop at a step, where it meets an unseen level; then it gets words that come after those of all leaves.
+    """
+
+    steps: NDArray[np.void]
+    roots: NDArray[np.int32]  # first step of each tree, or ~leaf
+    levels: Levels | None
+    words: Floats
+    width: int
+    column: NDArray[np.uint32]  # of the scores, for each tree
+    n_steps: NDArray[np.int64]  # of each tree
+    n_rows: NDArray[np.int64]  # training rows that passed each step
+
+    @classmethod
+    def of(cls, grove: Grove, dtype: np.dtype[Any], may_stop: bool = False) -> Woods:
+        """Pack all trees for cells of a type; words of inner nodes are needed only where rows may stop."""
+        members = list(grove)
+        sizes = np.array([member.tree.node_count for member in members])
+        nodes = {name: np.concatenate([getattr(member.tree, name) for member in members]) for name in NODES}
+        is_leaf = nodes["children_left"] == LEAF
+        inner = np.flatnonzero(~is_leaf)
+        tree = np.repeat(np.arange(len(members)), sizes)
+        number = np.where(is_leaf, ~(np.cumsum(is_leaf) - 1), np.cumsum(~is_leaf) - 1).astype(np.int32)
+        first = starts(sizes)
+        steps = np.zeros(len(inner), dtype=STEPS[dtype])
+        steps["threshold"] = round_down(nodes["threshold"][inner], dtype)
+        steps["test"] = nodes["feature"][inner].astype(np.uint32) << np.uint32(1) | nodes["missing_go_to_left"][inner]
+        steps["left"] = number[nodes["children_left"][inner] + first[tree[inner]]]
+        steps["right"] = number[nodes["children_right"][inner] + first[tree[inner]]]
+        words = np.concatenate([member.words for member in members])
+        parts = [words[is_leaf], words[inner]] if may_stop else [words[is_leaf]]
+        return cls(
+            steps,
+            number[first],
+            _levels([member.tree for member in members], inner, tree, len(is_leaf) - len(inner)),
+            np.concatenate(parts).ravel(),
+            int(words.shape[1]),
+            np.array([member.column for member in members], dtype=np.uint32),
+            np.bincount(tree[inner], minlength=len(members)),
+            nodes["n_node_samples"][inner],
+        )
+
+    @cached_property
+    def features(self) -> list[int]:
+        """Columns of the table that are asked for, ascending."""
+        return [int(j) for j in np.unique(self.steps["test"] >> np.uint32(1))]
+
+    @cached_property
+    def narrow(self) -> Woods:
+        """The same for a table of the columns asked for alone, which has no categories."""
+        steps = self.steps.copy()
+        place = np.searchsorted(self.features, steps["test"] >> np.uint32(1)).astype(np.uint32)
+        steps["test"] = place << np.uint32(1) | steps["test"] & np.uint32(1)
+        return replace(self, steps=steps)
+
+    def add(self, cells: Array, out: Floats, start: int, n_trees: int, stop_at_unseen: bool) -> None:
+        """Add what the first trees say of a block of rows to `out` (columns, rows), from row `start` on."""
+        roots, column = self.roots[:n_trees], self.column[:n_trees]
+        add_words_of_leaves(
+            self.steps, self.levels, roots, self.words, self.width, column, cells, stop_at_unseen, out, start
+        )
+
+
+def starts(sizes: Array) -> NDArray[np.int64]:
+    """Where each of consecutive parts begins."""
+    return np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.int64)
+
+
+def _levels(trees: Sequence[Tree], inner: Array, tree: Array, n_leaves: int) -> Levels | None:
+    """Category splits of all trees, or None if there are none."""
+    if not any((one.subset_start >= 0).any() for one in trees):
+        return None
+    start = np.concatenate([one.subset_start for one in trees])[inner]
+    shift = starts(np.array([len(one.subsets) for one in trees]))[tree[inner]]
+    stops = n_leaves + np.arange(len(inner), dtype=np.int32)
+    return Levels(
+        np.where(start >= 0, start + shift, -1).astype(np.int32),
+        np.concatenate([one.subsets for one in trees]),
+        trees[0].n_levels,
+        stops.astype(np.int32),
+    )
