@@ -1,0 +1,29 @@
+"""Why a model says what it says, and what would change it."""
+
+from sapwood.explain.counterfactual import Change, Counterfactual, counterfactual
+from sapwood.explain.decision_path import DecisionPath, TreePath, decision_path
+from sapwood.explain.importance import Importance, importance
+from sapwood.explain.partial_dependence import PartialDependence, partial_dependence
+from sapwood.explain.rules import Rule, Rules, trees_as_rules
+from sapwood.explain.shap import shap_interaction_values, shap_values
+from sapwood.explain.shap_result import ShapInteractions, ShapValues
+
+__all__ = [
+    "Change",
+    "Counterfactual",
+    "DecisionPath",
+    "Importance",
+    "PartialDependence",
+    "Rule",
+    "Rules",
+    "ShapInteractions",
+    "ShapValues",
+    "TreePath",
+    "counterfactual",
+    "decision_path",
+    "importance",
+    "partial_dependence",
+    "shap_interaction_values",
+    "shap_values",
+    "trees_as_rules",
+]

@@ -1,0 +1,287 @@
+"""Partial dependence: what a model says on average as one or two columns change, and what it says of each row."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+from itertools import product
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sapwood.errors import InputError, ParameterError
+from sapwood.explain.answers import Answers
+from sapwood.explain.frame import make_frame
+from sapwood.explain.grid import Axis, axis_of, own_axis, points_of
+from sapwood.explain.marginal import marginal_scores
+from sapwood.explain.model import column_number, is_sum
+from sapwood.explain.rows import Rows
+from sapwood.parameters import Flag, Interval, OneOf, check_parameters
+from sapwood.show.fitted import require_model
+from sapwood.show.names import one_line
+from sapwood.show.number import number_text, plain_number
+from sapwood.table.schema import Schema
+from sapwood.table.weight import check_weight
+from sapwood.threads import resolve_jobs, run_all
+
+Floats = NDArray[np.float64]
+
+SHOWN_POINTS = (10, 4)  # of each axis in print, if there is one, or two
+
+_RULES = {
+    "kind": (OneOf("average", "individual", "both"),),
+    "method": (OneOf("auto", "recursion", "brute"),),
+    "output": (OneOf("auto", "score", "probability", "prediction"),),
+    "grid_resolution": (Interval(int, low=2),),
+    "centred": (Flag(),),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class PartialDependence:
+    """What the model says over a grid of one or two columns.
+
+    `grid` holds the values of each column as the user knows them (numbers, level names, dates, truth values), and
+    `grid_codes` the numbers that stand for them. `average` is (outputs, *grid), `individual` (outputs, rows, *grid).
+    """
+
+    feature_names: tuple[str, ...]
+    kinds: tuple[str, ...]
+    grid: tuple[NDArray[Any], ...]
+    grid_codes: tuple[Floats, ...]
+    average: Floats
+    individual: Floats | None
+    output_names: tuple[Any, ...]
+    output: str
+    centred: bool
+    method: str
+
+    def to_frame(self) -> Any:
+        """One line for each output and point of the grid, and for each row if there are curves of rows."""
+        shown = self.average if self.individual is None else self.individual
+        where = np.indices(shown.shape).reshape(shown.ndim, -1)
+        columns = {self._head("output"): np.array(self.output_names, dtype=object)[where[0]]}
+        if self.individual is not None:
+            columns[self._head("row")] = where[1]
+        at = where[-len(self.grid) :]
+        columns |= {name: own[i] for name, own, i in zip(self.feature_names, self.grid, at, strict=True)}
+        if self.individual is not None:
+            columns[self._head("value")] = self.individual.ravel()
+        columns[self._head("average")] = self.average[(where[0], *at)]
+        return make_frame(columns)
+
+    def __str__(self) -> str:
+        """What it is about, and averages at a few points of the grid."""
+        of, on = (", ".join(map(one_line, names)) for names in (self.output_names, self.feature_names))
+        about = self.output if self.output_names == (self.output,) else f"{self.output} of {of}"
+        rows = "" if self.individual is None else f", with curves of {self.individual.shape[1]} rows"
+        centred = ", centred" if self.centred else ""
+        title = f"Partial dependence on {on}: {about} by method {self.method}{centred}{rows}"
+        n_points = self.average[0].size
+        lines = self._lines(SHOWN_POINTS[len(self.grid) - 1])
+        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+        table = ["  " + "  ".join(map(str.rjust, line, widths)) for line in lines]
+        rest = n_points - (len(lines) - 1)
+        return "\n".join([title, *table, *([f"  … {rest} more points"] if rest else [])])
+
+    def _lines(self, most: int) -> list[list[str]]:
+        """Cells of a table: heads, then points that are spread evenly over each axis, with their averages."""
+        spread = [np.unique(np.linspace(0, len(own) - 1, most).round().astype(int)).tolist() for own in self.grid]
+        lines = [[*map(one_line, self.feature_names), *map(one_line, self.output_names)]]
+        for at in product(*spread):
+            values = [_cell(own[i]) for own, i in zip(self.grid, at, strict=True)]
+            lines.append([*values, *(number_text(float(said), 4) for said in self.average[(slice(None), *at)])])
+        return lines
+
+    def _head(self, name: str) -> str:
+        """A name that no column of the model has."""
+        return self._head(f"{name}_") if name in self.feature_names else name
+
+
+def partial_dependence(
+    model: Any,
+    X: Any,
+    features: Any,
+    *,
+    kind: str = "average",
+    method: str = "auto",
+    grid_resolution: int = 50,
+    percentiles: tuple[float, float] = (0.05, 0.95),
+    values: Any = None,
+    centred: bool = False,
+    output: str = "auto",
+    sample_weight: Any = None,
+    n_jobs: int | None = None,
+) -> PartialDependence:
+    """What the model says on average over all rows once one column, or two, have a given value in each of them.
+
+    Two methods. "brute" replaces the values in every row of X, predicts and averages. "recursion" asks the trees: at
+    splits of other columns a row goes both ways, by the weight of the training rows that did; this takes no rows and
+    far less time. If X are the training rows as the trees weigh them, both agree where the columns are independent of
+    the others, and where every tree asks about these columns only or not at all. Otherwise they are different averages:
+    at a split of another column, recursion knows which branch of these columns it is in.
+
+    Recursion averages what the trees add up. It does not apply to curves of rows, to `sample_weight`, to AdaBoost's
+    median, to models with estimators of other kinds inside, nor to answers that are no sums: probabilities of boosting,
+    and predictions of losses with a link. "auto" is recursion where it applies, else brute.
+
+    Args:
+        model: any fitted model.
+        X: rows to average over, and to take the grid from.
+        features: a column by name or number, or a pair of them.
+        kind: "average"; "individual" or "both" also give the curve of every row (ICE).
+        method: see above.
+        grid_resolution: values of a numeric column; fewer if X has fewer distinct ones. Categories take all levels.
+        percentiles: quantiles of X between which the grid of a numeric column lies.
+        values: a grid of one's own: values of the column, or a mapping from columns to values.
+        centred: subtract what is said at the first point of the grid, so that every curve starts at 0.
+        output: "probability" (of the second class only, if there are two), "prediction", "score" (what the trees add
+            up), or "auto": probabilities of classes, predictions of numbers.
+        sample_weight: weights of the rows in the average.
+        n_jobs: threads; the result does not depend on it.
+    """
+    given = {"kind": kind, "method": method, "output": output, "grid_resolution": grid_resolution, "centred": centred}
+    check_parameters("partial_dependence", _RULES, given)
+    require_model(model)
+    columns = _columns(features, model.schema_)
+    limits = _percentiles(percentiles)
+    own = _own_values(values, columns, model.schema_)
+    rows = Rows.of(model, X)
+    weight = check_weight(sample_weight, rows.table.n_rows)
+    answers = Answers.of(model, output)
+    by_recursion = _choose(method, _obstacle(model, answers, kind, weight))
+    axes = [
+        own_axis(model.schema_.columns[j], own[j])
+        if j in own
+        else axis_of(model.schema_.columns[j], rows.table.values(j), grid_resolution, limits)
+        for j in columns
+    ]
+    points, shape, threads = points_of(axes), tuple(len(axis.codes) for axis in axes), resolve_jobs(n_jobs)
+    if by_recursion:
+        average = marginal_scores(model._grove(), columns, points, threads)[answers.columns]
+        individual = None
+    else:
+        average, individual = _brute(rows, answers, columns, axes, points, weight, kind != "average", threads)
+        individual = None if individual is None else individual.reshape(*individual.shape[:2], *shape)
+    average = average.reshape(-1, *shape)
+    return PartialDependence(
+        tuple(axis.column.name for axis in axes),
+        tuple(axis.column.kind for axis in axes),
+        tuple(axis.labels for axis in axes),
+        tuple(axis.codes for axis in axes),
+        _centred(average, 1) if centred else average,
+        _centred(individual, 2) if centred and individual is not None else individual,
+        answers.names,
+        answers.kind,
+        bool(centred),
+        "recursion" if by_recursion else "brute",
+    )
+
+
+def _cell(value: Any) -> str:
+    """A value of the grid in a table."""
+    if isinstance(value, (float, np.floating)):
+        return plain_number(float(value), 2)
+    return str(value).removesuffix("T00:00:00.000000") if isinstance(value, np.datetime64) else one_line(value)
+
+
+def _columns(features: Any, schema: Schema) -> list[int]:
+    """One column or two different ones."""
+    wanted = list(features) if isinstance(features, (tuple, list, np.ndarray)) else [features]
+    found = [column_number(feature, schema, "features") for feature in wanted]
+    if len(found) not in (1, 2) or len(set(found)) != len(found):
+        raise InputError(
+            f"features={features!r} must be one column or a pair of different ones. Call partial_dependence once for "
+            "each of several columns."
+        )
+    return found
+
+
+def _percentiles(percentiles: Any) -> tuple[float, float]:
+    try:
+        low, high = (float(one) for one in percentiles)
+    except (TypeError, ValueError):
+        low, high = 1.0, 0.0
+    if not 0.0 <= low < high <= 1.0:
+        raise ParameterError(
+            f"percentiles={percentiles!r} is not allowed: it must be two increasing numbers from 0 to 1. Use "
+            "percentiles=(0, 1) for the whole range."
+        )
+    return low, high
+
+
+def _own_values(values: Any, columns: list[int], schema: Schema) -> dict[int, Any]:
+    """The user's grid by column number."""
+    if values is None:
+        return {}
+    if isinstance(values, Mapping):
+        own = {column_number(name, schema, "values"): item for name, item in values.items()}
+        strange = [schema.names[j] for j in own if j not in columns]
+        if strange:
+            raise InputError(f"values has a grid for {strange[0]!r}, which is not among the features. Leave it out.")
+        return own
+    if len(columns) > 1:
+        raise InputError(
+            "values must be a mapping from columns to values if there are two features, such as "
+            f"{{{schema.names[columns[0]]!r}: […], {schema.names[columns[1]]!r}: […]}}."
+        )
+    return {columns[0]: values}
+
+
+def _obstacle(model: Any, answers: Answers, kind: str, weight: Floats | None) -> str | None:
+    """Why recursion does not apply, if it does not."""
+    if kind != "average":
+        return f"kind={kind!r} asks for the curve of every row, but recursion knows averages only"
+    if weight is not None:
+        return "sample_weight is given, but recursion averages over the rows of training"
+    if not is_sum(model):
+        return f"{type(model).__name__} predicts the median of its learners, not their sum"
+    if not model._is_all_trees:
+        return f"this {type(model).__name__} has estimators inside that are no trees of Sapwood"
+    if answers.columns is None:
+        return f"output={answers.kind!r} is no sum over the trees of this {type(model).__name__}; output='score' is"
+    return None
+
+
+def _choose(method: str, obstacle: str | None) -> bool:
+    """Whether to use recursion."""
+    if method == "recursion" and obstacle is not None:
+        raise ParameterError(f"method='recursion' is not allowed here: {obstacle}. Use method='brute'.")
+    return method != "brute" and obstacle is None
+
+
+def _brute(
+    rows: Rows,
+    answers: Answers,
+    columns: list[int],
+    axes: list[Axis],
+    points: Floats,
+    weight: Floats | None,
+    keep: bool,
+    n_jobs: int,
+) -> tuple[Floats, Floats | None]:
+    """Averages (outputs, points) and, if they are to be kept, the answers for each row (outputs, rows, points)."""
+    n_rows, dtype = rows.table.n_rows, rows.table.dtype
+
+    def said(point: Floats) -> Floats:
+        cells = zip(columns, axes, point.tolist(), strict=True)
+        return answers.read(rows.replace({j: axis.cells(code, n_rows, dtype) for j, axis, code in cells}))
+
+    def mean(answer: Floats) -> Floats:
+        return np.asarray(np.average(answer, axis=1, weights=weight))
+
+    def averaged(point: Floats) -> Floats:
+        return mean(said(point))
+
+    if keep:
+        individual = np.stack(run_all([partial(said, point) for point in points], n_jobs), axis=2)
+        return mean(individual), individual
+    return np.stack(run_all([partial(averaged, point) for point in points], n_jobs), axis=1), None
+
+
+def _centred(curves: Floats, n_axes: int) -> Floats:
+    """Curves less their value at the first point."""
+    first = curves.reshape(*curves.shape[:n_axes], -1)[..., 0]
+    return curves - first.reshape(first.shape + (1,) * (curves.ndim - n_axes))

@@ -1,0 +1,164 @@
+"""Trees as rules: one for each leaf, IF conditions THEN what the leaf says."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sapwood.explain.conditions import Conditions
+from sapwood.explain.frame import make_frame
+from sapwood.explain.model import classes_of_tree, plain, score_title, scores_per_round
+from sapwood.explain.numbering import member_number
+from sapwood.grove import Member
+from sapwood.parameters import Interval, Nothing, check_parameters
+from sapwood.show.fitted import require_model
+from sapwood.show.names import feature_names_for
+from sapwood.show.number import percent, plain_number
+from sapwood.show.prediction import class_shares, predicted
+from sapwood.show.value import level_text
+
+_RULES = {
+    "decimals": (Interval(int, low=0),),
+    "most": (Interval(int, low=1), Nothing(remedy="Use most=None for all rules.")),
+}
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A leaf: what holds for its rows, how many of the training rows it has, and what it says.
+
+    `prediction` is a class or number (a tuple if there are several outputs) and `shares` are those of the classes, one
+    tuple for each output. A tree of boosting adds its number to a score, which `about` names.
+    """
+
+    tree: int
+    leaf: int
+    conditions: tuple[str, ...]
+    prediction: Any
+    shares: tuple[tuple[float, ...], ...] | None
+    about: str | None
+    n_rows: int
+    weight: float
+    share: float
+    """Share of the tree's training rows, by weight."""
+
+    @property
+    def condition(self) -> str:
+        """All conditions in one sentence."""
+        return " AND ".join(self.conditions) or "always"
+
+    @property
+    def says(self) -> str:
+        """What the leaf says, in words."""
+        answers = self.prediction if isinstance(self.prediction, tuple) else (self.prediction,)
+        if self.shares is not None:
+            sure = [max(row) for row in self.shares]
+            return ", ".join(f"{level_text(a)} ({percent(s)})" for a, s in zip(answers, sure, strict=True))
+        if self.about is None:
+            return ", ".join(plain_number(answer, 3) for answer in answers)
+        sign = "+" if answers[0] >= 0 else ""
+        return f"{sign}{plain_number(answers[0], 3)} to the {self.about}"
+
+    def __str__(self) -> str:
+        rows = f"{self.n_rows} row{'s' if self.n_rows != 1 else ''}, {percent(self.share)}"
+        return f"IF {self.condition} THEN {self.says}  [{rows}]"
+
+
+@dataclass(frozen=True)
+class Rules(Sequence[Rule]):
+    """Rules of one or more trees, leaves from left to right, or those of most rows first."""
+
+    rules: tuple[Rule, ...]
+    class_names: tuple[tuple[Any, ...], ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.rules)
+
+    def __getitem__(self, at: Any) -> Any:
+        return self.rules[at]
+
+    def __iter__(self) -> Iterator[Rule]:
+        return iter(self.rules)
+
+    def __str__(self) -> str:
+        """One line for each rule, with the number of its tree if there are several."""
+        several = len({rule.tree for rule in self.rules}) > 1
+        return "\n".join(f"tree {rule.tree}: {rule}" if several else str(rule) for rule in self.rules)
+
+    def to_frame(self) -> Any:
+        """Rules as a data frame, ready for a file."""
+        return make_frame({name: [row[name] for row in self._rows()] for name in self._heads()})
+
+    def to_markdown(self) -> str:
+        """Rules as a table in Markdown."""
+        heads = ["tree", "if", "then", "n_rows", "share"]
+        lines = [[*(str(row[head]) for head in heads[:4]), percent(row["share"])] for row in self._rows()]
+        escaped = [[cell.replace("|", "\\|") for cell in line] for line in lines]
+        return "\n".join(f"| {' | '.join(line)} |" for line in [heads, ["---"] * len(heads), *escaped])
+
+    def _heads(self) -> list[str]:
+        shares = [f"share of {name}" for names in self._share_names() for name in names]
+        return ["tree", "leaf", "if", "then", "prediction", "n_rows", "weight", "share", *shares]
+
+    def _share_names(self) -> list[list[str]]:
+        several = len(self.class_names) > 1
+        return [
+            [f"output {o}: {label}" if several else str(label) for label in labels]
+            for o, labels in enumerate(self.class_names)
+        ]
+
+    def _rows(self) -> Iterator[dict[str, Any]]:
+        for rule in self.rules:
+            row = {"tree": rule.tree, "leaf": rule.leaf, "if": rule.condition, "then": rule.says}
+            row |= {"prediction": rule.prediction, "n_rows": rule.n_rows, "weight": rule.weight, "share": rule.share}
+            for names, shares in zip(self._share_names(), rule.shares or (), strict=False):
+                row |= {f"share of {name}": share for name, share in zip(names, shares, strict=True)}
+            yield row
+
+
+def trees_as_rules(
+    model: Any, *, tree: Any = None, feature_names: Any = None, decimals: int = 2, most: int | None = None
+) -> Rules:
+    """One rule for each leaf: "IF a <= 3 AND b in {x, y} THEN yes (80 %)".
+
+    Conditions on the same column are merged into one. "or missing" is said only of columns that had missing values in
+    training; levels that were unknown to training go where missing values go.
+
+    Args:
+        model: any fitted model whose members are trees of this library.
+        tree: number of one tree, or (round, score) for boosting, the score by number or class name; None takes all.
+        feature_names: names to use instead of those seen in fit.
+        decimals: least number of decimals of thresholds; they get more where fewer would make two look alike.
+        most: keep so many rules, those of most rows (by share of their tree) first.
+    """
+    check_parameters("trees_as_rules", _RULES, {"decimals": decimals, "most": most})
+    require_model(model)
+    names = feature_names_for(feature_names, model.schema_)
+    grove = model._grove()
+    chosen = range(len(grove)) if tree is None else [member_number(tree, model)]
+    found = (rule for t in chosen for rule in _rules_of(model, t, grove.member(t), names, decimals))
+    rules = tuple(found) if most is None else tuple(heapq.nsmallest(most, found, key=lambda rule: -rule.share))
+    labels = classes_of_tree(model, grove.member(chosen[0]).tree)
+    return Rules(rules, tuple(tuple(map(plain, own)) for own in labels))
+
+
+def _rules_of(model: Any, t: int, member: Member, names: list[str], decimals: int) -> Iterator[Rule]:
+    tree, labels, per_round = member.tree, classes_of_tree(model, member.tree), scores_per_round(model)
+    conditions = Conditions(tree, model.schema_, names, decimals)
+    about = None if per_round is None else score_title(model, member.column)
+    for k, leaf in enumerate(conditions.boxes.leaves.tolist()):
+        shares = tuple(tuple(row.tolist()) for row in class_shares(tree, leaf)) if labels else None
+        weight = float(tree.weighted_n_node_samples[leaf])
+        yield Rule(
+            t,
+            leaf,
+            conditions.of_leaf(k),
+            predicted(tree, labels, leaf),
+            shares,
+            about,
+            int(tree.n_node_samples[leaf]),
+            weight,
+            weight / float(tree.weighted_n_node_samples[0]),
+        )

@@ -1,0 +1,132 @@
+"""What Shapley values are handed over as."""
+
+from __future__ import annotations
+
+import numbers
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sapwood.errors import MissingExtraError, ParameterError
+from sapwood.explain.display import seconds_and_words
+from sapwood.show.names import one_line
+from sapwood.show.number import number_text
+
+Floats = NDArray[np.float64]
+SHOWN_FEATURES = 10
+
+
+@dataclass(frozen=True, eq=False)
+class _Shap:
+    """What values of features and of pairs share; with several outputs, they are the last axis of the numbers."""
+
+    values: Floats
+    base_values: Floats  # (rows,), or (rows, outputs)
+    data: NDArray[Any]  # (rows, features), for display: numbers, or objects if there are categories, dates or durations
+    feature_names: tuple[str, ...]
+    output_names: tuple[Any, ...]
+    opposite: tuple[Any, ...] = ()  # the other of two classes that share one score: its values are the negatives
+
+    @property
+    def n_outputs(self) -> int:
+        """Number of scores that are explained."""
+        return len(self.output_names)
+
+    def for_output(self, output: Any) -> Self:
+        """The part about one output, by its name (such as a class) or its position; if names are numbers, by name."""
+        k = self._number_of(output)
+        if self.n_outputs == 1:
+            return self
+        values, base_values = self.values[..., k], self.base_values[:, k]
+        return replace(self, values=values, base_values=base_values, output_names=(self.output_names[k],))
+
+    def mean_abs(self) -> Floats:
+        """Mean size of the values over the rows."""
+        return np.asarray(np.abs(self.values).mean(axis=0))
+
+    def _number_of(self, output: Any) -> int:
+        if output in self.output_names:
+            return self.output_names.index(output)
+        # where names are numbers, 0 may be meant as a name that there is not: a position would be a silent mistake
+        by_position = not any(isinstance(name, numbers.Real) for name in self.output_names)
+        is_number = isinstance(output, numbers.Integral) and not isinstance(output, bool)
+        if by_position and is_number and -self.n_outputs <= output < self.n_outputs:
+            return int(output) % self.n_outputs
+        if output in self.opposite:
+            raise ParameterError(
+                f"output={output!r} is not allowed: the values are about the score of {self.output_names[0]!r}, and "
+                f"those of {output!r} are their negatives. Use output={self.output_names[0]!r}."
+            )
+        number = f", or a number from 0 to {self.n_outputs - 1}" if by_position else ""
+        raise ParameterError(
+            f"output={output!r} is not allowed: it must be one of {', '.join(map(repr, self.output_names))}{number}."
+        )
+
+    def _title(self, what: str) -> str:
+        rows, features = self.data.shape
+        outputs = ", ".join(one_line(name) for name in self.output_names)
+        return f"{what}: {rows} rows, {features} features, output {outputs}"
+
+
+@dataclass(frozen=True, eq=False)
+class ShapValues(_Shap):
+    """Shapley values (rows, features), or (rows, features, outputs): a row's sum and its base value are its score."""
+
+    def to_shap(self) -> Any:
+        """The same as a `shap.Explanation`, for the plots of the package shap."""
+        try:
+            import shap
+        except ImportError as error:
+            raise MissingExtraError(
+                "to_shap needs the package shap, which is not installed. Install it with: pip install shap"
+            ) from error
+        names = None if self.n_outputs == 1 else [str(name) for name in self.output_names]
+        data, words = seconds_and_words(self.data)
+        return shap.Explanation(
+            self.values.copy(),
+            base_values=self.base_values.copy(),
+            data=data,
+            display_data=words,
+            feature_names=list(self.feature_names),
+            output_names=names,
+        )
+
+    def __str__(self) -> str:
+        """Features by the mean size of their values, the largest first; sizes of outputs are added up."""
+        size = self.mean_abs().reshape(len(self.feature_names), -1).sum(axis=1)
+        order = np.argsort(-size, kind="stable")
+        shown = [(one_line(self.feature_names[j]), number_text(float(size[j]), 4)) for j in order[:SHOWN_FEATURES]]
+        width = max(len(name) for name, _ in shown)
+        lines = [f"  {name:<{width}}  {text}" for name, text in shown]
+        rest = len(order) - len(shown)
+        more = [f"  … {rest} more"] if rest else []
+        return "\n".join([self._title("Shapley values"), "  mean size:", *lines, *more])
+
+
+@dataclass(frozen=True, eq=False)
+class ShapInteractions(_Shap):
+    """Shapley interaction values (rows, features, features), with several outputs a fourth axis.
+
+    A pair's value is shared by its two entries; the diagonal is what features do alone. A row of the matrix sums up to
+    the Shapley value of its feature.
+    """
+
+    def summed(self) -> ShapValues:
+        """The Shapley values of the features."""
+        values = self.values.sum(axis=2)
+        return ShapValues(values, self.base_values, self.data, self.feature_names, self.output_names, self.opposite)
+
+    def __str__(self) -> str:
+        """Pairs by the mean size of their values, both entries together, the largest first."""
+        n = len(self.feature_names)
+        size = self.mean_abs().reshape(n, n, -1).sum(axis=2)
+        first, second = np.triu_indices(n, 1)
+        order = np.argsort(-size[first, second], kind="stable")[:SHOWN_FEATURES]
+        pairs = [(first[k], second[k]) for k in order]
+        names = [f"{one_line(self.feature_names[i])} × {one_line(self.feature_names[j])}" for i, j in pairs]
+        width = max(map(len, names), default=0)
+        texts = [number_text(2.0 * float(size[pair]), 4) for pair in pairs]
+        lines = [f"  {name:<{width}}  {text}" for name, text in zip(names, texts, strict=True)]
+        return "\n".join([self._title("Shapley interaction values"), "  mean size of pairs:", *lines])

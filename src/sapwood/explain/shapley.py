@@ -1,0 +1,258 @@
+"""Shapley values of the scores of a grove: which games are played, block by block of rows.
+
+A game says which kernels a tree needs. Every sum is made in the order of the trees and no row knows of another, so
+values are the same to the last bit for any number of threads and whichever rows are explained together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sapwood.explain.quadrature import deficit, edge_coefficients, gauss_rule, surplus
+from sapwood.explain.tree_paths import TreePaths
+from sapwood.grove import Grove
+from sapwood.kernels.interactions import add_interactions
+from sapwood.kernels.interventional import add_interventional
+from sapwood.kernels.shapley import add_shapley_values
+from sapwood.kernels.vectors import LANES
+from sapwood.table.table import Table
+from sapwood.threads import blocks, run_all
+
+Array = NDArray[Any]
+Floats = NDArray[np.float64]
+Add = Callable[[NDArray[np.uint8], Floats], None]
+"""Adds a tree's values to (width, …, rows), given the sides of the rows."""
+
+_SINGLE = np.dtype(np.float32)
+MOST_ROWS = 1 << 10  # of a block
+MOST_CELLS = 1 << 21  # of a block's sides, cells and values each
+MOST_COEFFICIENTS = 1 << 21  # of the trees that are prepared at a time
+
+
+class Game(Protocol):
+    """What is averaged over, and what is asked."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Shape of the values of a row."""
+
+    @property
+    def n_lanes(self) -> int:
+        """Rows that the kernel takes together; the rows of a block are filled up to a multiple."""
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The least type that cells must have."""
+
+    def expectation(self, paths: TreePaths) -> Floats:
+        """What a tree says when all features are absent."""
+
+    def prepare(self, paths: TreePaths) -> Add:
+        """All that does not depend on the rows."""
+
+
+@dataclass(frozen=True, eq=False)
+class Explained:
+    """Values (rows, …, columns), the scores (columns) they start from, and the scores (rows, columns) they lead to."""
+
+    values: Floats
+    base: Floats
+    scores: Floats
+
+
+@dataclass(frozen=True)
+class PathDependent:
+    """Values of features; absent ones are averaged over training rows, along the trees."""
+
+    n_features: int
+    n_lanes: int = LANES
+    dtype: np.dtype[Any] = _SINGLE
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """A value for each feature."""
+        return (self.n_features,)
+
+    def expectation(self, paths: TreePaths) -> Floats:
+        """Mean over the training rows."""
+        return paths.expectation()
+
+    def prepare(self, paths: TreePaths) -> Add:
+        """Products and sums at the points of a rule that is exact for the longest path."""
+        rule = gauss_rule(paths.n_features - 1)
+        coefficients = edge_coefficients(paths.nodes, rule.points)
+        room = paths.n_depths, len(rule.points), LANES
+
+        def add(sides: NDArray[np.uint8], out: Floats) -> None:
+            met = np.empty(paths.n_depths, dtype=np.uint64)
+            products, sums = np.empty(room), np.zeros((room[0], paths.width, *room[1:]))
+            scratch = met, products, sums
+            add_shapley_values(paths.nodes, coefficients, rule.weights, paths.words, sides, *scratch, out)
+
+        return add
+
+
+@dataclass(frozen=True)
+class Interactions:
+    """Values of pairs of features, the lower first; `completed_pairs` makes symmetric matrices of them."""
+
+    n_features: int
+    n_lanes: int = LANES
+    dtype: np.dtype[Any] = _SINGLE
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """A value for each pair."""
+        return (self.n_features, self.n_features)
+
+    def expectation(self, paths: TreePaths) -> Floats:
+        """Mean over the training rows."""
+        return paths.expectation()
+
+    def prepare(self, paths: TreePaths) -> Add:
+        """As for values, and the effect of each edge at each point."""
+        rule = gauss_rule(paths.n_features - 1)
+        coefficients = edge_coefficients(paths.nodes, rule.points)
+        above, below = surplus(paths.nodes, rule.points), deficit(rule.points)
+        room = paths.n_depths, len(rule.points), LANES
+
+        def add(sides: NDArray[np.uint8], out: Floats) -> None:
+            met = np.empty(paths.n_depths, dtype=np.uint64)
+            products, effects, scaled = np.empty(room), np.empty(room), np.empty(room[1:])
+            places = np.empty((3, paths.n_depths), dtype=np.int64)
+            edges = coefficients, above, below, rule.weights
+            scratch = met, products, effects, scaled, places
+            add_interactions(paths.nodes, *edges, paths.words, sides, *scratch, out)
+
+        return add
+
+
+@dataclass(frozen=True, eq=False)
+class Interventional:
+    """Values of features; absent ones are those of each row of a background, (rows, features)."""
+
+    background: Array
+    n_lanes: int = 1
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """That of the background: a float64 may be on the other side of a threshold than the nearest float32."""
+        return self.background.dtype
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """A value for each feature."""
+        return (int(self.background.shape[1]),)
+
+    def expectation(self, paths: TreePaths) -> Floats:
+        """Mean over the background."""
+        return np.asarray((paths.says(self._cells(paths)) / len(self.background)).sum(axis=0))  # sums may be too large
+
+    def prepare(self, paths: TreePaths) -> Add:
+        """Where the background goes."""
+        columns = np.array(self._cells(paths).T, order="C")  # a copy in any case: one kernel for arrays to write to
+        others = np.ascontiguousarray(paths.sides(columns).T)
+        weights = parting_weights(paths.n_features) / len(self.background)
+
+        def add(sides: NDArray[np.uint8], out: Floats) -> None:
+            owner, parted = np.zeros(out.shape[1], dtype=np.int8), np.empty(paths.n_depths, dtype=np.int32)
+            gain, loss = np.empty((2, paths.width))
+            kept = np.empty((paths.n_depths, 2, paths.width))
+            scratch = owner, parted, gain, loss, kept
+            rows = np.ascontiguousarray(sides.T)
+            add_interventional(paths.nodes, paths.children, weights, paths.words, rows, others, *scratch, out)
+
+        return add
+
+    def _cells(self, paths: TreePaths) -> Array:
+        return self.background.astype(paths.dtype, copy=False)
+
+
+def parting_weights(n_features: int) -> Floats:
+    """(a - 1)! b! / (a + b)! for up to so many features of the row, a, and of the other, b; 0 where a is 0."""
+    out = np.zeros((n_features + 1, n_features + 1))
+    a = np.arange(1, n_features + 1)
+    out[1:, 0] = 1.0 / a
+    for b in range(1, n_features + 1):
+        out[1:, b] = out[1:, b - 1] * b / (a + b)
+    return out
+
+
+def completed_pairs(pairs: Floats, single: Floats) -> Floats:
+    """Interaction values (rows, features, features, columns): pairs are shared by two entries.
+
+    On the diagonal is what is left of a feature's own value.
+    """
+    out = (pairs + pairs.swapaxes(1, 2)) / 2.0
+    feature = np.arange(out.shape[1])
+    out[:, feature, feature] = single - out.sum(axis=2)
+    return out
+
+
+def play(game: Game, grove: Grove, table: Table, stop_at_unseen: bool, n_jobs: int) -> Explained:
+    """The values of all rows of a table."""
+    values = np.zeros((table.n_rows, *game.shape, grove.n_columns))
+    scores = np.repeat(grove.base[None, :], table.n_rows, axis=0)
+    base = grove.base.copy()
+    for trees in _batches(grove, np.result_type(table.dtype, game.dtype), stop_at_unseen):
+        for paths in trees:
+            base[paths.columns] += game.expectation(paths)
+        adds = run_all([partial(game.prepare, paths) for paths in trees], n_jobs)
+        add = partial(_add_block, game, list(zip(trees, adds, strict=True)), table, values, scores)
+        n_cells = max(table.n_features, values[0].size, *(paths.n_steps for paths in trees))
+        size = _block_rows(table.n_rows, n_cells, n_jobs)
+        run_all([partial(add, *block) for block in blocks(table.n_rows, size)], n_jobs)
+    return Explained(values / grove.divisor, base / grove.divisor, scores / grove.divisor)
+
+
+def _batches(grove: Grove, dtype: np.dtype[Any], stop_at_unseen: bool) -> Iterator[list[TreePaths]]:
+    """Some trees at a time, so that large forests do not take memory for all of their coefficients."""
+    batch: list[TreePaths] = []
+    size = 0
+    for member in grove:
+        paths = TreePaths.of(member, dtype, stop_at_unseen)
+        batch.append(paths)
+        size += len(paths.nodes) * max(1, paths.n_features)
+        if size >= MOST_COEFFICIENTS:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch
+
+
+def _block_rows(n_rows: int, n_cells: int, n_jobs: int) -> int:
+    """A multiple of the lanes: few enough rows for memory, `n_cells` each, and for all threads to have some."""
+    rows = min(MOST_ROWS, MOST_CELLS // n_cells, -(-n_rows // (2 * n_jobs)))
+    return _up_to_multiple(max(1, rows), LANES)
+
+
+def _add_block(
+    game: Game,
+    trees: list[tuple[TreePaths, Add]],
+    table: Table,
+    values: Floats,
+    scores: Floats,
+    start: int,
+    stop: int,
+) -> None:
+    """Values and scores of some rows; OUT values, scores."""
+    cells = table.block(start, stop).astype(trees[0][0].dtype, copy=False)
+    n_rows = len(cells)
+    columns = np.zeros((cells.shape[1], _up_to_multiple(n_rows, game.n_lanes)), dtype=cells.dtype)
+    columns[:, :n_rows] = cells.T
+    sums = np.zeros((values.shape[-1], *game.shape, columns.shape[1]))
+    for paths, add in trees:
+        scores[start:stop, paths.columns] += paths.says(cells)
+        if paths.n_steps:
+            add(paths.sides(columns), sums[paths.columns])
+    values[start:stop] += np.moveaxis(sums[..., :n_rows], (0, -1), (-1, 0))
+
+
+def _up_to_multiple(count: int, of: int) -> int:
+    return -(-count // of) * of

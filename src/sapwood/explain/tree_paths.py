@@ -1,0 +1,112 @@
+"""The paths of one tree of a grove, as Shapley kernels take them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sapwood.grove import Member
+from sapwood.kernels.paths import PATH_NODE, lay_paths
+from sapwood.kernels.sides import find_sides
+from sapwood.predictor import Descent
+from sapwood.table.column import read_only
+from sapwood.tree import Tree
+
+Array = NDArray[Any]
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class TreePaths:
+    """Nodes in preorder with what the ways to them are, the words of the tree's own nodes, and how rows find a way."""
+
+    nodes: Array  # PATH_NODE
+    children: NDArray[np.int32]  # (nodes, left, right, stop)
+    words: Floats
+    column: int
+    descent: Descent
+    stop_at_unseen: bool
+
+    @classmethod
+    def of(cls, member: Member, dtype: np.dtype[Any], stop_at_unseen: bool) -> TreePaths:
+        """The paths of a member for cells of a type."""
+        tree = member.tree
+        stops = (tree.subset_start >= 0) & stop_at_unseen
+        size = tree.node_count + int(np.count_nonzero(stops))
+        nodes, children = np.empty(size, dtype=PATH_NODE), np.empty((size, 3), dtype=np.int32)
+        parent = np.empty(tree.node_count, dtype=np.int32)
+        left, right = tree.children_left, tree.children_right
+        lay_paths(left, right, tree.feature, cover_ratios(tree), stops, parent, nodes, children)
+        # The compiler makes two kernels of arrays that may be written and those that may not: one of them is enough
+        words = np.array(member.words, order="C")
+        return cls(nodes, children, words, member.column, Descent.of(tree, dtype), stop_at_unseen)
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Type of the cells."""
+        return self.descent.steps["threshold"].dtype
+
+    @property
+    def width(self) -> int:
+        """Words of a node."""
+        return int(self.words.shape[1])
+
+    @property
+    def columns(self) -> slice:
+        """Where the words go."""
+        return slice(self.column, self.column + self.width)
+
+    @property
+    def n_steps(self) -> int:
+        """Number of inner nodes."""
+        return len(self.descent.steps)
+
+    @cached_property
+    def n_depths(self) -> int:
+        """Depths that occur, the root's included."""
+        return int(self.nodes["depth"].max()) + 1
+
+    @cached_property
+    def n_features(self) -> int:
+        """Most distinct features on a path."""
+        return int(self.nodes["n_features"].max())
+
+    def expectation(self) -> Floats:
+        """What the tree says on average over its training rows."""
+        leaves = self.nodes[self.nodes["is_leaf"] == 1]
+        total: Floats = (leaves["reach"][:, None] * self.words[leaves["node"]]).sum(axis=0)
+        return total
+
+    def sides(self, columns: Array) -> NDArray[np.uint8]:
+        """Side of every row at every step, (steps, rows), from cells as (columns, rows)."""
+        out = np.empty((self.n_steps, columns.shape[1]), dtype=np.uint8)
+        find_sides(self.descent.steps, self.descent.levels, columns, self.stop_at_unseen, out)
+        return out
+
+    def says(self, cells: Array) -> Floats:
+        """What the tree says about rows, (rows, width)."""
+        said: Floats = self.words[self.descent.leaves(read_only(cells), self.stop_at_unseen)]
+        return said
+
+
+def cover_ratios(tree: Tree) -> Floats:
+    """Share of its parent's training rows that each node has, by weight.
+
+    Where weights of siblings sum up to nothing (leaves of boosting without curvature), rows are counted, and where
+    there are none, siblings share alike.
+    """
+    ratios = np.ones(tree.node_count)
+    inner = np.flatnonzero(tree.children_left >= 0)
+    left, right = tree.children_left[inner], tree.children_right[inner]
+    own, other = tree.weighted_n_node_samples[left], tree.weighted_n_node_samples[right]
+    empty = ~(own + other > 0)
+    if empty.any():
+        own = np.where(empty, tree.n_node_samples[left], own)
+        other = np.where(empty, tree.n_node_samples[right], other)
+        own, other = (np.where(own + other > 0, each, 1.0) for each in (own, other))
+    ratios[left], ratios[right] = own / (own + other), other / (own + other)
+    return ratios

@@ -1,0 +1,62 @@
+"""Shapley values of a tree whose absent features are taken from another row, one of a background sample.
+
+The row and the other go down together. Where they part, both ways are followed: on one the feature is the row's, on the
+other it is the other's, for good. A leaf v that is reached by a features of the row and b of the other counts for the
+former v (a - 1)! b! / (a + b)! each, and for the latter the negative of v a! (b - 1)! / (a + b)!. The sums of these
+over the leaves below come back up to where the rows parted.
+"""
+
+from __future__ import annotations
+
+from sapwood.kernels._jit import lean_kernel
+from sapwood.kernels.sides import LEFT
+
+NOBODY, ROW, OTHER = 0, 1, 2  # whose a feature is
+
+
+@lean_kernel
+def add_interventional(nodes, children, weights, words, sides, others, owner, parted, gain, loss, kept, out):
+    """Add up a tree's Shapley values of rows against each row of a background.
+
+    `weights[a, b]` is (a - 1)! b! / (a + b)!, `sides` and `others` are (rows, steps) of either.
+    SCRATCH owner (features, all NOBODY, also afterwards), parted (depths), gain and loss (width), kept (depths, 2,
+    width); OUT out (width, features, rows).
+    """
+    width = words.shape[1]
+    for row in range(len(sides)):
+        for other in range(len(others)):
+            at, depth, n_own, n_other = 0, 0, 0, 0
+            climbing = False
+            while not climbing:
+                while nodes[at].is_leaf == 0:
+                    ask = nodes[children[at, LEFT]]
+                    own_side, other_side = sides[row, ask.step], others[other, ask.step]
+                    if own_side == other_side or owner[ask.feature] == ROW:
+                        at = children[at, own_side]
+                    elif owner[ask.feature] == OTHER:
+                        at = children[at, other_side]
+                    else:
+                        owner[ask.feature], parted[depth] = ROW, at
+                        n_own, depth = n_own + 1, depth + 1
+                        at = children[at, own_side]
+                for w in range(width):
+                    said = words[nodes[at].node, w]
+                    gain[w], loss[w] = said * weights[n_own, n_other], said * weights[n_other, n_own]
+                climbing = True
+                while climbing and depth > 0:
+                    at = parted[depth - 1]
+                    ask = nodes[children[at, LEFT]]
+                    if owner[ask.feature] == ROW:  # now the way of the other
+                        for w in range(width):
+                            kept[depth - 1, 0, w], kept[depth - 1, 1, w] = gain[w], loss[w]
+                        owner[ask.feature] = OTHER
+                        n_own, n_other = n_own - 1, n_other + 1
+                        at = children[at, others[other, ask.step]]
+                        climbing = False
+                    else:
+                        depth, n_other = depth - 1, n_other - 1
+                        owner[ask.feature] = NOBODY
+                        for w in range(width):
+                            out[w, ask.feature, row] += kept[depth, 0, w] - loss[w]
+                            gain[w] += kept[depth, 0, w]
+                            loss[w] += kept[depth, 1, w]

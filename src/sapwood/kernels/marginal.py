@@ -1,0 +1,62 @@
+"""Marginals: what a tree says on average if only some of its columns are known.
+
+A row that is known in these columns descends as usual there; at every other split it goes both ways, by the shares of
+the training rows that did.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from sapwood.kernels._jit import ONE, kernel, part
+from sapwood.kernels.records import Array
+
+
+class Splits(NamedTuple):
+    """The nodes of a tree in preorder."""
+
+    left: Array  # -1 for a leaf
+    right: Array
+    threshold: Array
+    missing_left: Array
+    subset_start: Array
+    subsets: Array
+    n_levels: Array  # of the column of each split
+    known: Array  # for each split, its column among the known ones, or -1
+    share_left: Array  # share of the training rows that went left
+
+
+@part
+def _goes_left(splits, node, x):
+    """Whether a known value goes left; levels that are none go where missing values go."""
+    start = splits.subset_start[node]
+    if start < 0:
+        return x <= splits.threshold[node] or (x != x and splits.missing_left[node])  # noqa: PLR0124 - NaN
+    if x >= 0.0 and x < splits.n_levels[node]:
+        level = np.uint32(x)
+        word = splits.subsets[np.uint32(start) + (level >> np.uint32(5))]
+        return (word >> (level & np.uint32(31))) & ONE != 0
+    return splits.missing_left[node]
+
+
+@kernel
+def add_marginals(splits, words, points, reach, out):
+    """Add what the tree says at each point, (points, known columns); OUT reach (nodes), out (points, words)."""
+    for p in range(len(points)):
+        reach[0] = 1.0
+        for node in range(len(splits.left)):
+            share, left = reach[node], splits.left[node]
+            if left < 0:
+                if share > 0.0:
+                    for k in range(words.shape[1]):
+                        out[p, k] += share * words[node, k]
+                continue
+            known = splits.known[node]
+            if known < 0:
+                to_left = share * splits.share_left[node]
+            else:
+                to_left = share if _goes_left(splits, node, points[p, known]) else 0.0
+            reach[left] = to_left
+            reach[splits.right[node]] = share - to_left

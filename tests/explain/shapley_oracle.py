@@ -1,0 +1,141 @@
+"""Shapley values by their definitions, slowly: the specification of all Shapley kernels."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from descent_cases import slow_leaf, trees
+from sapwood.explain.enumeration import shapley_of_game
+from sapwood.grove import Grove, Member
+from sapwood.tree import Tree
+
+Array = NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The little of a table that explanations need."""
+
+    cells: Array
+
+    @property
+    def n_rows(self) -> int:
+        return len(self.cells)
+
+    @property
+    def n_features(self) -> int:
+        return self.cells.shape[1]
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        return self.cells.dtype
+
+    def block(self, start: int, stop: int) -> Array:
+        return self.cells[start:stop]
+
+
+@st.composite
+def members(draw: st.DrawFn, categories: bool, width: int = 1) -> Member:
+    """A tree with covers, some of them zero, and words of its nodes, which are eighths."""
+    tree = draw(trees(categories))
+    covers = np.zeros(tree.node_count)
+    leaf_cover = st.sampled_from([0.0, 0.25, 1.0, 2.0, 5.0])
+    for node in range(tree.node_count - 1, -1, -1):
+        left, right = tree.children_left[node], tree.children_right[node]
+        covers[node] = draw(leaf_cover) if left < 0 else covers[left] + covers[right]
+    words = draw(st.lists(st.integers(-40, 40), min_size=width * tree.node_count, max_size=width * tree.node_count))
+    return Member(replace(tree, weighted_n_node_samples=covers), np.array(words, dtype=float).reshape(-1, width) / 8)
+
+
+def grove_of(*given: Member) -> Grove:
+    columns = max(member.column + member.words.shape[1] for member in given)
+    return Grove(np.zeros(columns), len(given), list(given).__getitem__)
+
+
+def games(expect: Callable[[set[int]], Array], n_features: int) -> Array:
+    """The worth of all subsets of the features."""
+    subsets = [{j for j in range(n_features) if number >> j & 1} for number in range(1 << n_features)]
+    return np.array([expect(subset) for subset in subsets])
+
+
+def along_tree(member: Member, row: Array, stop: bool) -> Callable[[set[int]], Array]:
+    """What the tree says if some features are known: at a split of another one, both ways by their covers."""
+    tree = member.tree
+
+    def expect(known: set[int], node: int = 0) -> Array:
+        children = [int(tree.children_left[node]), int(tree.children_right[node])]
+        if children[0] < 0:
+            return member.words[node]
+        if tree.feature[node] in known:
+            child = next_node(tree, node, row, stop)
+            return member.words[node] if child == node else expect(known, child)
+        left, right = shares(tree, *children)
+        return left * expect(known, children[0]) + right * expect(known, children[1])
+
+    return expect
+
+
+def shares(tree: Tree, left: int, right: int) -> tuple[float, float]:
+    for cover in (tree.weighted_n_node_samples, tree.n_node_samples):
+        total = float(cover[left] + cover[right])
+        if total > 0:
+            return cover[left] / total, cover[right] / total
+    return 0.5, 0.5
+
+
+def next_node(tree: Tree, node: int, row: Array, stop: bool) -> int:
+    """The child that a row goes to, or the node itself if it stops there."""
+    feature = int(tree.feature[node])
+    cell, n_levels = float(row[feature]), int(tree.n_levels[feature])
+    goes_left = bool(tree.missing_go_to_left[node])
+    if not np.isnan(cell) and not tree.is_subset_split(node):
+        goes_left = cell <= tree.threshold[node]
+    elif 0 <= cell < n_levels:
+        goes_left = int(cell) in tree.left_levels(node)
+    elif not np.isnan(cell) and stop:
+        return node
+    return int(tree.children_left[node] if goes_left else tree.children_right[node])
+
+
+def with_background(member: Member, row: Array, background: Array, stop: bool) -> Callable[[set[int]], Array]:
+    """Mean over the background of what the tree says about its rows with the known features of the row."""
+
+    def expect(known: set[int]) -> Array:
+        mixed = background.astype(np.float64)
+        mixed[:, list(known)] = row[list(known)]
+        leaves = [slow_leaf(member.tree, [float(cell) for cell in each], stop) for each in mixed]
+        return member.words[leaves].mean(axis=0)
+
+    return expect
+
+
+def values_of(games_of_rows: list[Array]) -> Array:
+    """Values (rows, features, words)."""
+    return np.array([shapley_of_game(worth) for worth in games_of_rows])
+
+
+def interactions_of(worth: Array) -> Array:
+    """Interaction values (features, features, words) of a game; the diagonal is what is left of the value."""
+    n = len(worth).bit_length() - 1
+    out = np.zeros((n, n, worth.shape[1]))
+    for i, j in combinations(range(n), 2):
+        for subset in range(1 << n):
+            if subset >> i & 1 or subset >> j & 1:
+                continue
+            size = subset.bit_count()
+            weight = math.factorial(size) * math.factorial(n - size - 2) / (2 * math.factorial(n - 1))
+            with_i, with_j = subset | 1 << i, subset | 1 << j
+            out[i, j] += weight * (worth[with_i | with_j] - worth[with_i] - worth[with_j] + worth[subset])
+        out[j, i] = out[i, j]
+    values = shapley_of_game(worth)
+    for i in range(n):
+        out[i, i] = values[i] - out[i].sum(axis=0)
+    return out
