@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sapwood.plot.label import wrapped
+from sapwood.plot.label import distinct, shortened, wrapped
 
 
 @pytest.mark.parametrize(
@@ -28,3 +28,35 @@ def test_no_piece_is_much_too_long_and_nothing_is_lost(line, width):
     assert all(len(piece) <= width + 4 for piece in pieces)
     keep = str.maketrans("", "", " \u00a0≤<=")
     assert "".join(pieces).translate(keep) == line.translate(keep)
+
+
+LONG = [
+    f"a rather long column name, {what} per hour (measured)" for what in ("litres of water", "litres of waste", "gas")
+]
+
+
+def test_names_that_differ_in_their_middle_show_it():
+    labels = distinct([*LONG, "short"], 36)
+    assert labels == [
+        "a rather …f water per h…r (measured)",
+        "a rather …f waste per h…r (measured)",
+        "a rather …me, gas per h…r (measured)",
+        "short",
+    ]
+    assert max(map(len, labels)) <= 36
+
+
+def test_names_whose_ends_tell_them_apart_are_shortened_as_ever():
+    names = [f"{'x' * 50} {k}" for k in range(3)]
+    assert distinct(names, 20) == [shortened(name, 20) for name in names]
+
+
+def test_equal_names_stay_equal():
+    assert distinct([LONG[0]] * 2, 20) == [shortened(LONG[0], 20)] * 2
+
+
+@given(st.lists(st.text(alphabet="ab", max_size=60), max_size=30), st.integers(16, 36))
+def test_different_names_have_different_labels_that_fit(names, longest):
+    labels = distinct(names, longest)
+    assert len(set(labels)) == len(set(names))
+    assert all(len(label) <= longest for label in labels)

@@ -6,7 +6,8 @@ import pytest
 from sklearn.datasets import load_diabetes, load_iris
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from sapwood.errors import InputError, NotFittedError, ParameterError
+import sapwood
+from sapwood.errors import InputError, InputTypeError, NotFittedError, ParameterError
 from sapwood.plot import plot_decision_regions
 from sapwood.table import Table
 from show.stand_in_tree import StandInColumn, from_sklearn, grow, number_columns
@@ -144,7 +145,27 @@ def test_bad_targets_are_named():
     model, x, y = iris()
     with pytest.raises(InputError, match="y has 149 values, but X has 150 rows"):
         plot_decision_regions(model, x, y[1:])
-    with pytest.raises(InputError, match="y contains 5"):
+    with pytest.raises(InputError, match=r"y=None is not allowed.*Give one value per row"):
+        plot_decision_regions(model, x, None)
+    with pytest.raises(InputError, match=r"y has classes that the model does not know: \[5, 6, 7\]"):
         plot_decision_regions(model, x, y + 5)
     with pytest.raises(NotFittedError):
+        plot_decision_regions(sapwood.DecisionTreeClassifier(), x, y)
+    with pytest.raises(InputTypeError, match=r"estimator is a sklearn\.tree\.DecisionTreeClassifier, .* of Sapwood"):
         plot_decision_regions(DecisionTreeClassifier(), x, y)
+
+
+def test_points_of_levels_are_spread_around_them_whatever_the_seed_of_the_data():
+    rng = np.random.default_rng(0)
+    n = 300
+    rng.uniform(size=n)
+    codes = np.digitize(rng.uniform(size=n), [0.4, 0.8])
+    columns = [StandInColumn("x"), StandInColumn("city", "category", CITIES)]
+    model = grow((0, 0.5, ([3, 1],), ([0, 3],)), columns, ["no", "yes"])
+    x = np.array([[float(k), CITIES[code]] for k, code in enumerate(codes)], dtype=object)
+    ax = plot_decision_regions(model, x, model.predict(x), resolution=5)
+    up = np.concatenate([points.get_offsets()[:, 1] for points in ax.collections[1:]])
+    for code in range(3):
+        own = up[np.round(up) == code] - code
+        assert abs(own.mean()) < 0.07
+        assert np.ptp(own) > 0.45

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sapwood.plot.label import distinct
 from sapwood.plot.style import as_plain_text
 from sapwood.show.fitted import Column
-from sapwood.show.names import one_line
 from sapwood.show.value import value_text
 
 Floats = NDArray[np.float64]
@@ -19,7 +19,8 @@ _DAY = 86_400.0
 _MARGIN = 0.05
 _UNITS = ((_DAY, "d"), (3600.0, "h"), (60.0, "min"), (1.0, "s"))
 _MOST_LETTERS = 40  # on a horizontal axis; longer names of levels are slanted
-_LONGEST_LEVEL = 24
+LONGEST_LEVEL = 24
+_MANY_LEVELS, _MOST_LEVELS = 14, 40
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,7 @@ def make_axis(feature: int, column: Column, name: str, values: Floats, resolutio
     known = values[np.isfinite(values)]
     if column.kind in ("category", "boolean"):
         return _discrete(feature, column, name, values, np.unique(known[known >= 0]))
-    scale, unit = _scale(column.kind, known)
+    scale, unit = drawn_unit(column.kind, known)
     low, high = (known.min(), known.max()) if len(known) else (0.0, 1.0)
     margin = _MARGIN * (high - low) or 0.5 * scale
     edges = np.linspace(low - margin, high + margin, resolution + 1)
@@ -57,16 +58,11 @@ def _discrete(feature: int, column: Column, name: str, values: Floats, codes: Fl
     places = np.full(len(values), np.nan)
     inside = np.isin(values, codes)
     places[inside] = np.searchsorted(codes, values[inside])
-    ticks = tuple(_shortened(value_text(column, code)) for code in codes)
+    ticks = tuple(distinct([value_text(column, code) for code in codes], LONGEST_LEVEL))
     return Axis(feature, name, column.kind, codes, np.arange(len(codes) + 1, dtype=np.float64) - 0.5, places, ticks)
 
 
-def _shortened(text: str) -> str:
-    text = one_line(text)
-    return text if len(text) <= _LONGEST_LEVEL else f"{text[: _LONGEST_LEVEL - 1]}…"
-
-
-def _scale(kind: str, known: Floats) -> tuple[float, str]:
+def drawn_unit(kind: str, known: Floats) -> tuple[float, str]:
     """Length of the unit drawn: matplotlib counts dates in days."""
     if kind == "date":
         return _DAY, ""
@@ -79,25 +75,35 @@ def _scale(kind: str, known: Floats) -> tuple[float, str]:
 def label_axis(ax: Any, axis: Axis, horizontal: bool) -> None:
     """Name an axis of the picture and its ticks."""
     side = ax.xaxis if horizontal else ax.yaxis
+    as_plain_text((side.label,))
     side.set_label_text(axis.name)
     if axis.kind == "date":
-        _date_ticks(ax, side, horizontal)
+        _date_ticks(side)
     if axis.is_discrete:
-        side.set_ticks(range(len(axis.ticks)), axis.ticks)
-        side.set_tick_params(length=0)
-        as_plain_text(side.get_ticklabels())
-    if horizontal and sum(len(tick) for tick in axis.ticks) > _MOST_LETTERS:
-        ax.tick_params(axis="x", labelrotation=30)
-        for text in side.get_ticklabels():
-            text.set(ha="right", rotation_mode="anchor")
+        _level_ticks(side, axis.ticks, horizontal)
 
 
-def _date_ticks(ax: Any, side: Any, horizontal: bool) -> None:
+def _level_ticks(side: Any, ticks: tuple[str, ...], horizontal: bool) -> None:
+    """Name the levels, slanted if they are long, upright if they are many, and only some of very many."""
+    step = 1 + (len(ticks) - 1) // _MOST_LEVELS
+    side.set_ticks(range(0, len(ticks), step), ticks[::step])
+    side.set_tick_params(length=0)
+    texts = side.get_ticklabels()
+    as_plain_text(texts)
+    many = len(texts) > _MANY_LEVELS
+    for text in texts:
+        if many:
+            text.set_fontsize(8.0 if len(texts) < 2 * _MANY_LEVELS else 6.5)
+        if horizontal and sum(map(len, ticks)) > _MOST_LETTERS:
+            text.set(rotation=90 if many else 30, ha="right", va="center" if many else "top", rotation_mode="anchor")
+
+
+def _date_ticks(side: Any) -> None:
     from matplotlib import dates as untyped_dates
 
     dates: Any = untyped_dates
 
-    (ax.xaxis_date if horizontal else ax.yaxis_date)("UTC")
-    locator = dates.AutoDateLocator(maxticks=8)
+    # Not xaxis_date, which forgets the limits of maps that are drawn already
+    locator = dates.AutoDateLocator(tz="UTC", maxticks=8)
     side.set_major_locator(locator)
-    side.set_major_formatter(dates.ConciseDateFormatter(locator))
+    side.set_major_formatter(dates.ConciseDateFormatter(locator, tz="UTC"))

@@ -8,34 +8,26 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sapwood.errors import InputTypeError
-from sapwood.plot.style import ACCENT, FAINT, INK, PAPER, new_axes, style
+from sapwood.plot.parts import require_parts
+from sapwood.plot.style import ACCENT, FAINT, INK, PAPER, SIZE, draw_grid, label_axes, new_axes, style
 from sapwood.show.colour import NUMBER_COLOUR
 
 Floats = NDArray[np.float64]
 
-_SIZE = (7.5, 4.6)
 _PARTS = ("test_curve", "train_curve", "best_round", "top_round", "rule", "metric", "larger_is_better")
 
 
 def plot_boosting_cv(result: Any, ax: Any = None) -> Any:
     """Draw the mean metric of held-out and training rows over the rounds, mark the best round, and return the Axes."""
-    missing = [name for name in _PARTS if not hasattr(result, name)]
-    if missing:
-        raise InputTypeError(
-            f"result is a {type(result).__name__} without {', '.join(missing)}. Give what cross_validate_boosting "
-            "returns."
-        )
+    require_parts("result", result, _PARTS, "Give what cross_validate_boosting returns.")
     test, train = _Line.of(result.test_curve), _Line.of(result.train_curve)
     with style():
-        ax = new_axes(ax, _SIZE)
+        ax = new_axes(ax, SIZE)
         _draw_line(ax, train, FAINT, "training rows, mean ± standard error")
         _draw_line(ax, test, NUMBER_COLOUR, "held-out rows, mean ± standard error")
         _draw_choice(ax, test, result)
-        ax.set_xlabel("rounds")
-        ax.set_ylabel(f"cross-validated {result.metric}")
-        ax.grid(axis="y", color="#eeeeee", linewidth=0.8, zorder=0)
-        ax.set_axisbelow(True)
+        label_axes(ax, "rounds", f"cross-validated {result.metric}")
+        draw_grid(ax, "y")
         ax.legend(loc="best")
     return ax
 

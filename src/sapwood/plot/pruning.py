@@ -8,14 +8,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sapwood.errors import InputError, InputTypeError
-from sapwood.plot.style import ACCENT, FAINT, INK, PAPER, new_axes, style
+from sapwood.errors import InputError
+from sapwood.plot.parts import require_parts
+from sapwood.plot.style import ACCENT, FAINT, INK, PAPER, SIZE, draw_grid, label_axes, new_axes, style
 from sapwood.show.colour import NUMBER_COLOUR
 
 Floats = NDArray[np.float64]
 
-_SIZE = (7.5, 4.6)
 _MOST_TICKS = 9
+_MOST_BARS = 50  # more error bars would be a wall
+_MEAN = "mean ± standard error"
 _PARTS = ("alphas", "mean", "standard_error", "n_leaves", "chosen", "best", "rule", "score_name")
 
 
@@ -27,7 +29,7 @@ def plot_pruning(path: Any, ax: Any = None) -> Any:
     """
     curve = _Curve.of(path)
     with style():
-        ax = new_axes(ax, _SIZE)
+        ax = new_axes(ax, SIZE)
         _draw_curve(ax, curve)
         _draw_limit(ax, curve)
         _draw_marks(ax, curve)
@@ -48,11 +50,7 @@ class _Curve:
 
     @classmethod
     def of(cls, path: Any) -> _Curve:
-        missing = [name for name in _PARTS if not hasattr(path, name)]
-        if missing:
-            raise InputTypeError(
-                f"path is a {type(path).__name__} without {', '.join(missing)}. Give the result of prune_by_cv."
-            )
+        require_parts("path", path, _PARTS, "Give the result of prune_by_cv.")
         alphas, mean, error, leaves = (np.asarray(getattr(path, name), dtype=np.float64) for name in _PARTS[:4])
         lengths = [len(alphas), len(mean), len(error), len(leaves)]
         if len(set(lengths)) != 1 or lengths[0] == 0:
@@ -70,7 +68,11 @@ class _Curve:
 
 def _draw_curve(ax: Any, curve: _Curve) -> None:
     places = np.arange(len(curve.mean))
-    size = 4.0 if len(places) <= 60 else 2.0
+    if len(places) > _MOST_BARS:
+        low, high = curve.mean - curve.error, curve.mean + curve.error
+        ax.fill_between(places, low, high, color=NUMBER_COLOUR, alpha=0.2, linewidth=0, zorder=1)
+        ax.plot(places, curve.mean, color=NUMBER_COLOUR, linewidth=1.6, label=_MEAN, zorder=2)
+        return
     bars = ax.errorbar(
         places,
         curve.mean,
@@ -81,8 +83,8 @@ def _draw_curve(ax: Any, curve: _Curve) -> None:
         elinewidth=0.9,
         capsize=2,
         marker="o",
-        markersize=size,
-        label="mean ± standard error",
+        markersize=4.0,
+        label=_MEAN,
         zorder=2,
     )
     for part in bars[2]:
@@ -127,10 +129,8 @@ def _tree_words(curve: _Curve, index: int) -> str:
 def _label(ax: Any, curve: _Curve) -> None:
     ticks = _ticks(len(curve.mean))
     ax.set_xticks(ticks, [_short(curve.alphas[tick]) for tick in ticks])
-    ax.set_xlabel("alpha (stronger pruning to the right)")
-    ax.set_ylabel(f"cross-validated {curve.score_name}")
-    ax.grid(axis="y", color="#eeeeee", linewidth=0.8, zorder=0)
-    ax.set_axisbelow(True)
+    label_axes(ax, "alpha (stronger pruning to the right)", f"cross-validated {curve.score_name}")
+    draw_grid(ax, "y")
     ax.margins(x=0.03)
     top = ax.secondary_xaxis("top")
     top.set_xticks(ticks, [str(int(curve.n_leaves[tick])) for tick in ticks])
@@ -138,7 +138,8 @@ def _label(ax: Any, curve: _Curve) -> None:
     top.spines["top"].set_visible(False)
     handles, labels = ax.get_legend_handles_labels()
     # matplotlib lists error bars last
-    ax.legend(handles[-1:] + handles[:-1], labels[-1:] + labels[:-1], loc="best")
+    order = sorted(range(len(labels)), key=lambda k: labels[k] != _MEAN)
+    ax.legend([handles[k] for k in order], [labels[k] for k in order], loc="best")
 
 
 def _ticks(count: int) -> list[int]:
@@ -147,4 +148,5 @@ def _ticks(count: int) -> list[int]:
 
 
 def _short(alpha: float) -> str:
-    return f"{alpha:.2g}"
+    """Two digits, without a power of ten where it can be helped."""
+    return f"{float(f'{alpha:.2g}'):g}"

@@ -11,10 +11,12 @@ from numpy.typing import NDArray
 from sapwood.errors import InputError, ParameterError
 from sapwood.parameters import Interval, check_parameters
 from sapwood.plot.axis import Axis, label_axis, make_axis
+from sapwood.plot.draws import new_draws
 from sapwood.plot.grid import encoded, grid_table, row_count
-from sapwood.plot.style import INK, PAPER, new_axes, style
+from sapwood.plot.style import INK, PAPER, colour_bar, legend_beside, new_axes, pale_to_deep, style
+from sapwood.plot.truth import positions, require_known
 from sapwood.show.colour import class_colours, purity, rgb
-from sapwood.show.fitted import is_classifier, require_fitted
+from sapwood.show.fitted import is_classifier, require_model
 from sapwood.show.names import class_names_for, feature_names_for
 
 Floats = NDArray[np.float64]
@@ -43,7 +45,7 @@ def plot_decision_regions(
     most frequent level, of X. Classes are paler where the model is less certain.
     """
     check_parameters("plot_decision_regions", _RULES, {"resolution": resolution})
-    require_fitted(estimator)
+    require_model(estimator, "estimator")
     schema = estimator.schema_
     names = feature_names_for(feature_names, schema)
     classes = class_names_for(class_names, estimator)
@@ -96,20 +98,19 @@ def _feature(feature: Any, columns: list[str], names: list[str]) -> int:
 
 def _target(estimator: Any, y: Any, rows: int) -> NDArray[Any]:
     """Class positions, or numbers, of the rows."""
-    if estimator.tree_.n_outputs != 1:
-        count = estimator.tree_.n_outputs
+    count = int(getattr(estimator, "n_outputs_", 1))
+    if count != 1:
         raise InputError(f"A map shows one target, but the model predicts {count}. Fit a model to one of them.")
+    if y is None:
+        raise InputError("y=None is not allowed: the rows are drawn by their target. Give one value per row of X.")
     target = np.asarray(y).ravel()
     if len(target) != rows:
         raise InputError(f"y has {len(target)} values, but X has {rows} rows. Give one value per row.")
     if not is_classifier(estimator):
         return target.astype(np.float64)
-    position = {label: index for index, label in enumerate(estimator.classes_.tolist())}
-    unknown = [label for label in target.tolist() if label not in position]
-    if unknown:
-        known = list(position)[:10]
-        raise InputError(f"y contains {unknown[0]!r}, which is no class of the model. Its classes are {known}.")
-    return np.array([position[label] for label in target.tolist()], dtype=np.intp)
+    classes, labels = estimator.classes_.tolist(), target.tolist()
+    require_known("y", labels, classes)
+    return positions(labels, classes)
 
 
 def _draw_classes(ax: Any, shares: Floats, across: Axis, up: Axis, target: NDArray[Any], names: list[str]) -> None:
@@ -122,25 +123,22 @@ def _draw_classes(ax: Any, shares: Floats, across: Axis, up: Axis, target: NDArr
     for index, name in enumerate(names):
         here = shown[target[shown] == index]
         ax.scatter(*places[here].T, s=18, color=[colours[index]], edgecolors=PAPER, linewidths=0.5, label=name)
-    # Beside the map, where it hides no points
-    ax.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0.0, handletextpad=0.2)
+    legend_beside(ax)
 
 
 def _draw_numbers(ax: Any, values: Floats, across: Axis, up: Axis, target: Floats) -> None:
     places, shown = _points(across, up)
     both = np.concatenate([values, target[shown]])
-    limits = {"vmin": float(np.nanmin(both)), "vmax": float(np.nanmax(both)), "cmap": "viridis"}
+    limits = {"vmin": float(np.nanmin(both)), "vmax": float(np.nanmax(both)), "cmap": pale_to_deep()}
     image = values.reshape(len(up.centres), len(across.centres))
     mesh = ax.pcolormesh(across.edges, up.edges, image, rasterized=True, **limits)
-    ax.scatter(*places[shown].T, s=18, c=target[shown], edgecolors=PAPER, linewidths=0.6, **limits)
-    bar = ax.figure.colorbar(mesh, ax=ax, pad=0.02)
-    bar.outline.set_visible(False)
-    bar.set_label("prediction; points: y", color=INK)
+    ax.scatter(*places[shown].T, s=18, c=target[shown], edgecolors=INK, linewidths=0.6, **limits)
+    colour_bar(ax, mesh, "prediction; points: y")
 
 
 def _points(across: Axis, up: Axis) -> tuple[Floats, NDArray[np.intp]]:
     """Places of the rows, levels spread out, and the rows that have a place; of very many rows some."""
-    rng = np.random.default_rng(0)
+    rng = new_draws()
     count = len(across.places)
     spread = [rng.uniform(-_JITTER, _JITTER, count) * axis.is_discrete for axis in (across, up)]
     places = np.stack([across.places + spread[0], up.places + spread[1]], axis=1)

@@ -11,6 +11,13 @@ INK = "#333333"
 FAINT = "#9a9a9a"
 PAPER = "#ffffff"
 ACCENT = "#cc4433"
+GRID = "#eeeeee"
+NOTE = "#777777"
+SIZE = (7.5, 4.6)  # inches
+
+# Low to high; the middle is sand, since grey is for what is missing
+_LOW_TO_HIGH = ("#33639c", "#7fa3c7", "#dccfa6", "#dd8d6a", "#b8392e")
+_PALE_TO_DEEP = ("#f3eedf", "#b5cbd0", "#6f9cbd", "#3f659a", "#27346a")
 
 _STYLE = {
     "font.family": "sans-serif",
@@ -70,6 +77,65 @@ def require_axes(ax: Any) -> None:
             f"ax={ax!r} is not allowed: it must be one matplotlib Axes, or None for a new figure. "
             "Use fig, ax = plt.subplots() and pass ax."
         )
+
+
+def draw_grid(ax: Any, axis: str) -> None:
+    """Draw faint lines behind everything else."""
+    ax.grid(axis=axis, color=GRID, linewidth=0.8, zorder=0)
+    ax.set_axisbelow(True)
+
+
+def low_to_high() -> Any:
+    """Colours of points from low to high: both ends stand out, with any kind of colour vision."""
+    return _colour_map("low to high", _LOW_TO_HIGH)
+
+
+def pale_to_deep() -> Any:
+    """Colours of areas from low to high, ever darker."""
+    return _colour_map("pale to deep", _PALE_TO_DEEP)
+
+
+def _colour_map(name: str, colours: tuple[str, ...]) -> Any:
+    from matplotlib.colors import LinearSegmentedColormap
+
+    return LinearSegmentedColormap.from_list(name, colours)
+
+
+def colour_bar(ax: Any, mappable: Any, label: str, aspect: float = 25.0) -> Any:
+    """Add a bar that tells what the colours mean."""
+    bar = ax.figure.colorbar(mappable, ax=ax, pad=0.02, aspect=aspect)
+    bar.outline.set_visible(False)
+    bar.set_label(label, color=INK)
+    return bar
+
+
+def legend_beside(ax: Any, gap: float = 0.2) -> None:
+    """Put the legend where it hides nothing, and is not taken for data; `gap` is before its words, in letters."""
+    ax.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0.0, handletextpad=gap)
+
+
+def label_axes(ax: Any, across: str, up: str) -> None:
+    """Name both axes; axes that were given may have been made to read formulas."""
+    as_plain_text((ax.xaxis.label, ax.yaxis.label))
+    ax.set_xlabel(across)
+    ax.set_ylabel(up)
+
+
+def note(ax: Any, text: str) -> None:
+    """Write a small faint line above the top right corner of the picture, if there is something to say."""
+    if not text:
+        return
+    ax.annotate(
+        text,
+        (1, 1),
+        (0, 3),
+        xycoords="axes fraction",
+        textcoords="offset points",
+        ha="right",
+        va="bottom",
+        fontsize=8.0,
+        color=NOTE,
+    )
 
 
 def as_plain_text(texts: Any) -> None:

@@ -11,10 +11,11 @@ import numpy as np
 from sapwood.parameters import Interval, Nothing, Rule, check_parameters
 from sapwood.plot.label import wrapped
 from sapwood.plot.layout import Layout, Shape, Spacing, drawn_shape, tidy_layout
-from sapwood.plot.style import FAINT, INK, PAPER, pyplot, require_axes, style
-from sapwood.show.card import CARD_RULES, TRUNCATED, CardOptions, CardWriter
-from sapwood.show.colour import TRUNCATED_FILL, node_fills
-from sapwood.show.fitted import is_classifier, require_fitted
+from sapwood.plot.picked import picked_tree
+from sapwood.plot.style import FAINT, INK, NOTE, PAPER, as_plain_text, pyplot, require_axes, style
+from sapwood.show.card import CARD_RULES, GAIN, TRUNCATED, CardOptions, CardWriter
+from sapwood.show.colour import TRUNCATED_FILL, node_fills, score_fills
+from sapwood.show.fitted import is_classifier
 from sapwood.tree import LEAF, Tree
 
 _RULES: dict[str, tuple[Rule, ...]] = {**CARD_RULES, "fontsize": (Interval(float, low=0, closed="neither"), Nothing())}
@@ -32,7 +33,8 @@ _MOST_TRIALS = 12
 
 
 def plot_tree(
-    decision_tree: Any,
+    model: Any,
+    tree: int | tuple[int, int | str] | None = None,
     *,
     max_depth: int | None = None,
     feature_names: Any = None,
@@ -46,27 +48,34 @@ def plot_tree(
     precision: int = 3,
     ax: Any = None,
     fontsize: float | None = None,
-) -> list[Any]:
-    """Draw a tree and return the annotations of its nodes in preorder.
+) -> Any:
+    """Draw a single tree, or one tree of an ensemble, and return the Axes.
+
+    Trees of an ensemble are picked by number, in the order in which they were grown; for boosting with several scores
+    `tree` may also be a pair of a round and a score, such as `(0, "setosa")`. The values of boosted trees are what they
+    add to the score, learning rate included. The boxes of the nodes are the annotations of the Axes, in preorder.
 
     Without `ax`, a figure is made that is large enough for the tree, unless a figure of chosen size or with axes is
     current. The letters are as large as the boxes allow; edges are as wide as their share of the rows. Names default to
     those seen in fit; `class_names=False` leaves out the class.
     """
     check_parameters("plot_tree", _RULES, {name: value for name, value in locals().items() if name in _RULES})
-    require_fitted(decision_tree)
+    picked = picked_tree(model, tree)
     if ax is not None:
         require_axes(ax)
     options = CardOptions(feature_names, class_names, label, impurity, node_ids, proportion, precision)
-    tree = decision_tree.tree_
-    shape = drawn_shape(tree, max_depth)
-    labels = _labels(CardWriter(decision_tree, options), shape)
-    fills = node_fills(tree, is_classifier(decision_tree)) if filled else [PAPER] * tree.node_count
+    nodes = picked.estimator.tree_
+    shape = drawn_shape(nodes, max_depth)
+    labels = _labels(CardWriter(picked.estimator, options), shape)
+    fills = _fills(picked.estimator) if filled else [PAPER] * nodes.node_count
     with style():
         axes = _emptied(_current_axes(shape, labels, fontsize or _FONT) if ax is None else ax)
+        as_plain_text((axes.title,))
+        axes.set_title(picked.title, color=NOTE, fontsize=9.0)
         picture = _fitted(axes, shape, labels, fontsize)
-        _draw_edges(picture, tree, shape)
-        return _draw_boxes(picture, shape, labels, fills, rounded)
+        _draw_edges(picture, nodes, shape)
+        _draw_boxes(picture, shape, labels, fills, rounded)
+    return axes
 
 
 @dataclass(frozen=True)
@@ -74,6 +83,12 @@ class _Picture:
     axes: Any
     layout: Layout
     fontsize: float
+
+
+def _fills(estimator: Any) -> list[str]:
+    if estimator.criterion == GAIN:
+        return score_fills(estimator.tree_)
+    return node_fills(estimator.tree_, is_classifier(estimator))
 
 
 def _labels(cards: CardWriter, shape: Shape) -> list[str]:
@@ -185,10 +200,10 @@ def _draw_answer(picture: _Picture, answer: str, x: float, y: float) -> None:
     )
 
 
-def _draw_boxes(picture: _Picture, shape: Shape, labels: list[str], fills: list[str], rounded: bool) -> list[Any]:
+def _draw_boxes(picture: _Picture, shape: Shape, labels: list[str], fills: list[str], rounded: bool) -> None:
     shape_of_box = "round" if rounded else "square"
     size = f"pad={_PADDING},rounding_size=0.4" if rounded else f"pad={_PADDING}"
-    return [
+    for index, text in enumerate(labels):
         picture.axes.annotate(
             text,
             (picture.layout.x[index], picture.layout.y[index]),
@@ -204,5 +219,3 @@ def _draw_boxes(picture: _Picture, shape: Shape, labels: list[str], fills: list[
                 "linewidth": 0.8,
             },
         )
-        for index, text in enumerate(labels)
-    ]

@@ -1,0 +1,64 @@
+"""True and predicted classes of rows, for pictures of errors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sapwood.errors import InputError, InputTypeError, NotFittedError
+from sapwood.table.names import shorten
+
+
+def as_labels(argument: str, y: Any) -> list[Any]:
+    """One class for each row."""
+    if y is None:
+        raise InputError(f"{argument}=None is not allowed: give the true class of each row.")
+    labels = np.asarray(y)
+    if labels.ndim == 2 and labels.shape[1] == 1:
+        labels = labels[:, 0]
+    if labels.ndim != 1 or not len(labels):
+        raise InputError(f"{argument} has the shape {labels.shape}, but must have one class for each row.")
+    return list(labels.tolist())
+
+
+def check_length(name: str, count: int, other: str, expected: int) -> None:
+    """Raise unless two lists have the same length."""
+    if count != expected:
+        raise InputError(f"{name} has {count} values, but {other} has {expected} rows. Give one value per row.")
+
+
+def require_classifier(model: Any, method: str) -> None:
+    """Raise unless the model is a fitted classifier of one target with this method."""
+    owner = type(model).__name__
+    if isinstance(model, type):
+        raise InputTypeError(f"model is the class {model.__name__}, not a fitted model. Fit {model.__name__}() first.")
+    if not hasattr(model, "classes_"):
+        if hasattr(model, "fit") and not hasattr(model, "n_features_in_"):
+            raise NotFittedError(f"This {owner} is not fitted yet. Call fit(X, y) first.")
+        raise InputTypeError(f"model is a {owner}, but must be a fitted classifier.")
+    if isinstance(model.classes_, list):
+        raise InputError(
+            f"This {owner} predicts {len(model.classes_)} targets, but a picture shows one. Fit a model to one of them."
+        )
+    if not hasattr(model, method):
+        raise InputTypeError(f"model is a {owner} without {method}. Give a classifier that has it.")
+
+
+def require_known(argument: str, labels: Sequence[Any], classes: Sequence[Any]) -> None:
+    """Raise if a label is no class of the model: what a picture says of errors would be about something else."""
+    known = set(classes)
+    unknown = [label for label in dict.fromkeys(labels) if label not in known]
+    if unknown:
+        raise InputError(
+            f"{argument} has classes that the model does not know: {shorten(unknown)}. Its classes are "
+            f"{shorten(classes)}. Leave out these rows, or fit the model to all classes."
+        )
+
+
+def positions(labels: Sequence[Any], classes: Sequence[Any]) -> NDArray[np.intp]:
+    """Positions of labels among the classes; every label is one of them."""
+    place = {label: index for index, label in enumerate(classes)}
+    return np.array([place[label] for label in labels], dtype=np.intp)
