@@ -26,7 +26,19 @@ if TYPE_CHECKING:
     from sapwood.estimators.pruning import PruningChoice, prune_by_cv
     from sapwood.estimators.tree import DecisionTreeClassifier, DecisionTreeRegressor
     from sapwood.forest.permutation import PermutationImportance
-    from sapwood.plot import plot_decision_regions, plot_pruning, plot_tree
+    from sapwood.plot import (
+        plot_calibration,
+        plot_confusion_matrix,
+        plot_decision_regions,
+        plot_importance,
+        plot_learning_curves,
+        plot_oob_curve,
+        plot_partial_dependence,
+        plot_pruning,
+        plot_shap_summary,
+        plot_shap_waterfall,
+        plot_tree,
+    )
     from sapwood.show import decision_steps, explain_row, export_graphviz, export_text
 
 __version__ = "0.1.0"
@@ -58,13 +70,21 @@ _HOMES = {
     "explain_row": "sapwood.show",
     "export_graphviz": "sapwood.show",
     "export_text": "sapwood.show",
+    "plot_calibration": "sapwood.plot",
+    "plot_confusion_matrix": "sapwood.plot",
     "plot_decision_regions": "sapwood.plot",
+    "plot_importance": "sapwood.plot",
+    "plot_learning_curves": "sapwood.plot",
+    "plot_oob_curve": "sapwood.plot",
+    "plot_partial_dependence": "sapwood.plot",
     "plot_pruning": "sapwood.plot",
+    "plot_shap_summary": "sapwood.plot",
+    "plot_shap_waterfall": "sapwood.plot",
     "plot_tree": "sapwood.plot",
     "prune_by_cv": "sapwood.estimators.pruning",
     "tune_by_oob": "sapwood.estimators.oob_tuning",
 }
-_MODULES = ("errors", "plot", "show")
+_MODULES = ("errors", "explain", "plot", "show")
 
 __all__ = [
     "AdaBoostClassifier",
@@ -94,8 +114,16 @@ __all__ = [
     "explain_row",
     "export_graphviz",
     "export_text",
+    "plot_calibration",
+    "plot_confusion_matrix",
     "plot_decision_regions",
+    "plot_importance",
+    "plot_learning_curves",
+    "plot_oob_curve",
+    "plot_partial_dependence",
     "plot_pruning",
+    "plot_shap_summary",
+    "plot_shap_waterfall",
     "plot_tree",
     "prune_by_cv",
     "tune_by_oob",
