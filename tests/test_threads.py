@@ -257,6 +257,8 @@ class TestErrors:
             import os, signal, threading, time
             from sapwood.threads import run_all
 
+            signal.signal(signal.SIGINT, signal.default_int_handler)  # background jobs of a shell ignore it
+
             def interrupt():
                 time.sleep(0.3)
                 os.kill(os.getpid(), signal.SIGINT)

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         RandomForestRegressor,
     )
     from sapwood.estimators.gradient import GradientBoostingClassifier, GradientBoostingRegressor
+    from sapwood.estimators.model_file import fingerprint, load, save
     from sapwood.estimators.newton import NewtonBoostingClassifier, NewtonBoostingRanker, NewtonBoostingRegressor
     from sapwood.estimators.oob_tuning import OobChoice, tune_by_oob
     from sapwood.estimators.pruning import PruningChoice, prune_by_cv
@@ -70,6 +71,8 @@ _HOMES = {
     "explain_row": "sapwood.show",
     "export_graphviz": "sapwood.show",
     "export_text": "sapwood.show",
+    "fingerprint": "sapwood.estimators.model_file",
+    "load": "sapwood.estimators.model_file",
     "plot_calibration": "sapwood.plot",
     "plot_confusion_matrix": "sapwood.plot",
     "plot_decision_regions": "sapwood.plot",
@@ -82,9 +85,10 @@ _HOMES = {
     "plot_shap_waterfall": "sapwood.plot",
     "plot_tree": "sapwood.plot",
     "prune_by_cv": "sapwood.estimators.pruning",
+    "save": "sapwood.estimators.model_file",
     "tune_by_oob": "sapwood.estimators.oob_tuning",
 }
-_MODULES = ("errors", "explain", "plot", "show")
+_MODULES = ("errors", "explain", "interchange", "plot", "show")
 
 __all__ = [
     "AdaBoostClassifier",
@@ -114,6 +118,8 @@ __all__ = [
     "explain_row",
     "export_graphviz",
     "export_text",
+    "fingerprint",
+    "load",
     "plot_calibration",
     "plot_confusion_matrix",
     "plot_decision_regions",
@@ -126,6 +132,7 @@ __all__ = [
     "plot_shap_waterfall",
     "plot_tree",
     "prune_by_cv",
+    "save",
     "tune_by_oob",
 ]
 

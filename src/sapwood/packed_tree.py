@@ -41,12 +41,12 @@ class PackedTree:
         is_leaf = tree.is_leaf
         at, leaves = np.flatnonzero(~is_leaf), np.flatnonzero(is_leaf)
         both: dict[str, Array] = {"rows": tree.n_node_samples, "weight": tree.weighted_n_node_samples}
-        weights, formula = _class_weights(tree), None
+        weights, formula = whole_class_weights(tree.value, tree.weighted_n_node_samples), None
         if weights is None:
             both["value"] = tree.value.reshape(tree.node_count, -1)
         else:
             both["class_weight"] = weights
-            formula = _formula(weights, tree.impurity)
+            formula = formula_of(weights, tree.impurity)
         if formula is None:
             both["impurity"] = tree.impurity
         inner: dict[str, Array] = {
@@ -115,31 +115,36 @@ class PackedTree:
 
 def narrowed(array: Array) -> Array:
     """The same numbers in fewer bytes: once if all are equal, else in the shortest type that holds them exactly."""
+    if len(array) and array.ndim == 1 and array.dtype != np.bool_ and array.min() == array.max():
+        return array[:1].copy()
+    return shortest(array)
+
+
+def shortest(array: Array) -> Array:
+    """The same numbers in the shortest type that holds them exactly."""
     if len(array) == 0 or array.dtype == np.bool_:
         return array.copy()
     low, high = array.min(), array.max()
-    if low == high and array.ndim == 1:
-        return array[:1].copy()
     if array.dtype.kind in "iu":
         return array.astype(np.min_scalar_type(high) if low >= 0 else array.dtype)
     with np.errstate(invalid="ignore", over="ignore"):
         for dtype in (np.uint32, np.float32):
             short = array.astype(dtype)
-            if np.array_equal(short, array, equal_nan=True):
+            if np.array_equal(short, array, equal_nan=True) and np.array_equal(np.signbit(short), np.signbit(array)):
                 return short.astype(np.min_scalar_type(int(high))) if dtype is np.uint32 else short
     return array.copy()
 
 
-def _class_weights(tree: Tree) -> Array | None:
-    """Whole-number weights of the classes, if the values of the nodes follow from them."""
-    if tree.value.shape[1] > 1 or tree.value.shape[2] < 2:
+def whole_class_weights(value: Array, weight: Array) -> Array | None:
+    """Whole-number weights of the classes, if the values of nodes of this weight follow from them."""
+    if value.shape[1] > 1 or value.shape[2] < 2:
         return None
-    values = tree.value[:, 0]
-    weights = np.rint(values * tree.weighted_n_node_samples[:, None])
+    shares = value[:, 0]
+    weights = np.rint(shares * weight[:, None])
     total = weights.sum(axis=1, keepdims=True)
     if not total.all() or total.max() >= 2**32:
         return None
-    return weights.astype(np.uint32) if np.array_equal(weights / total, values) else None
+    return weights.astype(np.uint32) if np.array_equal(weights / total, shares) else None
 
 
 def _pair_gini(weights: Array) -> Array:
@@ -156,7 +161,7 @@ def _gini(weights: Array) -> Array:
     return np.asarray(np.maximum(w - squares / w, 0.0) / w)
 
 
-def _formula(weights: Array, impurity: Array) -> str | None:
+def formula_of(weights: Array, impurity: Array) -> str | None:
     """The formula that gives exactly these impurities, if there is one."""
     name = "gini of two" if weights.shape[1] == 2 else "gini"
     return name if np.array_equal(FORMULAS[name](weights), impurity) else None

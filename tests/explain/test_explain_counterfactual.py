@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_breast_cancer
 
 import sapwood as sw
-from explain.explain_models import KINDS, fitted, foreign, frame, signal, two_classes
+from model_cases import KINDS, fitted, foreign, frame, signal, two_classes
 from sapwood.errors import InputError, InputTypeError, NotFittedError, ParameterError
 from sapwood.explain import counterfactual
 from strategies import examples

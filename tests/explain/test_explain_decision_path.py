@@ -3,7 +3,7 @@ import pandas as pd
 import pytest
 
 import sapwood as sw
-from explain.explain_models import KINDS, fitted, foreign, frame
+from model_cases import KINDS, fitted, foreign, frame
 from sapwood.errors import InputError, InputTypeError, NotFittedError, ParameterError
 from sapwood.explain import decision_path
 from sapwood.predictor import Predictor

@@ -11,7 +11,7 @@ from sklearn.inspection import permutation_importance
 from sklearn.metrics import accuracy_score, make_scorer
 
 import sapwood as sw
-from explain.explain_models import KINDS, fitted, foreign, frame, signal, three_classes, two_classes
+from model_cases import KINDS, fitted, foreign, frame, signal, three_classes, two_classes
 from sapwood.errors import InputError, InputTypeError, NotFittedError, ParameterError
 from sapwood.explain import Importance, importance, shap_values
 from sapwood.explain.model import is_sum

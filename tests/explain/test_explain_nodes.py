@@ -6,7 +6,7 @@ import pytest
 from sklearn.datasets import load_iris
 
 import sapwood as sw
-from explain.explain_models import KINDS, fitted, foreign, frame, three_classes
+from model_cases import KINDS, fitted, foreign, frame, three_classes
 from sapwood.errors import InputTypeError, MissingExtraError, NotFittedError
 
 

@@ -11,7 +11,7 @@ from scipy import sparse
 from sklearn import ensemble, inspection, tree
 
 import sapwood as sw
-from explain.explain_models import KINDS, fitted, foreign, frame, signal, three_classes
+from model_cases import KINDS, fitted, foreign, frame, signal, three_classes
 from sapwood.errors import InputError, InputTypeError, NotFittedError, ParameterError
 from sapwood.explain import partial_dependence
 from sapwood.predictor import Predictor

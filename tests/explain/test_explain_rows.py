@@ -9,7 +9,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
 import sapwood as sw
-from explain.explain_models import fitted, foreign, frame, two_classes
+from model_cases import fitted, foreign, frame, two_classes
 from sapwood.errors import InputError
 from sapwood.explain.native import to_code, to_native
 from sapwood.explain.rows import Rows

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sapwood as sw
-from explain.explain_models import KINDS, fitted, foreign, frame, signal
+from model_cases import KINDS, fitted, foreign, frame, signal
 from sapwood.errors import InputTypeError, NotFittedError, ParameterError
 from sapwood.explain import trees_as_rules
 from strategies import cases, examples

@@ -8,7 +8,7 @@ from typing import Any
 
 from sapwood.cli.dialect import guess_dialect
 from sapwood.cli.extras import missing_extra
-from sapwood.cli.output import complete_or_untouched
+from sapwood.cli.output import whole_output
 from sapwood.errors import DataFileError
 from sapwood.table.names import nearest_name, repeated_names, shorten
 
@@ -48,7 +48,7 @@ def read_table(path: Path, delimiter: str | None = None, text: Collection[str] =
 
 def write_table(path: Path, table: Table) -> None:
     """Write a table to a file that is either complete or untouched."""
-    with complete_or_untouched(path) as temporary:
+    with whole_output(path) as temporary:
         if path.suffix.lower() in PARQUET:
             import pyarrow.parquet as pq
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import os
-import secrets
-import shutil
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from sapwood.atomic_file import complete_or_untouched
 from sapwood.errors import DataFileError
 
 
@@ -28,23 +26,10 @@ def check_output(path: Path, extensions: Collection[str], inputs: Collection[Pat
 
 
 @contextmanager
-def complete_or_untouched(path: Path) -> Iterator[Path]:
-    """A temporary path in the same folder, which takes the file's place once it is written."""
-    target = path.resolve()
-    temporary = target.with_name(f".{target.stem[:100]}.{secrets.token_hex(8)}{target.suffix}")
+def whole_output(path: Path) -> Iterator[Path]:
+    """A temporary path that takes the output's place once it is written; errors name the output."""
     try:
-        yield temporary
-        _store(temporary)
-        if target.exists():
-            shutil.copymode(target, temporary)
-        temporary.replace(target)
+        with complete_or_untouched(path) as temporary:
+            yield temporary
     except OSError as error:
         raise DataFileError(f"The output {str(path)!r} cannot be written: {error.strerror or error}.") from error
-    finally:
-        temporary.unlink(missing_ok=True)
-
-
-def _store(path: Path) -> None:
-    """Without this, a power failure after the renaming could leave an empty file."""
-    with path.open("rb+") as file:
-        os.fsync(file.fileno())

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from sapwood.cli.output import check_output, complete_or_untouched
+from sapwood.cli.output import check_output, whole_output
 from sapwood.plot.style import pyplot
 
 _EXTENSIONS = (".png", ".svg", ".pdf")
@@ -43,7 +43,7 @@ def _save(path: Path, draw: Callable[[], Any]) -> None:
     plt = pyplot()
     try:
         draw()
-        with complete_or_untouched(path) as temporary:
+        with whole_output(path) as temporary:
             plt.gcf().savefig(temporary, dpi=_DOTS_PER_INCH)
     finally:
         plt.close("all")

@@ -70,7 +70,7 @@ class TreeMembers:
 
     def __init__(self, is_class: bool) -> None:
         self.fitted: list[PackedTree] = []
-        self._is_class = is_class
+        self.is_class = is_class
         self._forest = Forest(self.fitted)
         self.scorer: Scorer | None = None  # of all of them, made when first needed
 
@@ -80,7 +80,7 @@ class TreeMembers:
 
     def values(self, values: Floats) -> Floats:
         """What the nodes of a tree say."""
-        return values[:, 0].argmax(axis=1).astype(np.float64) if self._is_class else values[:, 0, 0]
+        return values[:, 0].argmax(axis=1).astype(np.float64) if self.is_class else values[:, 0, 0]
 
     def said(self, X: Any, table: Table) -> Iterator[Floats]:  # noqa: ARG002 - the table is X
         """What each tree says about new rows."""

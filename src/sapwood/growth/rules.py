@@ -58,7 +58,7 @@ class GrowthRules:
 def critical_values(
     level: float | None, n_classes: tuple[int, ...], n_outputs: int, weight: float
 ) -> NDArray[np.float64] | None:
-    """Least significant test statistic by degrees of freedom (index 0 is never used); None for no test.
+    """Least significant test statistic by degrees of freedom, after the level itself; None for no test.
 
     Classes: chi-squared of the table side x class. Numbers: F with one degree of freedom for the two sides (the outputs
     are pooled), by the second degrees of freedom.
@@ -71,4 +71,4 @@ def critical_values(
     else:
         freedom = np.arange(1, min(int(weight) + 2, LARGEST_TABLE) + 1, dtype=float)
         values = fdtri(1.0, freedom, 1.0 - level) * n_outputs
-    return np.concatenate(([np.inf], values))
+    return np.concatenate(([level], values))

@@ -6,6 +6,7 @@ import numpy as np
 
 from sapwood.kernels._jit import ONE, lean_kernel, part
 from sapwood.kernels.criteria import ERROR, POISSON, pair_mass, vector_mass, x_log_x
+from sapwood.kernels.f_test import f_tail
 from sapwood.kernels.median import sorted_median_and_loss
 
 
@@ -187,7 +188,10 @@ def f_ratio(wy, entries, node, left, right, sums, left_sums, right_sums):
 
 @lean_kernel
 def is_significant(wy, criterion, entries, nodes, sums, node, left, right, vectors, critical):
-    """Whether the split's test statistic reaches the critical value for its degrees of freedom (interpolated)."""
+    """Whether the split's test statistic reaches the critical value for its degrees of freedom.
+
+    `critical[0]` is the level itself, for degrees of freedom that are no whole number.
+    """
     if critical is None:
         return True
     a, b, c = nodes[node], nodes[left], nodes[right]
@@ -197,7 +201,7 @@ def is_significant(wy, criterion, entries, nodes, sums, node, left, right, vecto
         statistic, freedom = f_ratio(wy, entries, a, b, c, sums[node], sums[left], sums[right])
     if freedom <= 0.0:
         return False
-    top = len(critical) - 1
-    at = max(min(np.int64(freedom), top), 1)
-    part = min(max(freedom - at, 0.0), 1.0)
-    return statistic >= critical[at] * (1.0 - part) + critical[min(at + 1, top)] * part
+    at = min(np.int64(freedom), len(critical) - 1)
+    if freedom == at or freedom >= len(critical):
+        return statistic >= critical[at]
+    return f_tail(statistic / (wy.shape[1] - 1), freedom) <= critical[0]

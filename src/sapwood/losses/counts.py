@@ -5,7 +5,7 @@ With the mean Î¼ = e^F, each is half the deviance of its distribution: 0 where Î
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -103,6 +103,10 @@ class Tweedie(_LogLink):
     def __init__(self, power: float = 1.5) -> None:
         check_parameters("the loss 'tweedie'", _TWEEDIE_RULES, {"power": power})
         self.power = float(power)
+
+    def options(self) -> dict[str, Any]:
+        """The variance power."""
+        return {"power": self.power}
 
     def derivatives(self, y: Target, score: Floats, gradient: Floats, hessian: Floats) -> None:
         """The derivatives of the class's docstring; OUT gradient, hessian."""

@@ -29,6 +29,10 @@ class CustomLoss(Loss):
         self.function = function
         self.n_scores = int(n_scores)
 
+    def options(self) -> dict[str, Any]:
+        """The function, and how many scores it takes."""
+        return {"function": self.function, "n_scores": self.n_scores}
+
     @property
     def _label(self) -> str:
         return f"The objective {getattr(self.function, '__name__', type(self.function).__name__)!r}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from copy import copy
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -38,6 +38,10 @@ class Huber(Loss):
         check_parameters("the loss 'huber'", _RULES, {"delta": delta, "quantile": quantile})
         self.delta = float(delta)
         self.quantile = quantile
+
+    def options(self) -> dict[str, Any]:
+        """Delta as it is now, and its quantile."""
+        return {"delta": self.delta, "quantile": self.quantile}
 
     def start(self, y: Target, weight: Floats | None) -> Floats:
         """The constant of least loss; the median if delta is not known yet."""

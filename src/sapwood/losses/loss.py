@@ -49,6 +49,10 @@ class Loss(ABC):
         options = (f"{name}={value!r}" for name, value in vars(self).items() if not name.startswith("_"))
         return f"{type(self).__name__}({', '.join(options)})"
 
+    def options(self) -> dict[str, Any]:
+        """What the class must be told, besides its name, to make a loss like this one."""
+        return {}
+
     def admits(self, y: Target) -> NDArray[np.bool_]:
         """Say for each target whether it is in the loss's domain."""
         return np.isfinite(y)

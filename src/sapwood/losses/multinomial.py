@@ -46,6 +46,10 @@ class Multinomial(Loss):
         self._domain = f"the classes 0 to {n_classes - 1}"
         self.step_factor = (n_classes - 1) / n_classes if friedman else 1.0
 
+    def options(self) -> dict[str, Any]:
+        """Number of classes, start, and whose steps."""
+        return {"n_classes": self.n_scores, "prior_start": self.prior_start, "friedman": self.step_factor != 1.0}
+
     def admits(self, y: Target) -> NDArray[np.bool_]:
         """Accept the whole numbers 0 … K - 1."""
         legal: NDArray[Any] = (y >= 0) & (y < self.n_scores) & (y == np.floor(y))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -47,6 +47,10 @@ class Quantile(Loss):
         check_parameters("the loss 'quantile'", _RULES, {"quantile": quantile})
         self.quantiles = tuple(map(float, np.atleast_1d(quantile)))
         self.n_scores = len(self.quantiles)
+
+    def options(self) -> dict[str, Any]:
+        """The quantiles."""
+        return {"quantile": list(self.quantiles)}
 
     @property
     def _column(self) -> Floats:

@@ -46,6 +46,10 @@ class LambdaRank(Loss):
         self._n_rows = int(self._group_start[-1])
         self._place = np.arange(self._n_rows) - np.repeat(self._group_start[:-1], self.group_sizes)  # in the group
 
+    def options(self) -> dict[str, Any]:
+        """Positions that count; queries belong to the rows of a training, not to the model."""
+        return {"group_sizes": [1], "k": self.k}
+
     def admits(self, y: Target) -> NDArray[np.bool_]:
         """Accept grades of which 2^y is of moderate size."""
         legal: NDArray[Any] = (y >= 0) & (y <= _MOST_GRADE)

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import os
-import secrets
-import shutil
 from pathlib import Path
 from typing import Any
 
+from sapwood.atomic_file import replace_file
 from sapwood.errors import DataFileError, ParameterTypeError
 
 
@@ -25,25 +24,9 @@ def write_text(out_file: Any, text: str) -> None:
 
 def _write_path(path: Path, text: str) -> None:
     try:
-        # A device or pipe cannot be replaced, and must not be
-        if path.exists() and not path.is_file():
-            path.write_text(text, encoding="utf-8")
-        else:
-            _replace(path.resolve(), text)
+        replace_file(path, text.encode())
     except OSError as error:
         raise DataFileError(
             f"out_file={str(path)!r} cannot be written: {error.strerror or error}. "
             "Give a path in an existing folder that you may write to."
         ) from error
-
-
-def _replace(path: Path, text: str) -> None:
-    temporary = path.with_name(f".{path.name[:100]}.{secrets.token_hex(8)}.tmp")
-    try:
-        with temporary.open("x", encoding="utf-8", newline="\n") as file:
-            file.write(text)
-        if path.exists():
-            shutil.copymode(path, temporary)
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)

@@ -1,0 +1,1 @@
+"""Models in files: one safe format for all of them."""

@@ -1,0 +1,3 @@
+"""Moved."""
+
+from sapwood.atomic_file import replace_file as replace_file

@@ -1,0 +1,117 @@
+"""What values of a file must be: each check is a small function that refuses what does not fit, naming its place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from sapwood.files.lost import Lost
+from sapwood.files.values import expect
+
+Check = Callable[[Any, str], None]
+MOST = 2**53  # whole numbers up to here are floats, too
+
+
+def whole(low: int = 0, high: int = MOST) -> Check:
+    """A whole number within bounds."""
+
+    def check(value: Any, where: str) -> None:
+        fits = type(value) is int and low <= value <= high
+        expect(fits, where, f"must be a whole number from {low} to {high}, not {value!r}")
+
+    return check
+
+
+def number(value: Any, where: str) -> None:
+    """Any number, infinite or missing ones included."""
+    expect(type(value) in (int, float), where, f"must be a number, not {value!r}")
+
+
+def flag(value: Any, where: str) -> None:
+    """True or False."""
+    expect(type(value) is bool, where, f"must be true or false, not {value!r}")
+
+
+def text(value: Any, where: str) -> None:
+    """A string."""
+    expect(type(value) is str, where, f"must be a text, not {value!r}")
+
+
+def one_of(*allowed: Any) -> Check:
+    """One of a few values."""
+
+    def check(value: Any, where: str) -> None:
+        expect(type(value) is type(allowed[0]) and value in allowed, where, f"must be one of {allowed}, not {value!r}")
+
+    return check
+
+
+def is_a(*kinds: type) -> Check:
+    """A record of a kind."""
+
+    def check(value: Any, where: str) -> None:
+        expect(isinstance(value, kinds), where, f"must be a {kinds[0].__name__}, not a {type(value).__name__}")
+
+    return check
+
+
+def optional(check: Check) -> Check:
+    """None, or what another check allows."""
+
+    def check_or_none(value: Any, where: str) -> None:
+        if value is not None:
+            check(value, where)
+
+    return check_or_none
+
+
+def each(check: Check, kind: type = list) -> Check:
+    """A list or tuple, each item of which another check allows."""
+
+    def check_all(value: Any, where: str) -> None:
+        is_a(kind)(value, where)
+        for i, item in enumerate(value):
+            check(item, f"{where}.{i}")
+
+    return check_all
+
+
+def by_name(check: Check) -> Check:
+    """A dictionary with names, each value of which another check allows."""
+
+    def check_all(value: Any, where: str) -> None:
+        expect(isinstance(value, dict) and all(isinstance(key, str) for key in value), where, "must have names")
+        for key, item in value.items():
+            check(item, f"{where}.{key}")
+
+    return check_all
+
+
+def floats(ndim: int = 1, finite: bool = False) -> Check:
+    """An array of float64."""
+
+    def check(value: Any, where: str) -> None:
+        fits = isinstance(value, np.ndarray) and value.dtype == np.float64 and value.ndim == ndim
+        expect(fits, where, f"must be an array of {ndim} dimensions and type float64")
+        expect(not finite or bool(np.isfinite(value).all()), where, "holds numbers that are not finite")
+
+    return check
+
+
+def ints(below: int | None = None, ndim: int = 1) -> Check:
+    """An array of whole numbers of at least 0, and below a limit."""
+
+    def check(value: Any, where: str) -> None:
+        fits = isinstance(value, np.ndarray) and value.dtype.kind in "iu" and value.ndim == ndim
+        expect(fits, where, f"must be an array of {ndim} dimensions of whole numbers")
+        in_range = not value.size or (value.min() >= 0 and (below is None or int(value.max()) < below))
+        expect(in_range, where, f"holds numbers that are not from 0 to {below}")
+
+    return check
+
+
+def not_lost(value: Any, where: str) -> None:
+    """Anything but a function that the file does not hold."""
+    expect(not isinstance(value, Lost), where, "must not be a function")

@@ -1,0 +1,246 @@
+"""Records: the objects that models are made of, below estimators, and how each is written and read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sapwood.boosting.ensemble import Ensemble
+from sapwood.errors import ModelFileError, ParameterError
+from sapwood.files.checks import (
+    Check,
+    each,
+    flag,
+    floats,
+    ints,
+    is_a,
+    number,
+    one_of,
+    optional,
+    text,
+    whole,
+)
+from sapwood.files.tree_records import read_trees, write_trees
+from sapwood.files.tree_stack import TreeStack
+from sapwood.files.values import Json, Reader, RecordKind, Writer, expect
+from sapwood.forest.bags import Bag, Bags
+from sapwood.forest.forest import Forest, Vote
+from sapwood.forest.leaf_targets import LeafRows
+from sapwood.losses.custom import CustomLoss
+from sapwood.losses.loss import Loss
+from sapwood.losses.names import LOSSES, make_loss
+from sapwood.table.schema import ColumnSchema, Schema
+from sapwood.tree import Tree
+
+NUMBERS = ("number", "boolean", "date", "duration")
+
+
+def record(cls: type, fields: Mapping[str, Check]) -> RecordKind:
+    """A dataclass: its fields by name, each of which has a check."""
+
+    def write(value: Any, writer: Writer, where: str) -> Json:
+        return {name: writer.write(getattr(value, name), f"{where}.{name}") for name in fields}
+
+    def read(found: Json, reader: Reader, where: str) -> Any:
+        return cls(**read_fields(found, fields, reader, where))
+
+    return RecordKind(cls, write, read)
+
+
+def read_fields(found: Json, fields: Mapping[str, Check], reader: Reader, where: str) -> dict[str, Any]:
+    """Values of all fields, checked."""
+    expect(isinstance(found, dict), where, "must be an object")
+    expect(set(found) == set(fields), where, f"must have the entries {', '.join(fields)}")
+    values = {name: reader.read(found[name], f"{where}.{name}") for name in fields}
+    for name, check in fields.items():
+        check(values[name], f"{where}.{name}")
+    return values
+
+
+def _level(value: Any, where: str) -> None:
+    expect(type(value) in (str, bool, int, float), where, "must be a text or number")
+
+
+COLUMN_FIELDS = {
+    "name": text,
+    "kind": one_of("category", *NUMBERS),
+    "levels": each(_level, tuple),
+    "low": number,
+    "high": number,
+    "has_missing": flag,
+}
+SCHEMA_FIELDS = {
+    "columns": each(is_a(ColumnSchema), tuple),
+    "named": flag,
+    "sparse_absent": one_of("zero", "missing"),
+}
+BAG_FIELDS = {"rows": ints(), "counts": ints(), "features": optional(ints())}
+BAGS_FIELDS = {
+    "seed": whole(high=2**64),
+    "order": ints(),
+    "weight": optional(floats(finite=True)),
+    "n_draws": optional(whole()),
+    "replace": flag,
+    "n_features": whole(),
+    "n_chosen": optional(whole()),
+    "repeat_columns": flag,
+    "given": optional(each(is_a(Bag))),
+}
+LEAF_ROWS_FIELDS = {"rows": ints(), "counts": is_a(np.ndarray), "starts": ints()}
+VOTE_FIELDS = {"hard": flag, "n_classes": each(whole(1), tuple)}
+
+
+def schema_kind() -> RecordKind:
+    """A schema, whose columns differ in name."""
+    plain = record(Schema, SCHEMA_FIELDS)
+
+    def read(found: Json, reader: Reader, where: str) -> Schema:
+        schema: Schema = plain.read(found, reader, where)
+        expect(0 < len(set(schema.names)) == len(schema.columns), where, "must have columns of different names")
+        for column in schema.columns:
+            is_category = column.kind == "category"
+            expect(is_category or not column.levels, f"{where}.{column.name}", "has levels but is no category")
+            same = len(column.code_of) == len(column.levels)
+            expect(same, f"{where}.{column.name}", "has a level twice")
+        return schema
+
+    return RecordKind(Schema, plain.write, read)
+
+
+def bags_kind() -> RecordKind:
+    """Bags, whose rows exist."""
+    plain = record(Bags, BAGS_FIELDS)
+
+    def read(found: Json, reader: Reader, where: str) -> Bags:
+        bags: Bags = plain.read(found, reader, where)
+        n = bags.n_rows
+        seen = np.zeros(n, dtype=np.bool_)
+        ints(n)(bags.order, f"{where}.order")
+        seen[bags.order] = True
+        expect(bool(seen.all()), f"{where}.order", "is no order of the rows")
+        if bags.weight is not None:
+            fits = bags.weight.shape == (n,) and bool((bags.weight >= 0).all() and bags.weight.any())
+            expect(fits, f"{where}.weight", "does not fit the rows")
+        most = bags.n_features if bags.n_chosen is None or not bags.repeat_columns else 2**20
+        expect(bags.n_chosen is None or 0 < bags.n_chosen <= most, f"{where}.n_chosen", "is not possible")
+        for bag in bags.given or ():
+            ints(n)(bag.rows, f"{where}.given")
+            expect(bag.counts.shape == bag.rows.shape, f"{where}.given", "has counts that do not fit its rows")
+            if bag.features is not None:
+                ints(bags.n_features)(bag.features, f"{where}.given")
+        return bags
+
+    return RecordKind(Bags, plain.write, read)
+
+
+def _write_loss(loss: Loss, writer: Writer, where: str) -> Json:
+    options = {name: writer.write(value, f"{where}.{name}") for name, value in loss.options().items()}
+    return {"name": loss.name, "options": options}
+
+
+def _read_loss(found: Json, reader: Reader, where: str) -> Loss:
+    fits = isinstance(found, dict) and set(found) == {"name", "options"} and isinstance(found["options"], dict)
+    expect(fits, where, "must have a name and options")
+    options = {name: reader.read(value, f"{where}.{name}") for name, value in found["options"].items()}
+    for name, value in options.items():
+        expect(name != "n_classes" or value in range(2, 2**20), where, "has an impossible number of classes")
+    if found["name"] == CustomLoss.name:
+        expect(set(options) == {"function", "n_scores"} and options["n_scores"] in range(1, 2**20), where, "is damaged")
+        return CustomLoss(**options)
+    expect(found["name"] in LOSSES, where, f"has the unknown name {found['name']!r}")
+    try:
+        return make_loss(found["name"], **options)
+    except (ParameterError, TypeError, ValueError) as error:
+        expect(False, where, f"has options that the loss does not take ({error})")
+        raise
+
+
+def loss_kinds() -> dict[str, RecordKind]:
+    """Every loss is a record "loss", told apart by its name."""
+    classes = {maker for maker in LOSSES.values() if isinstance(maker, type)} | {CustomLoss}
+    kinds = sorted(classes, key=lambda cls: cls.__name__)
+    return {cls.__name__: RecordKind(cls, _write_loss, _read_loss) for cls in kinds}
+
+
+class ModelKinds:
+    """Records that hold trees need to know the columns of the model: its schema is read first."""
+
+    n_levels: NDArray[np.int32]
+
+    def by_name(self) -> dict[str, RecordKind]:
+        """All kinds of records below estimators."""
+        return {
+            "ColumnSchema": record(ColumnSchema, COLUMN_FIELDS),
+            "Schema": self._schema(),
+            "Bag": record(Bag, BAG_FIELDS),
+            "Bags": bags_kind(),
+            "LeafRows": record(LeafRows, LEAF_ROWS_FIELDS),
+            "Vote": record(Vote, VOTE_FIELDS),
+            "Tree": RecordKind(Tree, self._write_tree, self._read_tree),
+            "Ensemble": RecordKind(Ensemble, self._write_ensemble, self._read_ensemble),
+            "Forest": RecordKind(Forest, self._write_forest, self._read_forest),
+            **loss_kinds(),
+        }
+
+    def _schema(self) -> RecordKind:
+        plain = schema_kind()
+
+        def read(found: Json, reader: Reader, where: str) -> Schema:
+            schema: Schema = plain.read(found, reader, where)
+            self.n_levels = schema.n_levels
+            return schema
+
+        return RecordKind(Schema, plain.write, read)
+
+    def _write_tree(self, tree: Tree, writer: Writer, where: str) -> Json:
+        return write_trees([tree], writer, where)
+
+    def _read_tree(self, found: Json, reader: Reader, where: str) -> Tree:
+        trees = list(self.stack(found, reader, where).trees())
+        expect(len(trees) == 1, where, "must be one tree")
+        return trees[0]
+
+    def stack(self, found: Json, reader: Reader, where: str) -> TreeStack:
+        """Trees of the model's columns, at least one."""
+        stack = read_trees(found, self.n_levels, reader, where)
+        if stack is None:
+            raise ModelFileError(f"The model file cannot be used: {where} has no trees.")
+        return stack
+
+    def _write_ensemble(self, ensemble: Ensemble, writer: Writer, where: str) -> Json:
+        trees = [tree for trees in ensemble.rounds for tree in trees]
+        return {
+            "base": writer.write(ensemble.base, f"{where}.base"),
+            "trees": write_trees(trees, writer, f"{where}.trees"),
+        }
+
+    def _read_ensemble(self, found: Json, reader: Reader, where: str) -> Ensemble:
+        expect(isinstance(found, dict) and set(found) == {"base", "trees"}, where, "must have a base and trees")
+        base = reader.read(found["base"], f"{where}.base")
+        floats(finite=True)(base, f"{where}.base")
+        n = len(base)
+        stack = read_trees(found["trees"], self.n_levels, reader, f"{where}.trees")
+        if stack is None:
+            return Ensemble(base)
+        expect(n > 0 and len(stack) % n == 0, f"{where}.trees", f"does not have a tree for each of {n} scores")
+        expect(stack.facts.value_shape == (1, 1), f"{where}.trees", "says more than one number")
+        trees = list(stack.trees())
+        return Ensemble(base, tuple(tuple(trees[t : t + n]) for t in range(0, len(trees), n)))
+
+    def _write_forest(self, forest: Forest, writer: Writer, where: str) -> Json:
+        return {
+            "vote": writer.write(forest.vote, f"{where}.vote"),
+            "trees": write_trees(list(forest.unpacked()), writer, f"{where}.trees"),
+        }
+
+    def _read_forest(self, found: Json, reader: Reader, where: str) -> Forest:
+        expect(isinstance(found, dict) and set(found) == {"vote", "trees"}, where, "must have a vote and trees")
+        vote = reader.read(found["vote"], f"{where}.vote")
+        is_a(Vote)(vote, f"{where}.vote")
+        stack = self.stack(found["trees"], reader, f"{where}.trees")
+        hard = not vote.hard or vote.n_classes == stack.facts.n_classes
+        expect(hard, f"{where}.vote", "does not fit the classes of the trees")
+        return Forest(stack.packed(), vote)
