@@ -2,7 +2,9 @@
 
 from sapwood.explain.counterfactual import Change, Counterfactual, counterfactual
 from sapwood.explain.decision_path import DecisionPath, TreePath, decision_path
+from sapwood.explain.diff import diff
 from sapwood.explain.importance import Importance, importance
+from sapwood.explain.model_diff import ModelDiff
 from sapwood.explain.partial_dependence import PartialDependence, partial_dependence
 from sapwood.explain.rules import Rule, Rules, trees_as_rules
 from sapwood.explain.shap import shap_interaction_values, shap_values
@@ -13,6 +15,7 @@ __all__ = [
     "Counterfactual",
     "DecisionPath",
     "Importance",
+    "ModelDiff",
     "PartialDependence",
     "Rule",
     "Rules",
@@ -21,6 +24,7 @@ __all__ = [
     "TreePath",
     "counterfactual",
     "decision_path",
+    "diff",
     "importance",
     "partial_dependence",
     "shap_interaction_values",

@@ -1,0 +1,201 @@
+"""What a comparison of two models is handed over as."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sapwood.errors import InputError
+from sapwood.explain.column_pairs import ColumnChange
+from sapwood.explain.frame import make_frame
+from sapwood.explain.moves import Moves, RowMove
+from sapwood.explain.parameter_changes import ParameterChange
+from sapwood.explain.shap_moves import ShapMoves
+from sapwood.explain.split_changes import SplitChange
+from sapwood.explain.tree_pairs import AFTER, BEFORE, SAME, STRUCTURE, VALUES, ScoreParts, TreePairs
+from sapwood.parameters import OneOf, check_parameters
+from sapwood.show.names import one_line
+from sapwood.show.number import number_text, percent, plain_number
+
+SHOWN = {"columns": 8, "parameters": 8, "rows": 5, "splits": 5, "features": 8}
+"""Lines of each part in print, so that all of it is a page."""
+
+STATUS_WORDS = {SAME: "the same", VALUES: "with other leaf values", STRUCTURE: "of other structure"}
+PARTS = ("rows", "features", "trees", "splits", "columns", "parameters")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ModelDiff:
+    """What changed from one model to another; print it for a page of text.
+
+    | part | meaning |
+    |---|---|
+    | columns | what is different about the columns that the models were fitted to |
+    | parameters | parameters with other values |
+    | moves | what both models predict for the rows of X, and by how much it differs |
+    | trees | trees that are the same, and what the others do to the scores; None if there are members of other kinds |
+    | splits | thresholds and sets of levels that came and went, column by column |
+    | shap | which columns explain the moves; None if the scores of the models are no sums that mean the same |
+
+    `notes` tell why a part is None.
+    """
+
+    model_names: tuple[str, str]
+    columns: tuple[ColumnChange, ...]
+    parameters: tuple[ParameterChange, ...]
+    moves: Moves
+    trees: TreePairs | None
+    splits: tuple[SplitChange, ...]
+    shap: ShapMoves | None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def is_same(self) -> bool:
+        """Whether nothing is different: columns, parameters, trees, and predictions to the last digit."""
+        trees_are_same = self.trees is None or self.trees.n_first_same == len(self.trees.trees)
+        unmoved = not self.moves.size.any() and not self.moves.changes_class.any()
+        return not self.columns and not self.parameters and trees_are_same and unmoved
+
+    @property
+    def rows(self) -> tuple[RowMove, ...]:
+        """The rows of X by the size of their moves, the largest first."""
+        return self.moves.rows
+
+    @property
+    def summary(self) -> dict[str, float]:
+        """Shares of rows that move and that change class; mean, quantiles and largest size of the moves."""
+        return self.moves.summary
+
+    @property
+    def parts(self) -> ScoreParts | None:
+        """Moves of the scores of the rows, part by part: start, leaf values, structure."""
+        return None if self.trees is None else self.trees.parts
+
+    def to_frame(self, part: str = "rows") -> Any:
+        """One part as a data frame, the largest change first.
+
+        Args:
+            part: "rows" (with the parts of the moves of scores, if they are known), "features" (differences of Shapley
+                values), "trees", "splits", "columns" or "parameters".
+        """
+        check_parameters("to_frame", {"part": (OneOf(*PARTS),)}, {"part": part})
+        return make_frame(getattr(self, f"_{part}_frame")())
+
+    def __str__(self) -> str:
+        """A page: columns, parameters, predictions, trees, and columns that explain the moves."""
+        before, after = self.model_names
+        names = after if before == after else f"{before} → {after}"
+        title = f"Model diff: {names}, {_counted(self.moves.n_rows, 'row')}"
+        if self.is_same:
+            trees = "" if self.trees is None else ", trees"
+            return f"{title}\nNo difference: columns, parameters{trees} and predictions are the same."
+        parts = [self._columns_text(), self._parameters_text(), self._moves_text(), self._trees_text()]
+        lines = [line for part in [*parts, self._features_text()] for line in part]
+        return "\n".join([title, *lines, *(f"Note: {note}" for note in self.notes)])
+
+    __repr__ = __str__
+
+    def _columns_text(self) -> Iterator[str]:
+        yield from _listed("Columns", self.columns, SHOWN["columns"])
+
+    def _parameters_text(self) -> Iterator[str]:
+        yield from _listed("Parameters", self.parameters, SHOWN["parameters"])
+
+    def _moves_text(self) -> Iterator[str]:
+        moves, summary = self.moves, self.summary
+        n, more = int(moves.has_moved.sum()), f" by more than {moves.tolerance:g}" if moves.tolerance else ""
+        flips = int(moves.changes_class.sum())
+        classes = f"; {flips} change class ({percent(summary['changes_class'])})" if moves.are_classes else ""
+        yield f"Predictions: {n} of {_counted(moves.n_rows, 'row')} move{more} ({percent(summary['moved'])}){classes}"
+        if n:
+            size = {name: number_text(summary[name], 3) for name in ("mean", "q50", "q90", "largest")}
+            what = "largest change of a probability" if moves.are_classes else "size of the move"
+            least = f"mean {size['mean']}, median {size['q50']}, 90 % of rows up to {size['q90']}"
+            yield f"  {what}: {least}, at most {size['largest']}"
+            moved = moves.order[moves.has_moved[moves.order]]
+            yield from (f"  {moves.words_of(int(i))}" for i in moved[: SHOWN["rows"]])
+
+    def _trees_text(self) -> Iterator[str]:
+        if self.trees is None:
+            return
+        counts, first, same = self.trees.counts, self.trees.n_first_same, float(self.trees.same_leaves.mean())
+        words = [f"{n} {STATUS_WORDS.get(status, status)}" for status, n in counts.items() if n]
+        yield f"Trees: {', '.join(words)}"
+        if 0 < first < len(self.trees.trees):
+            yield f"  the first {first} are the same" if first > 1 else "  the first one is the same"
+        both = " that both models have" if counts[BEFORE] or counts[AFTER] else ""
+        yield f"  {percent(same)} of the rows are in the same leaves of all trees{both}"
+        changed = [split for split in self.splits if split.is_change]
+        yield from _lines(changed, SHOWN["splits"], "columns with other splits")
+        if self.parts is not None:
+            sizes = {name: plain_number(size, 4) for name, size in self.parts.mean_abs().items()}
+            yield (
+                f"  mean size of the score's move by part: leaf values {sizes['values']}, structure "
+                f"{sizes['structure']}, start {sizes['start']}"
+            )
+
+    def _features_text(self) -> Iterator[str]:
+        if self.shap is None or not self.shap.values.any():
+            return
+        rows = _counted(len(self.shap.rows), "row")
+        yield f"Columns that explain the moves, by the mean size of the differences of Shapley values ({rows}):"
+        shown = [(one_line(name), number_text(size, 4)) for name, size in self.shap.sizes if size > 0]
+        width = max(len(name) for name, _ in shown)
+        yield from _lines([f"{name:<{width}}  {size}" for name, size in shown], SHOWN["features"], "columns")
+
+    def _rows_frame(self) -> dict[str, Any]:
+        columns = self.moves.columns()
+        if self.parts is not None:
+            names, order = self.parts.output_names, self.moves.order
+            for part, own in self.parts.by_name().items():
+                titles = [part] if len(names) == 1 else [f"{part} {name}" for name in names]
+                columns |= {title: own[order, k] for k, title in enumerate(titles)}
+        return columns
+
+    def _features_frame(self) -> dict[str, Any]:
+        return _fields(self._known(self.shap, "features").features, "feature", "output", "mean_abs", "mean")
+
+    def _trees_frame(self) -> dict[str, Any]:
+        heads = ("tree", "status", "leaves_before", "leaves_after", "leaves_kept", "leaves_same", "largest_step")
+        return _fields(self._known(self.trees, "trees").trees, *heads)
+
+    def _splits_frame(self) -> dict[str, Any]:
+        self._known(self.trees, "splits")
+        sizes = {name: [len(getattr(one, name)) for one in self.splits] for name in ("came", "went", "turned")}
+        numbers = _fields(self.splits, "feature", "splits_before", "splits_after")
+        return numbers | sizes | _fields(self.splits, "words")
+
+    def _columns_frame(self) -> dict[str, Any]:
+        return _fields(self.columns, "feature", "what", "words")
+
+    def _parameters_frame(self) -> dict[str, Any]:
+        shown = _fields(self.parameters, "name", "words_before", "words_after")
+        return dict(zip(("name", "before", "after"), shown.values(), strict=True))
+
+    def _known(self, part: Any, name: str) -> Any:
+        if part is None:
+            raise InputError(f"part={name!r} is not known of these models. {' '.join(self.notes)} Use another part.")
+        return part
+
+
+def _fields(items: Sequence[Any], *names: str) -> dict[str, Any]:
+    """Columns of a frame, one for each attribute."""
+    return {name: [getattr(item, name) for item in items] for name in names}
+
+
+def _counted(n: int, noun: str) -> str:
+    return f"{n} {noun}{'s' if n != 1 else ''}"
+
+
+def _lines(items: Sequence[Any], most: int, what: str) -> Iterator[str]:
+    """The first items, one on a line, and how many more there are."""
+    yield from (f"  {item}" for item in items[:most])
+    if len(items) > most:
+        yield f"  … {len(items) - most} more {what}"
+
+
+def _listed(title: str, items: Sequence[Any], most: int) -> Iterator[str]:
+    if items:
+        yield f"{title}:"
+        yield from _lines(items, most, "changes")

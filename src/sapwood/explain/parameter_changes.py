@@ -1,0 +1,67 @@
+"""Parameters in which two models differ."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from sapwood.explain.model import plain
+from sapwood.show.names import one_line
+
+LONGEST = 60  # characters of a value in print
+
+
+@dataclass(frozen=True)
+class ParameterChange:
+    """A parameter with another value; "model" stands for the class of the model."""
+
+    name: str
+    before: Any
+    after: Any
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.words_before} → {self.words_after}"
+
+    @property
+    def words_before(self) -> str:
+        """The old value in print."""
+        return _short(_words(self.before))
+
+    @property
+    def words_after(self) -> str:
+        """The new value in print."""
+        return _short(_words(self.after))
+
+
+def parameter_changes(before: Any, after: Any) -> tuple[ParameterChange, ...]:
+    """The class of the model, if it is another one, and all parameters that both have, with other values."""
+    kinds = type(before), type(after)
+    found = [ParameterChange("model", *kinds)] if kinds[0] is not kinds[1] else []
+    old, new = before.get_params(), after.get_params()
+    both = [name for name in new if name in old]
+    return (*found, *(ParameterChange(name, old[name], new[name]) for name in both if not _same(old[name], new[name])))
+
+
+def _same(before: Any, after: Any) -> bool:
+    """By what is written, since 1 and 1.0 may mean different things; functions are what they are."""
+    if before is after:
+        return True
+    if isinstance(before, np.ndarray) and isinstance(after, np.ndarray):
+        return np.array_equal(before, after)
+    return not (callable(before) and callable(after)) and _words(before) == _words(after)
+
+
+def _words(value: Any) -> str:
+    """A value as it is written; the class of objects that are equal to nothing but themselves, such as estimators."""
+    if callable(value):
+        return str(getattr(value, "__name__", type(value).__name__))
+    equality: Any = type(value).__eq__
+    is_opaque = equality is object.__eq__ and value is not None
+    return type(value).__name__ if is_opaque else repr(plain(value))
+
+
+def _short(text: str) -> str:
+    text = one_line(" ".join(text.split()))
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"

@@ -1,0 +1,154 @@
+"""Which thresholds and sets of levels came and went, column by column."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sapwood.explain.column_pairs import ColumnPairs, Pair
+from sapwood.explain.model import plain
+from sapwood.explain.native import to_native
+from sapwood.grove import Grove
+from sapwood.show.names import one_line
+from sapwood.show.value import levels_text, threshold_text
+from sapwood.table.levels import sort_levels
+from sapwood.table.schema import ColumnSchema
+from sapwood.tree import Tree
+
+Split = float | tuple[Any, ...]
+"""A threshold, or the levels that go left."""
+
+SHOWN = 3
+"""Splits that are listed in words."""
+
+
+@dataclass(frozen=True, eq=False)
+class SplitChange:
+    """How two models split a column: number of splits, and the splits that only one of them has.
+
+    A split is a number, a date, a duration, or a tuple of the levels that go left. Those in `turned` are in both
+    models, but missing values go another way.
+    """
+
+    feature: str
+    splits_before: int
+    splits_after: int
+    came: tuple[Any, ...]
+    went: tuple[Any, ...]
+    turned: tuple[Any, ...]
+    words: str
+
+    def __str__(self) -> str:
+        return self.words
+
+    @property
+    def is_change(self) -> bool:
+        """Whether anything is different."""
+        return self.splits_before != self.splits_after or bool(self.came or self.went or self.turned)
+
+    @property
+    def n_new(self) -> int:
+        """How many splits came or went."""
+        return len(self.came) + len(self.went)
+
+
+@dataclass(eq=False)
+class _Splits:
+    """Splits of a model on one column, and where missing values go at each."""
+
+    count: int = 0
+    ways: dict[Split, set[bool]] = field(default_factory=lambda: defaultdict(set))
+
+    def add(self, splits: Iterable[Split], missing_left: Iterable[bool]) -> None:
+        for split, left in zip(splits, missing_left, strict=True):
+            self.count += 1
+            self.ways[split].add(left)
+
+
+def split_changes(groves: Sequence[Grove], pairs: ColumnPairs) -> tuple[SplitChange, ...]:
+    """Splits of every column that one of the models splits, those of most changes first."""
+    before, after = (_splits_of(grove, pairs, side) for side, grove in enumerate(groves))
+    used = sorted(before.keys() | after.keys())
+    found = [_change(pairs.names[k], pairs.pairs[k], before.get(k, _Splits()), after.get(k, _Splits())) for k in used]
+    return tuple(sorted(found, key=lambda change: -change.n_new))
+
+
+def _splits_of(grove: Grove, pairs: ColumnPairs, side: int) -> dict[int, _Splits]:
+    """Splits of a model by the number of the pair of the column."""
+    found: dict[int, _Splits] = defaultdict(_Splits)
+    for member in grove:
+        tree = member.tree
+        for j in np.unique(tree.feature[~tree.is_leaf]).tolist():
+            k = int(pairs.places[side][j])
+            column = pairs.pairs[k][side]
+            assert column is not None
+            nodes = np.flatnonzero(tree.feature == j)
+            found[k].add(_read(tree, nodes.tolist(), column), tree.missing_go_to_left[nodes].tolist())
+    return found
+
+
+def _read(tree: Tree, nodes: list[int], column: ColumnSchema) -> list[Split]:
+    if column.kind != "category":
+        cuts = tree.threshold[nodes]
+        if column.kind == "boolean":  # drawn thresholds all ask for the truth
+            cuts = np.where((cuts >= 0.0) & (cuts < 1.0), 0.5, cuts)
+        return list(cuts.tolist())
+    return [sort_levels(column.levels[code] for code in tree.left_levels(node)) for node in nodes]
+
+
+def _change(name: str, pair: Pair, before: _Splits, after: _Splits) -> SplitChange:
+    old, new = pair[0] or pair[1], pair[1] or pair[0]
+    assert old is not None
+    assert new is not None
+    both = before.ways.keys() & after.ways.keys()
+    turns = both if old.has_missing or new.has_missing else set()
+    listed = {
+        "came": (new, _sorted(after.ways.keys() - both)),
+        "went": (old, _sorted(before.ways.keys() - both)),
+        "missing values go another way at": (new, _sorted(s for s in turns if before.ways[s] != after.ways[s])),
+    }
+    number = f"{before.count} → {after.count}" if before.count != after.count else f"{after.count}"
+    words = [f"{one_line(name)}: {number} split{'s' if after.count != 1 else ''}"]
+    cuts = np.array([split for _, splits in listed.values() for split in splits if isinstance(split, float)])
+    words += [f"{verb} {_listed(column, splits, cuts)}" for verb, (column, splits) in listed.items() if splits]
+    came, went, turned = (tuple(_native(column, split) for split in splits) for column, splits in listed.values())
+    return SplitChange(name, before.count, after.count, came, went, turned, "; ".join(words))
+
+
+def _sorted(splits: Iterable[Split]) -> list[Split]:
+    """Thresholds ascending, then sets by size and names."""
+
+    def place(split: Split) -> tuple[int, float, str]:
+        return (1, len(split), repr(split)) if isinstance(split, tuple) else (0, split, "")
+
+    return sorted(splits, key=place)
+
+
+def _listed(column: ColumnSchema, splits: list[Split], cuts: NDArray[np.float64]) -> str:
+    rest = len(splits) - SHOWN
+    words = ", ".join(_words(column, split, cuts) for split in splits[:SHOWN])
+    return f"{words}, … +{rest} more" if rest > 0 else words
+
+
+def _words(column: ColumnSchema, split: Split, cuts: NDArray[np.float64]) -> str:
+    """A split in print, with as many digits as tell it from the other cuts."""
+    if isinstance(split, tuple):
+        return levels_text(split)
+    if split == math.inf:
+        return "missing or not"
+    if column.kind == "boolean":
+        return "false or true"
+    gaps = np.abs(cuts[cuts != split] - split)
+    return threshold_text(column, split, 2, float(gaps.min(initial=math.inf)), trim=True)
+
+
+def _native(column: ColumnSchema, split: Split) -> Any:
+    if isinstance(split, tuple) or column.kind not in ("date", "duration") or not math.isfinite(split):
+        return split
+    return plain(to_native(np.array([split]), column)[0])

@@ -1,0 +1,223 @@
+"""The trees of two models side by side, by position: which are the same, and what the others do to the scores."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sapwood.explain.column_pairs import ColumnPairs
+from sapwood.explain.rows import Rows
+from sapwood.explain.tree_twins import Questions, Twins, find_twins
+from sapwood.grove import Grove, Member
+from sapwood.predictor import Descent, find
+from sapwood.table.table import Table
+
+Floats = NDArray[np.float64]
+Leaves = NDArray[np.int32]
+Mask = NDArray[np.bool_]
+
+SAME, VALUES, STRUCTURE, BEFORE, AFTER = (
+    *("same", "other values", "other structure"),
+    *("only before", "only after"),
+)
+
+
+@dataclass(frozen=True)
+class TreeChange:
+    """What became of the tree at one position.
+
+    `status` is "same", "other values" (the same splits, but leaves say something else), "other structure", "only
+    before" or "only after". `leaves_kept` are leaves that the same splits lead to in both trees, `leaves_same` those of
+    them that also say the same; `largest_step` is the largest change of what a kept leaf says.
+    """
+
+    tree: int
+    status: str
+    leaves_before: int
+    leaves_after: int
+    leaves_kept: int = 0
+    leaves_same: int = 0
+    largest_step: float = 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class ScoreParts:
+    """Why the scores of rows move, (rows, outputs) each; the sum of the parts is the move.
+
+    | part | moves because of |
+    |---|---|
+    | start | what is there before the first tree |
+    | values | other leaf values in trees of the same structure |
+    | structure | trees of other structure, trees that came or went, and the weight of a tree among them |
+    """
+
+    start: Floats
+    values: Floats
+    structure: Floats
+    output_names: tuple[Any, ...]
+
+    def mean_abs(self) -> dict[str, float]:
+        """Mean size of each part over the rows; sizes of outputs are added up."""
+        return {name: float(np.abs(own).sum(axis=1).mean()) for name, own in self.by_name().items()}
+
+    def by_name(self) -> dict[str, Floats]:
+        """The parts by name."""
+        return {"start": self.start, "values": self.values, "structure": self.structure}
+
+
+@dataclass(frozen=True, eq=False)
+class TreePairs:
+    """What became of each tree; which rows are in the same leaves of all trees that both models have; and the parts."""
+
+    trees: tuple[TreeChange, ...]
+    same_leaves: Mask
+    parts: ScoreParts | None
+
+    @cached_property
+    def n_first_same(self) -> int:
+        """How many trees are the same before the first one that is not."""
+        return next((tree.tree for tree in self.trees if tree.status != SAME), len(self.trees))
+
+    @cached_property
+    def counts(self) -> dict[str, int]:
+        """Number of trees by status."""
+        found = Counter(tree.status for tree in self.trees)
+        return {status: found[status] for status in (SAME, VALUES, STRUCTURE, BEFORE, AFTER)}
+
+
+def pair_trees(
+    models: Sequence[Any], rows: Sequence[Rows], pairs: ColumnPairs, *, with_parts: bool, n_jobs: int
+) -> TreePairs:
+    """Compare trees by position, on rows; parts only if the scores of both models mean the same."""
+    before, after = (
+        _Reader(model._grove(), own.table, model._unseen_policy == "node", n_jobs)
+        for model, own in zip(models, rows, strict=True)
+    )
+    questions = Questions(pairs, (before.stops, after.stops))
+    moved = _Moved(*np.zeros((2, before.table.n_rows, before.grove.n_columns))) if with_parts else None
+    changes, same_leaves = [], np.ones(before.table.n_rows, dtype=np.bool_)
+    for t in range(max(len(before.grove), len(after.grove))):
+        old, new = before.read(t), after.read(t)
+        twins = None
+        if old is None or new is None:
+            changes.append(_alone(t, old, new))
+        else:
+            twins = find_twins(old.member.tree, new.member.tree, questions)
+            same_leaves &= twins.node[old.leaves] == new.leaves
+            changes.append(_change(t, old.member, new.member, twins, before.stops))
+        if moved is not None:
+            moved.add(old, new, twins is not None and twins.are_alike)
+    return TreePairs(tuple(changes), same_leaves, None if moved is None else _parts(models, rows, moved))
+
+
+@dataclass(frozen=True, eq=False)
+class _Read:
+    """A tree, where rows end in it, and by what its words are divided."""
+
+    member: Member
+    leaves: Leaves
+    divisor: float
+
+    @property
+    def columns(self) -> slice:
+        """Scores that the tree adds to."""
+        return slice(self.member.column, self.member.column + self.member.words.shape[1])
+
+    @property
+    def said(self) -> Floats:
+        """What the tree says of each row, before the division."""
+        return np.asarray(self.member.words[self.leaves])
+
+
+@dataclass(frozen=True, eq=False)
+class _Moved:
+    """Sums over the trees of what they do to the scores, (rows, columns)."""
+
+    values: Floats
+    structure: Floats
+
+    @np.errstate(over="ignore", invalid="ignore")
+    def add(self, old: _Read | None, new: _Read | None, are_alike: bool) -> None:
+        """Add a pair of trees; what is not finite need not have a difference."""
+        if are_alike and old is not None and new is not None:
+            kept = old.said / new.divisor  # what the old tree would say among the new ones
+            self.values[:, new.columns] += new.said / new.divisor - kept
+            self.structure[:, new.columns] += kept - old.said / old.divisor
+            return
+        if new is not None:
+            self.structure[:, new.columns] += new.said / new.divisor
+        if old is not None:
+            self.structure[:, old.columns] -= old.said / old.divisor
+
+
+@dataclass(frozen=True, eq=False)
+class _Reader:
+    """Rows as one of the models reads them."""
+
+    grove: Grove
+    table: Table
+    stops: bool
+    n_jobs: int
+
+    def read(self, t: int) -> _Read | None:
+        """Tree t, if there is one."""
+        if t >= len(self.grove):
+            return None
+        member = self.grove.member(t)
+        way = Descent.of(member.tree, self.table.dtype)
+        return _Read(member, find(way, self.table, stop_at_unseen=self.stops, n_jobs=self.n_jobs), self.grove.divisor)
+
+
+def _alone(t: int, old: _Read | None, new: _Read | None) -> TreeChange:
+    leaves = [0 if one is None else one.member.tree.n_leaves for one in (old, new)]
+    return TreeChange(t, AFTER if old is None else BEFORE, *leaves)
+
+
+def _change(t: int, old: Member, new: Member, twins: Twins, stops: bool) -> TreeChange:
+    """Compare a tree with the one in its place; where rows may stop at inner nodes, these have a say, too."""
+    at = np.flatnonzero((twins.node >= 0) & old.tree.is_leaf)
+    at = at[new.tree.is_leaf[twins.node[at]]]
+    steps = _steps(old, at, new, twins.node[at])
+    same = twins.are_alike and not steps.any()
+    if same and stops:
+        same = not _steps(old, np.arange(len(twins.node)), new, twins.node).any()
+    status = SAME if same else VALUES if twins.are_alike else STRUCTURE
+    return TreeChange(
+        t,
+        status,
+        old.tree.n_leaves,
+        new.tree.n_leaves,
+        len(at),
+        int(np.count_nonzero(steps == 0)),
+        float(steps.max(initial=0.0)),
+    )
+
+
+def _steps(old: Member, at: NDArray[np.intp], new: Member, opposite: NDArray[np.intp]) -> Floats:
+    """By how much nodes change what they say; by infinity if they speak of other scores."""
+    if old.column != new.column or old.words.shape[1] != new.words.shape[1]:
+        return np.full(len(at), np.inf)
+    with np.errstate(over="ignore", invalid="ignore"):
+        return np.asarray(np.abs(new.words[opposite] - old.words[at]).max(axis=1))
+
+
+def _parts(models: Sequence[Any], rows: Sequence[Rows], moved: _Moved) -> ScoreParts:
+    old, new = (_start(model, own) for model, own in zip(models, rows, strict=True))
+    names = models[1]._score_names()
+    kept = [k for k, name in enumerate(names) if name is not None]
+    shown = tuple(names[k] for k in kept)
+    return ScoreParts((new - old)[:, kept], moved.values[:, kept], moved.structure[:, kept], shown)
+
+
+def _start(model: Any, rows: Rows) -> Floats:
+    """Scores (rows, columns) before the first tree."""
+    grove = model._grove()
+    begin = np.repeat(grove.base[None, :], rows.table.n_rows, axis=0)
+    own = model._row_starts(rows.X)
+    return np.asarray((begin if own is None else begin + own.T) / grove.divisor)
