@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from sapwood.estimators.adaboost import AdaBoostClassifier, AdaBoostRegressor
     from sapwood.estimators.bagging import BaggingClassifier, BaggingRegressor
     from sapwood.estimators.boosting_cv import BoostingCV, cross_validate_boosting
+    from sapwood.estimators.checkpoint import Checkpoint
     from sapwood.estimators.forests import (
         ExtraTreesClassifier,
         ExtraTreesRegressor,
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from sapwood.estimators.oob_tuning import OobChoice, tune_by_oob
     from sapwood.estimators.pruning import PruningChoice, prune_by_cv
     from sapwood.estimators.tree import DecisionTreeClassifier, DecisionTreeRegressor
+    from sapwood.explain import diff
     from sapwood.forest.permutation import PermutationImportance
     from sapwood.plot import (
         plot_calibration,
@@ -51,6 +53,7 @@ _HOMES = {
     "BaggingRegressor": "sapwood.estimators.bagging",
     "BoostingCV": "sapwood.estimators.boosting_cv",
     "Certificate": "sapwood.boosting.certificate",
+    "Checkpoint": "sapwood.estimators.checkpoint",
     "DecisionTreeClassifier": "sapwood.estimators.tree",
     "DecisionTreeRegressor": "sapwood.estimators.tree",
     "ExtraTreesClassifier": "sapwood.estimators.forests",
@@ -68,6 +71,7 @@ _HOMES = {
     "SapwoodError": "sapwood.errors",
     "cross_validate_boosting": "sapwood.estimators.boosting_cv",
     "decision_steps": "sapwood.show",
+    "diff": "sapwood.explain",
     "explain_row": "sapwood.show",
     "export_graphviz": "sapwood.show",
     "export_text": "sapwood.show",
@@ -97,6 +101,7 @@ __all__ = [
     "BaggingRegressor",
     "BoostingCV",
     "Certificate",
+    "Checkpoint",
     "DecisionTreeClassifier",
     "DecisionTreeRegressor",
     "ExtraTreesClassifier",
@@ -115,6 +120,7 @@ __all__ = [
     "__version__",
     "cross_validate_boosting",
     "decision_steps",
+    "diff",
     "explain_row",
     "export_graphviz",
     "export_text",

@@ -11,7 +11,7 @@ from scipy.optimize import brentq
 
 from sapwood.boosting.coding import code
 from sapwood.boosting.ensemble import Ensemble
-from sapwood.boosting.history import History, Watched
+from sapwood.boosting.history import Curves, History, Watched
 from sapwood.boosting.rounds import Audience, RoundOptions, Rounds
 from sapwood.boosting.training import Outcome, Plan, train
 from sapwood.losses.loss import Loss
@@ -43,6 +43,14 @@ class Rows:
 
 
 @dataclass(frozen=True, eq=False)
+class Done:
+    """How far a training was, the model that it continues included."""
+
+    ensemble: Ensemble
+    curves: Curves
+
+
+@dataclass(frozen=True, eq=False)
 class Setup:
     """Everything that decides how an ensemble is trained."""
 
@@ -54,6 +62,7 @@ class Setup:
     base: Floats | None = None  # scores to start from; None: the best constants
     start: Ensemble | None = None  # a model to continue from
     held_out: NDArray[np.int64] | None = field(default=None)  # training rows that only watch
+    done: Done | None = None  # rounds of the same training, before it was interrupted
 
 
 def score_of(loss: Loss, response: float) -> Floats:
@@ -75,7 +84,8 @@ def fit_ensemble(rows: Rows, evals: Sequence[Rows], setup: Setup) -> Outcome:
     table, recode = code(rows.table, setup.rounds.method, setup.max_bins, n_jobs)
     own = _training_rows(rows, setup)
     start = setup.start if setup.start is not None else Ensemble(_base(rows, own, setup))
-    audiences = [Audience(e.table, start.scores(e.table, None, n_jobs, e.offset)) for e in evals]
+    so_far = start if setup.done is None else setup.done.ensemble
+    audiences = [Audience(e.table, so_far.scores(e.table, None, n_jobs, e.offset)) for e in evals]
     rounds = Rounds(
         table,
         rows.table.schema.n_levels,
@@ -84,15 +94,17 @@ def fit_ensemble(rows: Rows, evals: Sequence[Rows], setup: Setup) -> Outcome:
         rows.weight,
         setup.rounds,
         start,
-        start.scores(rows.table, None, n_jobs, rows.offset),
+        so_far.scores(rows.table, None, n_jobs, rows.offset),
         own,
         audiences,
+        trees=list(so_far.rounds[start.n_rounds :]),
         recode=recode,
     )
     watched = [_watch(e, audience) for e, audience in zip(evals, audiences, strict=True)]
     if setup.held_out is not None:
         watched.append(_watch_own(rows, rounds, setup.held_out))
-    return train(rounds, History(watched, setup.metrics if watched else ()), setup.plan)
+    curves = {} if setup.done is None or not watched else setup.done.curves
+    return train(rounds, History(watched, setup.metrics if watched else (), curves), setup.plan)
 
 
 def _training_rows(rows: Rows, setup: Setup) -> NDArray[np.int64] | None:

@@ -127,11 +127,21 @@ class Patience:
         self._recent = np.full(n_stages, np.inf)
         self._tol = tol
 
+    def recall(self) -> Patience:
+        """Look at all stages that there are."""
+        for stage, loss in enumerate(self._stages.validation):
+            self._is_lower(stage, loss)
+        return self
+
+    def _is_lower(self, stage: int, loss: float) -> bool:
+        is_lower = bool(np.any(loss + self._tol < self._recent))
+        if is_lower:
+            self._recent[stage % len(self._recent)] = loss
+        return is_lower
+
     def __call__(self, progress: Progress) -> bool:
         """Look at the last stage."""
-        loss = self._stages.validation[-1]
-        if np.any(loss + self._tol < self._recent):
-            self._recent[(progress.round - 1) % len(self._recent)] = loss
+        if self._is_lower(progress.round - 1, self._stages.validation[-1]):
             return False
         self._stages.reason = f"no better stage for n_iter_no_change={len(self._recent)}"
         return True

@@ -15,6 +15,16 @@ from sapwood.interrupts import Interrupts
 
 
 @dataclass(frozen=True, eq=False)
+class Outcome:
+    """The trained ensemble, all rounds of it; `best_round` counts from 0 and is None if nothing was watched."""
+
+    ensemble: Ensemble
+    history: History
+    best_round: int | None
+    stopped_reason: str
+
+
+@dataclass(frozen=True, eq=False)
 class Progress:
     """What a callback is told after each round."""
 
@@ -24,11 +34,16 @@ class Progress:
     best_round: int | None
     seconds: float
     rounds: Rounds = field(repr=False)
+    log: History = field(repr=False)
 
     @property
     def ensemble(self) -> Ensemble:
         """The model so far."""
         return self.rounds.ensemble
+
+    def outcome(self, reason: str) -> Outcome:
+        """What training would come to if it ended here."""
+        return Outcome(self.ensemble, self.log, self.best_round, reason)
 
 
 Callback = Callable[[Progress], bool | None]
@@ -43,34 +58,26 @@ class Plan:
     early_stopping_rounds: int | None = None
     max_seconds: float | None = None
     callbacks: Sequence[Callback] = ()
-
-
-@dataclass(frozen=True, eq=False)
-class Outcome:
-    """The trained ensemble, all rounds of it; `best_round` counts from 0 and is None if nothing was watched."""
-
-    ensemble: Ensemble
-    history: History
-    best_round: int | None
-    stopped_reason: str
+    keep: Callable[[Progress], None] | None = None  # called after a round if another one follows
 
 
 def train(rounds: Rounds, history: History, plan: Plan) -> Outcome:
     """Advance until a reason to stop is found."""
     begin = time.monotonic()
-    reason = "all rounds done"
+    n_rounds = rounds.start.n_rounds + plan.n_rounds
+    reason = None
     with Interrupts() as interrupts:
-        while rounds.n_done < rounds.start.n_rounds + plan.n_rounds:
+        while reason is None and rounds.n_done < n_rounds:
             rounds.advance(plan.rate)
             history.record(rounds.loss)
             seconds = time.monotonic() - begin
-            n_rounds = rounds.start.n_rounds + plan.n_rounds
-            progress = Progress(rounds.n_done, n_rounds, history.curves, _best(rounds, history), seconds, rounds)
+            best = _best(rounds, history)
+            progress = Progress(rounds.n_done, n_rounds, history.curves, best, seconds, rounds, history)
             asked = [callback(progress) for callback in plan.callbacks]
-            found = _reason_to_stop(history, plan, seconds, any(asked), interrupts.asked)
-            if found is not None:
-                reason = found
-                break
+            reason = _reason_to_stop(history, plan, seconds, any(asked), interrupts.asked)
+            if plan.keep is not None and reason is None and rounds.n_done < n_rounds:
+                plan.keep(progress)
+    reason = reason or "all rounds done"
     if interrupts.asked is not None and reason.startswith("interrupted"):
         warnings.warn(
             f"Training was {reason} after {rounds.n_done} rounds; the model holds the rounds done so far.",

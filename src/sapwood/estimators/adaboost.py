@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from copy import copy
 from time import perf_counter
 from typing import Any, ClassVar, Self
 
@@ -16,14 +17,16 @@ from sklearn.utils import Tags, _safe_indexing, check_random_state
 from sapwood.adaboost.r2 import r2_step, weighted_median
 from sapwood.adaboost.samme import samme_step
 from sapwood.adaboost.step import Step, normalised, resampled
-from sapwood.errors import InputError, InputTypeError
+from sapwood.errors import InputError, InputTypeError, ParameterError
 from sapwood.estimators.boosting_rows import warn_of_column
+from sapwood.estimators.checkpoint import Checkpoints, take_over
 from sapwood.estimators.learners import AnyLearner, AnyMembers, Learner, TreeLearner, TreeMembers, check_kind, no_trees
 from sapwood.estimators.tree import DecisionTree, DecisionTreeClassifier, DecisionTreeRegressor
 from sapwood.estimators.tree_model import OneRowProbabilities, TreeModel
 from sapwood.estimators.tree_rows import TreeRows
 from sapwood.grove import Grove, Member
 from sapwood.interrupts import Interrupts
+from sapwood.packed_tree import PackedTree
 from sapwood.parameters import EstimatorRule, Flag, Interval, Nothing, OneOf, RandomState
 from sapwood.predictor import Scorer
 from sapwood.progress_bar import ProgressBar, Shown
@@ -56,8 +59,13 @@ class AdaBoost(TreeModel):
     n_jobs: int | None
     verbose: int
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Fit learners, one after the other."""
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, checkpoint: Any = None) -> Self:
+        """Fit learners, one after the other.
+
+        `checkpoint` is a path, or a `Checkpoint`, where training writes down how far it is: the same call goes on from
+        there after a crash, and gives the same model to the last bit. It needs trees of this library and a number as
+        random_state.
+        """
         self._check_parameters()
         check_kind(self, self.estimator)
         warn_of_column(y, stacklevel=3)
@@ -69,9 +77,23 @@ class AdaBoost(TreeModel):
             raise InputError(f"y has {rows.target.n_outputs} columns, but {type(self).__name__} predicts one output.")
         self._describe(rows)
         learner = self._new_learner(own, X, rows)
+        kept = None if checkpoint is None else self._checkpoints(checkpoint, learner, rows)
+        if kept is not None and kept.is_finished:
+            take_over(self, kept.found)
+            return self
         self._members = learner.members
-        self._boost(learner, rows)
+        self._boost(learner, rows, kept)
+        if kept is not None:
+            kept.finish(self)
         return self
+
+    def _checkpoints(self, checkpoint: Any, learner: Learner, rows: TreeRows) -> Checkpoints | None:
+        if not isinstance(learner, TreeLearner) or not isinstance(self.random_state, (int, np.integer)):
+            raise ParameterError(
+                f"checkpoint={checkpoint!r} needs trees of Sapwood and a number as random_state, so that draws can be "
+                f"repeated, but estimator={self.estimator!r} and random_state={self.random_state!r}."
+            )
+        return Checkpoints.of(checkpoint, self, rows.digests)
 
     def _own_tree(self) -> DecisionTree | None:
         """The library's tree to grow, or None for a foreign estimator."""
@@ -99,7 +121,11 @@ class AdaBoost(TreeModel):
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
 
-    def _boost(self, learner: Learner, rows: TreeRows) -> None:
+    def _boost(self, learner: Learner, rows: TreeRows, kept: Checkpoints | None) -> None:
+        done: list[PackedTree] = []
+        if kept is not None and kept.found is not None:
+            done = kept.found._members.fitted
+            kept.begin(len(done))
         self.estimator_weights_ = np.zeros(self.n_estimators)
         self.estimator_errors_ = np.ones(self.n_estimators)
         self.stopped_reason_ = "all learners were fitted"
@@ -111,7 +137,8 @@ class AdaBoost(TreeModel):
                 weight = normalised(weight)
                 seed = int(draws.randint(LARGEST_SEED))
                 drawn = resampled(weight, draws.random_sample(len(weight))) if self.resample else None
-                step = self._step(learner.fit(weight, drawn, seed), rows.target, weight)
+                said = learner.fit(weight, drawn, seed, done[t] if t < len(done) else None)
+                step = self._step(said, rows.target, weight)
                 if not self._take_up(t, step):
                     break
                 errors = {"train": {"error": self.estimator_errors_[: t + 1].tolist()}}
@@ -119,8 +146,16 @@ class AdaBoost(TreeModel):
                 if interrupts.asked is not None:
                     self.stopped_reason_ = f"{interrupts.asked} after {t + 1} learners"
                     break
+                if kept is not None and t + 1 < self.n_estimators:
+                    kept.after(t + 1, self._so_far)
                 assert step.weight is not None
                 weight = step.weight
+
+    def _so_far(self) -> Self:
+        """The model in the middle of training."""
+        model = copy(self)
+        model.stopped_reason_ = "training goes on"
+        return model
 
     def _take_up(self, t: int, step: Step) -> bool:
         """Note a learner's error and say; returns whether to go on."""

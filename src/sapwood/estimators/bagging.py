@@ -73,12 +73,17 @@ class Bagging(ForestEstimator):
         """Fit the members, each to a sample of the rows and of the columns.
 
         `rows` and `features` replace the draws: for each member the rows it is fitted to, any of them many times, and
-        the columns it may use.
+        the columns it may use. `checkpoint` is a path, or a `Checkpoint`, where growth of the library's own trees
+        writes down how far it is, and goes on from.
         """
         check_kind(self, self.estimator)
         if self.estimator is None or isinstance(self.estimator, DecisionTree):
             self._members = None
             return super().fit(X, y, sample_weight, **given)
+        if given.pop("checkpoint", None) is not None:
+            raise ParameterError(
+                f"checkpoint cannot hold estimator={self.estimator!r}, which is no tree of Sapwood. Leave it out."
+            )
         return self._fit_any(X, y, sample_weight, **given)
 
     def default_estimator(self) -> DecisionTree:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from copy import copy
+from dataclasses import replace
 from itertools import islice
 from typing import Any, ClassVar, Literal, Self
 
@@ -14,11 +15,12 @@ from sklearn.utils import Tags
 
 from sapwood.boosting.certificate import Certificate, certify
 from sapwood.boosting.ensemble import Ensemble
-from sapwood.boosting.fitting import Rows, Setup, fit_ensemble
+from sapwood.boosting.fitting import Done, Rows, Setup, fit_ensemble
 from sapwood.boosting.rounds import RoundOptions
-from sapwood.boosting.training import Outcome, Plan
+from sapwood.boosting.training import Outcome, Plan, Progress
 from sapwood.errors import ParameterError
 from sapwood.estimators.boosting_rows import (
+    digests,
     hold_out,
     naming,
     read_eval_set,
@@ -34,6 +36,7 @@ from sapwood.estimators.boosting_settings import (
     find_metrics,
     start_scores,
 )
+from sapwood.estimators.checkpoint import Checkpoints, take_over
 from sapwood.estimators.constraints import interaction_sets, monotone_signs
 from sapwood.estimators.tree_model import TreeModel
 from sapwood.grove import Grove
@@ -122,11 +125,12 @@ class Boosting(TreeModel):
         init_model: Any,
         queries: ReadQueries | None = None,
         eval_queries: Sequence[ReadQueries] | None = None,
+        checkpoint: Any = None,
     ) -> Self:
         """Train; sets everything that ends in an underscore. A fit that fails leaves the model as it was."""
         draft = copy(self)
         sets = read_eval_set(eval_set, sample_weight_eval_set, f"{self.weight_name}_eval_set")
-        draft._train(X, y, sample_weight, sets, init_model, queries, eval_queries)
+        draft._train(X, y, sample_weight, sets, init_model, queries, eval_queries, checkpoint)
         self.__dict__ = draft.__dict__
         return self
 
@@ -139,6 +143,7 @@ class Boosting(TreeModel):
         init_model: Any,
         queries: ReadQueries | None,
         eval_queries: Sequence[ReadQueries] | None,
+        checkpoint: Any,
     ) -> None:
         self._check_parameters()
         self._seed = seed_from(self.random_state)
@@ -153,8 +158,34 @@ class Boosting(TreeModel):
             with naming(f"eval_set[{i}]"):
                 read = None if eval_queries is None else eval_queries[i]
                 evals.append(self._evaluation_rows(own_X, own_y, weight, read, loss, f"validation_{i}"))
+        kept = Checkpoints.of(checkpoint, self, lambda: digests([rows, *evals], start))
+        if kept is not None and kept.is_finished:
+            take_over(self, kept.found)
+            return
+        self._seed = self._seed if kept is None or kept.found is None else kept.found._seed
         setup = self._setup(rows, loss, start, bool(evals))
-        self._keep(fit_ensemble(rows, evals, setup), loss)
+        self._keep(fit_ensemble(rows, evals, self._resumed(setup, kept, self._so_far)), loss)
+        if kept is not None:
+            kept.finish(self)
+
+    def _resumed(self, setup: Setup, kept: Checkpoints | None, so_far: Callable[[Progress], Any]) -> Setup:
+        """Go on from what a checkpoint holds, and write further ones."""
+        if kept is None:
+            return setup
+
+        def keep(progress: Progress) -> None:
+            kept.after(progress.round, lambda: so_far(progress))
+
+        done = None if kept.found is None else Done(kept.found.ensemble_, kept.found.evals_result_)
+        before = setup.start if done is None else done.ensemble
+        kept.begin(0 if before is None else before.n_rounds)
+        return replace(setup, done=done, plan=replace(setup.plan, keep=keep))
+
+    def _so_far(self, progress: Progress) -> Self:
+        """The model as it is in the middle of training."""
+        model = copy(self)
+        model._keep(progress.outcome("training goes on"), progress.rounds.loss)
+        return model
 
     def _training_table(self, X: Any, start: Any) -> Table:
         if start is None:

@@ -12,8 +12,10 @@ from numpy.typing import NDArray
 from sklearn.exceptions import DataConversionWarning
 from sklearn.model_selection import train_test_split
 
+from sapwood.boosting.fitting import Rows
 from sapwood.errors import InputError, InputTypeError, SapwoodError
 from sapwood.table.column import Column
+from sapwood.table.digest import digest_arrays, digest_table
 from sapwood.table.storage import ColumnStorage
 from sapwood.table.table import Table
 
@@ -171,6 +173,22 @@ def remaining_queries(groups: Ints, used: NDArray[np.intp]) -> Ints:
     """Numbers of rows of the queries after some rows were left out."""
     counts = np.bincount(np.repeat(np.arange(len(groups)), groups)[used])
     return counts[counts > 0].astype(np.int64)
+
+
+def digests(parts: Sequence[Rows], start: Any) -> dict[str, str]:
+    """Digests of the rows of training and evaluation, and of the model that is continued, by the names of arguments."""
+    found = {}
+    for number, rows in enumerate(parts):
+        of = "" if number == 0 else f"eval_set[{number - 1}]: "
+        found[f"{of}X"] = digest_table(rows.table)
+        found[f"{of}y"] = digest_arrays(rows.y)
+        found[f"{of}weight"] = digest_arrays(rows.weight, rows.measured)
+        found[f"{of}group"] = digest_arrays(rows.groups)
+    if start is not None:
+        from sapwood.estimators.model_file import fingerprint  # which knows all estimators
+
+        found["init_model"] = fingerprint(start)
+    return found
 
 
 def eval_queries(groups: Any, qids: Any, sets: Sequence[tuple[Any, Any, Any]]) -> list[tuple[Any, Any]]:

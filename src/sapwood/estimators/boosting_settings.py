@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import numpy as np
@@ -57,10 +58,14 @@ def continued(init_model: Any, owner: Any) -> Any:
     """The model to continue from, checked."""
     if init_model is None:
         return None
+    if isinstance(init_model, (str, os.PathLike)):
+        from sapwood.estimators.model_file import load  # which knows all estimators
+
+        init_model = load(init_model)
     if not isinstance(init_model, type(owner)):
         raise ParameterError(
             f"init_model is a {type(init_model).__name__}, but only a fitted {type(owner).__name__} can be continued. "
-            "Pass the fitted estimator itself."
+            "Pass the fitted estimator itself, or the path of its file."
         )
     with naming("init_model"):
         init_model._check_fitted()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import replace
 from typing import Any, ClassVar, Literal, Self
 
@@ -16,6 +17,7 @@ from sklearn.utils import Tags
 
 from sapwood.errors import InputError, InputTypeError, ParameterError
 from sapwood.estimators.boosting_rows import warn_of_column
+from sapwood.estimators.checkpoint import Checkpoints, take_over
 from sapwood.estimators.settings import monotonic_signs, n_features_drawn
 from sapwood.estimators.tree import DecisionTree, Unseen, names_of_outputs
 from sapwood.estimators.tree_model import TreeModel
@@ -28,9 +30,11 @@ from sapwood.forest.permutation import PermutationImportance, permutation_import
 from sapwood.forest.proximity import proximity
 from sapwood.grove import Grove
 from sapwood.growth.nursery import Nursery, code_for_many
+from sapwood.packed_tree import PackedTree
 from sapwood.parameters import Interval, check_parameters
 from sapwood.predictor import Scorer, paths
 from sapwood.seed import seed_from
+from sapwood.table.digest import digest_arrays
 from sapwood.table.table import Table
 from sapwood.table.target import ClassTarget
 from sapwood.threads import resolve_jobs
@@ -75,11 +79,21 @@ class ForestEstimator(MultiOutputMixin, TreeModel):
 
     forest_: Forest
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, rows: Any = None, features: Any = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        rows: Any = None,
+        features: Any = None,
+        checkpoint: Any = None,
+    ) -> Self:
         """Grow the forest.
 
         `rows` and `features` replace the draws: for each tree the rows it is grown on, any of them many times, and
-        the columns it may use.
+        the columns it may use. `checkpoint` is a path, or a `Checkpoint`, where growth writes down how far it is: the
+        same call goes on from there after a crash, and gives the same forest to the last bit.
         """
         self._check_parameters()
         self._check_sampling(rows is not None)
@@ -91,8 +105,16 @@ class ForestEstimator(MultiOutputMixin, TreeModel):
         before = self._trees_so_far(table, target)
         template._describe(table, target)
         self._take_description(template)
+        given = self._given(rows, features, table)
+        kept = Checkpoints.of(checkpoint, self, lambda: _digests(training, given, before))
+        if kept is not None and kept.is_finished:
+            take_over(self, kept.found)
+            return self
+        if kept is not None and kept.found is not None:
+            self._seed, before = kept.found._seed, kept.found.forest_.trees
+            kept.begin(len(before))
         nursery = self._nursery(template, training, n_jobs)
-        bags = self._bags_of(training, self._given(rows, features, table))
+        bags = self._bags_of(training, given)
         growing = Growing(
             nursery,
             bags,
@@ -106,9 +128,20 @@ class ForestEstimator(MultiOutputMixin, TreeModel):
             self._has_weights(training),
         )
         growing.trees += before
+        if kept is not None:
+            growing.keep = lambda: kept.after(len(growing.trees), lambda: self._so_far(growing, training))
         self._grow(growing)
         self._finish(growing, training)
+        if kept is not None:
+            kept.finish(self)
         return self
+
+    def _so_far(self, growing: Growing, rows: TreeRows) -> Self:
+        """The forest in the middle of its growth, without what is measured at the end."""
+        forest = copy(self)
+        forest.stopped_reason_ = "growth goes on"
+        forest._finish(replace(growing, trees=list(growing.trees), out_of_bag=None), rows)
+        return forest
 
     def _has_weights(self, rows: TreeRows) -> bool:
         """Whether rows weigh something in the trees; otherwise weights are for draws."""
@@ -465,6 +498,15 @@ class ForestEstimator(MultiOutputMixin, TreeModel):
         tags.input_tags.categorical = True
         tags.target_tags.multi_output = True
         return tags
+
+
+def _digests(rows: TreeRows, given: Sequence[Bag] | None, before: Sequence[PackedTree]) -> dict[str, str]:
+    """Digests of what a forest is grown on, by the names of arguments."""
+    bags = [array for bag in given or () for array in (bag.rows, bag.counts, bag.features)]
+    return rows.digests() | {
+        "rows or features": digest_arrays(*bags),
+        "forest to go on from (warm_start)": digest_arrays(*(tree.is_leaf for tree in before)),
+    }
 
 
 class Trees(Sequence[Any]):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Self
 
 import numpy as np
@@ -21,7 +21,8 @@ from sapwood.boosting.stages import Patience, Stages, stage_facts, stage_reporte
 from sapwood.boosting.training import Callback, Outcome, Plan, Progress
 from sapwood.errors import ParameterError
 from sapwood.estimators.boosting import Boosting
-from sapwood.estimators.boosting_rows import hold_out
+from sapwood.estimators.boosting_rows import digests, hold_out
+from sapwood.estimators.checkpoint import Checkpoints, take_over
 from sapwood.estimators.constraints import monotone_signs
 from sapwood.estimators.gradient_init import constant_estimator, constant_start, fit_init, init_scores, take_rows
 from sapwood.estimators.gradient_parts import sets_that_meet, stage_tree
@@ -80,7 +81,9 @@ class GradientBoosting(Boosting):
     init_: Any
     learning_rates_: Floats
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, monitor: Monitor | None = None) -> Self:
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, monitor: Monitor | None = None, *, checkpoint: Any = None
+    ) -> Self:
         """Train.
 
         Args:
@@ -89,21 +92,25 @@ class GradientBoosting(Boosting):
             sample_weight: weights of the rows.
             monitor: called after each stage as `monitor(i, self, facts)`, where `self` can already predict and `facts`
                 has scikit-learn's names (`y`, `raw_predictions`, `sample_mask`, …); True stops training.
+            checkpoint: a path, or a `Checkpoint`, where training writes down how far it is. The same call goes on from
+                there after a crash, and gives the same model to the last bit.
         """
-        return self._fit_or_restore(X, y, sample_weight, monitor)
+        return self._fit_or_restore(X, y, sample_weight, monitor, checkpoint)
 
-    def _fit_or_restore(self, X: Any, y: Any, sample_weight: Any, monitor: Monitor | None) -> Self:
+    def _fit_or_restore(
+        self, X: Any, y: Any, sample_weight: Any, monitor: Monitor | None, checkpoint: Any = None
+    ) -> Self:
         """A fit that fails leaves the model as it was."""
         before = dict(self.__dict__)
         try:
-            self._fit_stages(X, y, sample_weight, monitor)
+            self._fit_stages(X, y, sample_weight, monitor, checkpoint)
         except BaseException:
             self.__dict__.clear()
             self.__dict__.update(before)
             raise
         return self
 
-    def _fit_stages(self, X: Any, y: Any, sample_weight: Any, monitor: Monitor | None) -> None:
+    def _fit_stages(self, X: Any, y: Any, sample_weight: Any, monitor: Monitor | None, checkpoint: Any) -> None:
         self._check_parameters()
         start = self if self.warm_start and hasattr(self, "ensemble_") else None
         if start is None:
@@ -114,18 +121,36 @@ class GradientBoosting(Boosting):
         loss.check_target(rows.y)
         self._check_continued(start, loss)
         self._describe(rows.table)
+        kept = Checkpoints.of(checkpoint, self, lambda: digests([rows], start))
+        if kept is not None and kept.is_finished:
+            take_over(self, kept.found)
+            return
+        found = None if kept is None else kept.found
+        self._seed = self._seed if found is None else found._seed
         held_out = self._held_out(rows)
         base, offset = self._begin(X, rows, held_out, loss, start)
+        if kept is not None and offset is not None:
+            raise ParameterError(
+                f"checkpoint={checkpoint!r} cannot hold init={self.init!r}, which is no tree of Sapwood. Use init=None."
+            )
         rows = replace(rows, offset=offset)
-        stages = self._stages(rows, held_out, start)
+        stages = self._stages(rows, held_out, found or start)
+        if found is not None:
+            stages.loss = found.loss_
         setup = self._setup(rows, loss, start, True)
-        setup = replace(
-            setup, metrics=(), base=base, held_out=held_out, plan=self._watched(setup.plan, stages, monitor)
-        )
-        outcome = fit_ensemble(rows, [], setup)
+        plan = self._watched(setup.plan, stages, monitor, found is not None)
+        setup = replace(setup, metrics=(), base=base, held_out=held_out, plan=plan)
+        outcome = fit_ensemble(rows, [], self._resumed(setup, kept, partial(self._stages_so_far, stages)))
         self._keep(outcome, self.loss_ if stages.loss is None else stages.loss)
         self._keep_stages(stages)
         self.stopped_reason_ = stages.reason or outcome.stopped_reason
+        if kept is not None:
+            kept.finish(self)
+
+    def _stages_so_far(self, stages: Stages, progress: Progress) -> Self:
+        model = self._so_far(progress)
+        model._keep_stages(stages)
+        return model
 
     def _forget(self) -> None:
         for name in (*CURVES, "oob_score_", "init_", "ensemble_", "estimators_", "loss_"):
@@ -190,7 +215,7 @@ class GradientBoosting(Boosting):
         measures = dict.fromkeys(CURVES, True)
         measures |= dict.fromkeys(("oob_scores_", "oob_improvement_"), self.subsample < 1.0)
         measures["validation_score_"] = held_out is not None
-        curves = [list(getattr(self, name, before if measures[name] else ())) for name in CURVES]
+        curves = [list(getattr(start, name, before if measures[name] else ())) for name in CURVES]
         stages.train, stages.oob, stages.improvement, stages.validation, stages.rates = curves
         stages.knows_oob = bool(stages.oob and stages.oob[-1] != 0.0)
         return stages
@@ -251,7 +276,7 @@ class GradientBoosting(Boosting):
     def _signs(self, schema: Schema) -> NDArray[np.int8] | None:
         return monotone_signs(self.monotonic_cst, schema, "monotonic_cst")
 
-    def _watched(self, plan: Plan, stages: Stages, monitor: Monitor | None) -> Plan:
+    def _watched(self, plan: Plan, stages: Stages, monitor: Monitor | None, goes_on: bool) -> Plan:
         """A plan that measures every stage, reports it, and asks whether to go on."""
 
         def rate(stage: int, norm: float) -> float:
@@ -264,7 +289,8 @@ class GradientBoosting(Boosting):
         if monitor is not None:
             callbacks.append(self._ask(monitor, stages))
         if stages.held_out is not None and self.n_iter_no_change is not None:
-            callbacks.append(Patience(stages, int(self.n_iter_no_change), self.tol))
+            patience = Patience(stages, int(self.n_iter_no_change), self.tol)
+            callbacks.append(patience.recall() if goes_on else patience)
         return replace(plan, rate=Rate(rate, plan.rate.needs_norm), callbacks=[*callbacks, *plan.callbacks])
 
     def _ask(self, monitor: Monitor, stages: Stages) -> Callback:

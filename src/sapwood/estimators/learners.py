@@ -23,6 +23,7 @@ from sapwood.predictor import Predictor, Scorer, find
 from sapwood.table.table import Table
 from sapwood.table.target import ClassTarget
 from sapwood.threads import resolve_jobs
+from sapwood.tree import Tree
 
 Floats = NDArray[np.float64]
 
@@ -61,8 +62,11 @@ class Learner(Protocol):
     def members(self) -> Members:
         """Those fitted so far."""
 
-    def fit(self, weight: Floats, drawn: NDArray[Any] | None, seed: int) -> Floats:
-        """Fit one more, to all rows by weight or to rows that were drawn; returns what it says about all rows."""
+    def fit(self, weight: Floats, drawn: NDArray[Any] | None, seed: int, done: PackedTree | None = None) -> Floats:
+        """Fit one more, to all rows by weight or to rows that were drawn; returns what it says about all rows.
+
+        A tree that was `done` before training was interrupted is taken as it is.
+        """
 
 
 class TreeMembers:
@@ -111,16 +115,19 @@ class TreeLearner:
         )
         self.members = TreeMembers(isinstance(rows.target, ClassTarget))
 
-    def fit(self, weight: Floats, drawn: NDArray[Any] | None, seed: int) -> Floats:
+    def fit(self, weight: Floats, drawn: NDArray[Any] | None, seed: int, done: PackedTree | None = None) -> Floats:
         """Grow one more tree."""
+        tree = self._grow(weight, drawn, seed) if done is None else done.unpack()
+        self.members.fitted.append(PackedTree.of(tree))
+        return self.members.values(tree.value)[Predictor(tree).leaves(self._table)]
+
+    def _grow(self, weight: Floats, drawn: NDArray[Any] | None, seed: int) -> Tree:
         rows = np.arange(len(weight))
         if drawn is not None:
             counts = np.bincount(drawn, minlength=len(weight))
             rows = np.flatnonzero(counts)
             weight = counts[rows].astype(np.float64)
-        tree = self._nursery.grow(rows, weight * self._factor[rows], seed)
-        self.members.fitted.append(PackedTree.of(tree))
-        return self.members.values(tree.value)[Predictor(tree).leaves(self._table)]
+        return self._nursery.grow(rows, weight * self._factor[rows], seed)
 
 
 class AnyMembers:
@@ -156,7 +163,7 @@ class AnyLearner:
         self._estimator, self._X, self._y = estimator, X, y
         self.members = AnyMembers(classes)
 
-    def fit(self, weight: Floats, drawn: NDArray[Any] | None, seed: int) -> Floats:
+    def fit(self, weight: Floats, drawn: NDArray[Any] | None, seed: int, done: PackedTree | None = None) -> Floats:  # noqa: ARG002
         """Fit one more clone."""
         member = clone(self._estimator)
         if "random_state" in member.get_params():

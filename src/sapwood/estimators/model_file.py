@@ -24,7 +24,7 @@ from sapwood.atomic_file import replace_file
 from sapwood.errors import ModelFileError, ParameterError, ParameterTypeError, SapwoodError
 from sapwood.estimators.adaboost import AdaBoostClassifier, AdaBoostRegressor
 from sapwood.estimators.bagging import BaggingClassifier, BaggingRegressor
-from sapwood.estimators.fitted_state import FITTED, EstimatorKinds, fitted_state, restore
+from sapwood.estimators.fitted_state import EstimatorKinds, family_of, fitted_state, restore
 from sapwood.estimators.forests import (
     ExtraTreesClassifier,
     ExtraTreesRegressor,
@@ -69,14 +69,16 @@ def save(model: Any, path: str | os.PathLike[str], *, form: Form | None = None) 
 
     Functions (a custom objective, callbacks) are not kept: their parameters must be set again before training on.
     """
-    form = form or ("json" if os.fspath(path).endswith(".json") else "binary")
-    if form not in ("binary", "json"):
-        raise ParameterError(f"form={form!r} is not allowed for save: it must be 'binary' or 'json'.")
     write_model(path, model, {}, form)
 
 
-def write_model(path: str | os.PathLike[str], model: Any, extensions: Mapping[str, Json], form: Form) -> None:
+def write_model(
+    path: str | os.PathLike[str], model: Any, extensions: Mapping[str, Json], form: Form | None = None
+) -> None:
     """Write a model and what extensions add to it."""
+    form = form or ("json" if _path_of(path).suffix == ".json" else "binary")
+    if form not in ("binary", "json"):
+        raise ParameterError(f"form={form!r} is not allowed for save: it must be 'binary' or 'json'.")
     document, arrays = describe(model)
     document["extensions"] = dict(extensions)
     metadata = {"format": FORMAT, "version": str(VERSION), "library": __version__, "estimator": type(model).__name__}
@@ -84,10 +86,17 @@ def write_model(path: str | os.PathLike[str], model: Any, extensions: Mapping[st
     data = parts if form == "binary" else [to_json(metadata, document, arrays, digest_of(parts))]
     try:
         replace_file(path, data)
-    except OSError as error:
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
         raise ModelFileError(
-            f"path={os.fspath(path)!r} cannot be written: {error.strerror or error}. What was there is as it was."
+            f"path={os.fspath(path)!r} cannot be written: {reason}. What was there is as it was."
         ) from error
+
+
+def _path_of(path: Any) -> Path:
+    if not isinstance(path, (str, os.PathLike)) or not isinstance(os.fspath(path), str):
+        raise ParameterTypeError(f"path={path!r} is not allowed: it must be a text or a Path, that of a model file.")
+    return Path(path)
 
 
 def describe(model: Any) -> tuple[dict[str, Json], dict[str, Array]]:
@@ -109,9 +118,19 @@ def describe(model: Any) -> tuple[dict[str, Json], dict[str, Array]]:
         "estimator": name,
         "task": _task(model),
         "parameters": {key: writer.write(value, f"parameters.{key}") for key, value in parameters.items()},
-        "fitted": {key: writer.write(state[key], f"fitted.{key}") for key in FITTED if key in state},
+        "fitted": {key: writer.write(state[key], f"fitted.{key}") for key in family_of(model).fitted if key in state},
     }
     return document, writer.arrays
+
+
+def parameter_texts(model: Any) -> dict[str, str]:
+    """Each parameter as text that is equal for equal values; functions are told apart by name."""
+    texts = {}
+    for key, value in model.get_params(deep=False).items():
+        writer = Writer(_kinds())
+        told = writer.write(value, key)
+        texts[key] = json.dumps([told, {name: array.tolist() for name, array in writer.arrays.items()}])
+    return texts
 
 
 def _task(model: Any) -> str:
@@ -139,18 +158,17 @@ def read_content(
     path: str | os.PathLike[str], *, mmap: bool = True
 ) -> tuple[dict[str, str], dict[str, Json], dict[str, Array]]:
     """Metadata, document and arrays of a file with the right checksum and a version that can be read."""
-    data = _read(Path(os.fspath(path)), mmap)
+    data = _read(_path_of(path), mmap)
     try:
         return _content(data)
-    except ModelFileError as error:
+    except (ModelFileError, RecursionError) as error:
         raise ModelFileError(f"{os.fspath(path)!r} cannot be loaded. {error}") from error
 
 
 def _content(data: Buffer) -> tuple[dict[str, str], dict[str, Json], dict[str, Array]]:
     if bytes(data[:1]) == b"{" and bytes(data[8:9]) != b"{":
         return _json_content(bytes(data))
-    metadata, arrays = unpack(data)
-    _check_version(metadata)
+    metadata, arrays = unpack(data, _check_version)
     text = arrays.pop(DOCUMENT, None)
     expect(text is not None and text.dtype == np.uint8 and text.ndim == 1, DOCUMENT, "is not there")
     assert text is not None
@@ -161,8 +179,7 @@ def _content(data: Buffer) -> tuple[dict[str, str], dict[str, Json], dict[str, A
 
 
 def _json_content(data: bytes) -> tuple[dict[str, str], dict[str, Json], dict[str, Array]]:
-    metadata, document, arrays = from_json(data)
-    _check_version(metadata)
+    metadata, document, arrays = from_json(data, _check_version)
     if repacked(metadata, arrays | {DOCUMENT: _as_bytes(document)}) != metadata.get(DIGEST):
         raise ModelFileError("The checksum is wrong: the file was changed after it was written. Save the model anew.")
     return metadata, document, arrays
@@ -183,12 +200,13 @@ def _check_version(metadata: Mapping[str, str]) -> None:
     if metadata.get("format") != FORMAT:
         raise ModelFileError("This is a safetensors file, but not a model of Sapwood.")
     version = metadata.get("version", "")
-    if not version.isdecimal() or len(version) > 9 or int(version) < 1:
+    if not (version.isascii() and version.isdecimal()) or len(version) > 9 or int(version) < 1:
         raise ModelFileError(f"The format version {version!r} is no number.")
+    expect("library" in metadata, "metadata", "does not say which version of the library wrote the file")
     if int(version) > VERSION:
         raise ModelFileError(
-            f"The file has the format version {version}, written by Sapwood {metadata.get('library')}; this is Sapwood "
-            f"{__version__}, which reads versions up to {VERSION}. Install Sapwood {metadata.get('library')} or newer."
+            f"The file has the format version {version}, written by Sapwood {metadata['library']}; this is Sapwood "
+            f"{__version__}, which reads versions up to {VERSION}. Install Sapwood {metadata['library']} or newer."
         )
 
 
@@ -198,7 +216,7 @@ def rebuild(document: Json, arrays: Mapping[str, Array]) -> Any:
         return _rebuild(document, dict(arrays))
     except ModelFileError:
         raise
-    except (SapwoodError, ArithmeticError, LookupError, TypeError, ValueError) as error:
+    except (SapwoodError, ArithmeticError, LookupError, RecursionError, TypeError, ValueError) as error:
         raise ModelFileError(f"The model file cannot be used: its parts do not fit together ({error}).") from error
 
 
@@ -212,9 +230,10 @@ def _rebuild(document: Json, arrays: dict[str, Array]) -> Any:
     expect(
         document["task"] == _task(model), "task", f"is {document['task']!r}, which {type(model).__name__} is not for"
     )
-    unknown = set(document["fitted"]) - set(FITTED)
-    expect(not unknown, f"fitted.{min(unknown, default='')}", "is nothing that a model has")
-    ordered = [name for name in FITTED if name in document["fitted"]]  # the schema comes first
+    known = family_of(model).fitted
+    unknown = set(document["fitted"]) - set(known)
+    expect(not unknown, f"fitted.{min(unknown, default='')}", f"is nothing that {type(model).__name__} has")
+    ordered = [name for name in known if name in document["fitted"]]  # the schema comes first
     restore(model, {name: reader.read(document["fitted"][name], f"fitted.{name}") for name in ordered})
     expect(not reader.arrays, f"the array {min(reader.arrays, default='')!r}", "belongs to nothing")
     return model
@@ -257,7 +276,15 @@ def fingerprint(model: Any) -> str:
     Parameters that change nothing in what a model says, such as n_jobs, are left out.
     """
     document, arrays = describe(model)
-    for name in WITHOUT_EFFECT:
-        document["parameters"].pop(name, None)
-        arrays = {key: array for key, array in arrays.items() if not key.startswith(f"parameters.{name}")}
+    document["parameters"] = _with_effect(document["parameters"])
     return digest_of(pack({"format": FORMAT, "version": str(VERSION)}, arrays | {DOCUMENT: _as_bytes(document)}))
+
+
+def _with_effect(parameters: Mapping[str, Json]) -> dict[str, Json]:
+    """Parameters that change what a model says, those of estimators inside of it included."""
+    kept = {name: value for name, value in parameters.items() if name not in WITHOUT_EFFECT}
+    for name, value in kept.items():
+        inner = next(iter(value), None) if isinstance(value, dict) else None
+        if inner in ESTIMATORS:
+            kept[name] = {inner: _with_effect(value[inner])}
+    return kept

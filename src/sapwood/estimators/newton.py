@@ -125,6 +125,7 @@ class NewtonBoostingRanker(NewtonBoosting):
         eval_qid: Sequence[Any] | None = None,
         query_weight_eval_set: Sequence[Any] | None = None,
         init_model: Any = None,
+        checkpoint: Any = None,
     ) -> Self:
         """Train.
 
@@ -139,7 +140,8 @@ class NewtonBoostingRanker(NewtonBoosting):
             eval_group: numbers of rows of the queries of each of the pairs.
             eval_qid: or labels of the rows of each of the pairs.
             query_weight_eval_set: weights (or None) for each of the pairs.
-            init_model: a fitted estimator to continue from, n_estimators rounds more.
+            init_model: a fitted estimator to continue from, or the path of its file, n_estimators rounds more.
+            checkpoint: a path, or a `Checkpoint`, where training writes down how far it is, and goes on from.
         """
         sets = read_eval_set(eval_set, query_weight_eval_set, "query_weight_eval_set")
         own = partial(read_queries, group, qid)
@@ -147,7 +149,7 @@ class NewtonBoostingRanker(NewtonBoosting):
             partial(read_queries, *given, name=f"eval_group[{i}]")
             for i, given in enumerate(eval_queries(eval_group, eval_qid, sets))
         ]
-        return self._boost(X, y, query_weight, eval_set, query_weight_eval_set, init_model, own, others)
+        return self._boost(X, y, query_weight, eval_set, query_weight_eval_set, init_model, own, others, checkpoint)
 
     def _read_target(self, y: Any, n_rows: int) -> Floats:
         target = NumberTarget.from_any(y, n_rows)

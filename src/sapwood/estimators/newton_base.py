@@ -272,6 +272,7 @@ class NewtonBoosting(Boosting):
         eval_set: EvalSet = None,
         sample_weight_eval_set: Sequence[Any] | None = None,
         init_model: Any = None,
+        checkpoint: Any = None,
     ) -> Self:
         """Train.
 
@@ -281,10 +282,13 @@ class NewtonBoosting(Boosting):
             sample_weight: weights of the rows.
             eval_set: pairs (X, y) whose metrics are followed, and of which the last decides about early stopping.
             sample_weight_eval_set: weights (or None) for each of the pairs.
-            init_model: a fitted estimator to continue from, n_estimators rounds more. On the same rows, with the same
-                parameters and seed, this gives the very model that training in one go would have given.
+            init_model: a fitted estimator to continue from, or the path of its file, n_estimators rounds more. On the
+                same rows, with the same parameters and seed, this gives the very model that training in one go would
+                have given.
+            checkpoint: a path, or a `Checkpoint`, where training writes down how far it is. The same call goes on from
+                there after a crash, and gives the same model to the last bit.
         """
-        return self._boost(X, y, sample_weight, eval_set, sample_weight_eval_set, init_model)
+        return self._boost(X, y, sample_weight, eval_set, sample_weight_eval_set, init_model, checkpoint=checkpoint)
 
     def _max_bins(self) -> int:
         return int(self.max_bin)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sapwood.table.digest import digest_arrays, digest_table
 from sapwood.table.table import Table
 from sapwood.table.target import ClassTarget, NumberTarget
 from sapwood.table.weight import check_weight
@@ -34,6 +35,16 @@ class TreeRows:
             return cls(table, target, weight)
         used = np.flatnonzero(weight)
         return cls(table.take(used), take(target, used), weight[used], used)
+
+    def digests(self) -> dict[str, str]:
+        """Digests of the rows, by the names of the arguments of `fit`."""
+        is_class = isinstance(self.target, ClassTarget)
+        labels = repr([own.tolist() for own in self.target.classes]) if is_class else ""
+        return {
+            "X": digest_table(self.table),
+            "y": digest_arrays(self.target.codes if is_class else self.target.values) + labels,
+            "sample_weight": digest_arrays(self.weight, self.used),
+        }
 
     @property
     def weights(self) -> Floats:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 from time import perf_counter
@@ -43,6 +44,7 @@ class Growing:
     has_weights: bool = False  # rows have weights besides how often they were drawn
     trees: list[PackedTree] = field(default_factory=list)
     leaf_targets: list[LeafRows] = field(default_factory=list)
+    keep: Callable[[], None] | None = None  # called between batches
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,6 +72,8 @@ def grow_forest(growing: Growing, n_trees: int, verbose: int = 0) -> str:
             show(Shown(len(growing.trees), n_trees, perf_counter() - start, _history(growing)))
             if interrupts.asked is not None:
                 return f"{interrupts.asked} after {len(growing.trees)} trees"
+            if growing.keep is not None and len(growing.trees) < n_trees:
+                growing.keep()
     return "all trees were grown"
 
 

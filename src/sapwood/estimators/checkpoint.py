@@ -1,0 +1,141 @@
+"""Checkpoints: a training that was killed goes on where it was, and ends with the very model it would have ended with.
+
+A checkpoint is a model file with an extension, which tells the data that it was trained on (as digests) and whether
+training has ended. So it can be loaded and used like any other model, even while training goes on.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sapwood.errors import InputError, ModelFileError, ParameterError, ParameterTypeError
+from sapwood.parameters import Interval, Nothing, check_parameters
+
+EXTENSION = "checkpoint"
+AFRESH = "remove the file to start anew"
+WITHOUT_EFFECT = ("n_jobs", "verbose", "callbacks", "max_seconds")  # on the trees; these may change on the way
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """Where a training writes down how far it is, and how often.
+
+    Args:
+        path: the file. If it is there already, training goes on from it.
+        rounds: write after so many rounds of boosting, learners, or trees of a forest; None for no such rule.
+        minutes: write when so many minutes have passed since the last time; None for no such rule.
+
+    The file is written when either rule says so, and at the end.
+    """
+
+    path: str | os.PathLike[str]
+    rounds: int | None = 50
+    minutes: float | None = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.path, (str, os.PathLike)):
+            raise ParameterTypeError(
+                f"checkpoint={self.path!r} is not allowed: it must be a path, a Checkpoint with a path, or None."
+            )
+        rules = {
+            "rounds": (Interval(int, low=1), Nothing()),
+            "minutes": (Interval(float, low=0, closed="neither"), Nothing()),
+        }
+        check_parameters("Checkpoint", rules, {"rounds": self.rounds, "minutes": self.minutes})
+
+
+class Checkpoints:
+    """The checkpoints of one training: what was found, when to write again."""
+
+    def __init__(self, setting: Checkpoint, model: Any, data: Mapping[str, str]) -> None:
+        self._path, self._setting = Path(os.fspath(setting.path)), setting
+        self._data = dict(data)
+        self.found: Any = None
+        self.is_finished = False
+        if self._path.exists():
+            self._read(model)
+        self._written = 0
+        self._time = time.monotonic()
+
+    @classmethod
+    def of(cls, checkpoint: Any, model: Any, data: Callable[[], Mapping[str, str]]) -> Checkpoints | None:
+        """From what the user gave; None without checkpoints. Data are only looked at where they are needed."""
+        if checkpoint is None:
+            return None
+        return cls(checkpoint if isinstance(checkpoint, Checkpoint) else Checkpoint(checkpoint), model, data())
+
+    def _read(self, model: Any) -> None:
+        from sapwood.estimators.model_file import read_content, rebuild  # which knows all estimators
+
+        _, document, arrays = read_content(self._path, mmap=False)
+        self.found = rebuild(document, arrays)
+        note = document["extensions"].get(EXTENSION)
+        if not isinstance(note, dict) or not isinstance(note.get("data"), dict):
+            raise ModelFileError(
+                f"checkpoint={str(self._path)!r} is a model, but not a checkpoint of a training, and is not "
+                "overwritten. Give another path."
+            )
+        self.is_finished = note.get("finished") is True
+        self._refuse_other_parameters(model)
+        self._refuse_other_data(note["data"])
+
+    def _refuse_other_parameters(self, model: Any) -> None:
+        from sapwood.estimators.model_file import parameter_texts
+
+        if type(self.found) is not type(model):
+            raise ParameterError(
+                f"checkpoint={str(self._path)!r} is of a {type(self.found).__name__}, but this is a "
+                f"{type(model).__name__}. Give another path, or {AFRESH}."
+            )
+        before, now = parameter_texts(self.found), parameter_texts(model)
+        for name, text in now.items():
+            if name not in WITHOUT_EFFECT and before.get(name) != text:
+                raise ParameterError(
+                    f"checkpoint={str(self._path)!r} was made with {name}={getattr(self.found, name)!r}, but now it is "
+                    f"{name}={getattr(model, name)!r}. Use the same parameters, or {AFRESH}."
+                )
+
+    def _refuse_other_data(self, before: Mapping[str, Any]) -> None:
+        for name in {**before, **self._data}:
+            if before.get(name) != self._data.get(name):
+                raise InputError(
+                    f"checkpoint={str(self._path)!r} was made with another {name}. Pass the same data, or {AFRESH}."
+                )
+
+    def after(self, n_done: int, so_far: Callable[[], Any]) -> None:
+        """Write the model so far, if it is time to."""
+        rounds, minutes = self._setting.rounds, self._setting.minutes
+        enough = rounds is not None and n_done - self._written >= rounds
+        late = minutes is not None and time.monotonic() - self._time >= 60 * minutes
+        if enough or late:
+            self._write(so_far(), False)
+            self._written, self._time = n_done, time.monotonic()
+
+    def finish(self, model: Any) -> None:
+        """Write the finished model."""
+        self._write(model, True)
+
+    def begin(self, n_done: int) -> None:
+        """Count from so many rounds on."""
+        self._written = n_done
+
+    def _write(self, model: Any, finished: bool) -> None:
+        from sapwood.estimators.model_file import write_model
+
+        note = {"data": self._data, "finished": finished}
+        write_model(self._path, model, {EXTENSION: note})
+
+
+def take_over(model: Any, found: Any) -> None:
+    """Be the model that was found finished, with one's own parameters."""
+    own = model.get_params(deep=False)
+    for name in [name for name in vars(model) if name not in own]:
+        delattr(model, name)
+    for name, value in vars(found).items():
+        if name not in own:
+            setattr(model, name, value)
