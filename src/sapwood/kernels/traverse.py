@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sapwood.kernels._jit import ONE, kernel, part
+from sapwood.kernels._jit import ONE, kernel, part, prefetch
 from sapwood.kernels.records import Array
 
 SIDE_BY_SIDE = np.uint64(8)  # trees that one row descends together
@@ -80,6 +80,7 @@ def descend(steps, levels, X, first, begin, size, stop_at_unseen, crowd, at):
             else:
                 ahead = _next_by_level(steps, levels, here, x, stop_at_unseen)
             at[begin + row] = ahead
+            prefetch(steps, np.uint64(max(ahead, 0)))
             crowd[remaining] = row
             remaining += np.uint32(ahead >= 0)
         size = remaining

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sapwood.kernels.lanes import LANES
-from sapwood.kernels.tournament import CONTEST, MATCH, Ground, Rest, Season, play_season
+from sapwood.kernels.tournament import CONTEST, MATCH, Coding, Ground, Rest, Season, play_season
 from sapwood.kernels.traverse import CROWD
 from sapwood.predictor.places import Places
 from sapwood.predictor.woods import Woods, starts
@@ -18,6 +18,16 @@ MOST_STEPS = 255  # of a tree that is played to its end: a byte numbers its leav
 TOP_STEPS = 127  # of a larger tree that are played: twice as many matches save only one more step
 SMALL, LARGE = 1 << 15, 1 << 18  # bytes of codes of rows that pass a tree together, so that codes, or a tree, stay near
 Array = NDArray[Any]
+
+
+class Field(NamedTuple):
+    """What a thread needs to play on: codes of cells, memory, and how many groups of 64 rows it holds."""
+
+    coding: Coding
+    rest: Rest | None
+    ground: Ground
+    n_groups: int
+    sizes: NDArray[np.uint64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,25 +57,31 @@ class Contest:
         season = Season(contests, matches[backwards], subsets, _by_word(woods, exits, n_matches + 1))
         return cls(woods, places, season, exits, n_slots)
 
-    def add(self, cells: Array, out: NDArray[np.float64], start: int, n_trees: int, narrow: bool) -> None:
-        """Add what the first trees say of a block of rows to `out` (columns, rows), from row `start` on.
+    def field(self, dtype: np.dtype[Any], n_rows: int, n_columns: int, narrow: bool) -> Field:
+        """Memory for blocks of so many rows, one after the other.
 
         A narrow block has the columns that trees ask for, and no others.
         """
         is_small = len(self.season.words) > 0
         room = (SMALL if is_small else LARGE) // max(1, self.places.n_places * LANES)
-        n_groups = max(1, min(-(-len(cells) // LANES), room))
+        n_groups = max(1, min(-(-n_rows // LANES), room))
         sizes = np.array([self.places.n_places, self.places.n_categories, self.n_slots], dtype=np.uint64) * LANES
+        coding = self.places.narrow() if narrow else self.places.coding
+        rest = None if is_small else self._rest(n_groups, narrow)
+        return Field(coding, rest, self._ground(dtype, n_groups, n_columns), n_groups, sizes)
+
+    def add(self, cells: Array, out: NDArray[np.float64], start: int, n_trees: int, field: Field) -> None:
+        """Add what the first trees say of a block of rows to `out` (columns, rows), from row `start` on."""
         play_season(
             cells,
-            self.places.narrow() if narrow else self.places.coding,
+            field.coding,
             self.season,
-            None if is_small else self._rest(n_groups, narrow),
-            None if is_small else self.woods.levels,
+            field.rest,
+            None if field.rest is None else self.woods.levels,
             np.uint64(n_trees),
-            self._ground(cells.dtype, n_groups, len(out)),
-            np.uint64(n_groups),
-            sizes,
+            field.ground,
+            np.uint64(field.n_groups),
+            field.sizes,
             np.uint64(self.woods.width),
             out,
             np.uint64(start),

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from sapwood.grove import Grove
 from sapwood.kernels.traverse import score_row
-from sapwood.predictor.contest import Contest
+from sapwood.predictor.contest import Contest, Field
 from sapwood.predictor.woods import Woods
 from sapwood.table.storage import SparseStorage
 from sapwood.table.table import Table
@@ -67,13 +67,19 @@ class Scorer:
             asked = woods.features or [0]
             storage, size = storage.arrange(asked), max(1, BLOCK_CELLS // len(asked))
         way = woods.narrow if narrow else woods
+        spare: list[Field] = []  # memory of threads that are done with a block
 
         def add(start: int, stop: int) -> None:
             cells = storage.block(start, stop)
             if contest is None:
                 way.add(cells, out, start, n_trees, self._stop)
-            else:
-                contest.add(cells, out, start, n_trees, narrow)
+                return
+            try:
+                field = spare.pop()
+            except IndexError:
+                field = contest.field(cells.dtype, min(size, table.n_rows), len(out), narrow)
+            contest.add(cells, out, start, n_trees, field)
+            spare.append(field)
 
         run_all([partial(add, *block) for block in blocks(table.n_rows, size)], n_jobs)
 

@@ -45,19 +45,21 @@ class Woods:
         is_leaf = nodes["children_left"] == LEAF
         inner = np.flatnonzero(~is_leaf)
         tree = np.repeat(np.arange(len(members)), sizes)
-        number = np.where(is_leaf, ~(np.cumsum(is_leaf) - 1), np.cumsum(~is_leaf) - 1).astype(np.int32)
+        words = np.concatenate([member.words for member in members])
+        said, kept = _shared(words[is_leaf])
+        number = np.where(is_leaf, 0, np.cumsum(~is_leaf) - 1).astype(np.int32)
+        number[is_leaf] = ~said
         first = starts(sizes)
         steps = np.zeros(len(inner), dtype=STEPS[dtype])
         steps["threshold"] = round_down(nodes["threshold"][inner], dtype)
         steps["test"] = nodes["feature"][inner].astype(np.uint32) << np.uint32(1) | nodes["missing_go_to_left"][inner]
         steps["left"] = number[nodes["children_left"][inner] + first[tree[inner]]]
         steps["right"] = number[nodes["children_right"][inner] + first[tree[inner]]]
-        words = np.concatenate([member.words for member in members])
-        parts = [words[is_leaf], words[inner]] if may_stop else [words[is_leaf]]
+        parts = [kept, words[inner]] if may_stop else [kept]
         return cls(
             steps,
             number[first],
-            _levels([member.tree for member in members], inner, tree, len(is_leaf) - len(inner)),
+            _levels([member.tree for member in members], inner, tree, len(kept)),
             np.concatenate(parts).ravel(),
             int(words.shape[1]),
             np.array([member.column for member in members], dtype=np.uint32),
@@ -84,6 +86,15 @@ class Woods:
         add_words_of_leaves(
             self.steps, self.levels, roots, self.words, self.width, column, cells, stop_at_unseen, out, start
         )
+
+
+def _shared(words: Floats) -> tuple[NDArray[np.int32], Floats]:
+    """Numbers of what leaves say, and what these say: leaves that are sure of a class say the same, and share it."""
+    sure = np.eye(words.shape[1])
+    likely = words.argmax(axis=1)
+    is_sure = (words == sure[likely]).all(axis=1)
+    number = np.where(is_sure, likely, len(sure) + np.cumsum(~is_sure) - 1)
+    return number.astype(np.int32), np.concatenate([sure, words[~is_sure]])
 
 
 def starts(sizes: Array) -> NDArray[np.int64]:
