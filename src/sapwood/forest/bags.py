@@ -14,6 +14,7 @@ from typing import Any, TypeGuard
 import numpy as np
 from numpy.typing import NDArray
 
+from sapwood.errors import InputError
 from sapwood.kernels.bagging import count_draws, hash_cells, hash_rows
 from sapwood.kernels.draws import mix
 from sapwood.table.storage import SparseStorage
@@ -78,7 +79,12 @@ class Bags:
         return int(mix(np.uint64(self.seed), np.int64(t))) >> SEED_SHIFT
 
     def bag(self, t: int) -> Bag:
-        """The bag of tree t."""
+        """The bag of tree t; a forest that came from another library has none."""
+        if not self.n_rows:
+            raise InputError(
+                "This forest was imported, and the rows that its trees were grown on are not known. Fit a forest of "
+                "Sapwood to look into its bags."
+            )
         if self.given is not None:
             return self.given[t]
         features = None if self.n_chosen is None else self._columns(t)

@@ -1,0 +1,181 @@
+"""What XGBoost's model files say, in JSON or UBJSON; read without XGBoost."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sapwood.errors import ModelFileError
+from sapwood.interchange.sources.fields import Fields
+from sapwood.interchange.sources.ubjson import is_ubjson, read_ubjson
+from sapwood.interchange.sources.xgboost_categories import read_categories
+from sapwood.interchange.sources.xgboost_tree import XGBoostTree
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+MOST_COLUMNS = 1_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class XGBoostModel:
+    """The model as XGBoost has it; `base` is on the scale of predictions, and trees are in the order of training."""
+
+    objective: str
+    settings: Fields  # of the objective
+    base: Floats  # of each group
+    names: list[str] | None
+    categories: list[tuple[Any, ...] | None]  # of each column; () if their names are unknown, None for numbers
+    trees: list[XGBoostTree]
+    group: Ints  # class or quantile of each tree
+    share: Floats  # what the words of each tree are multiplied by
+    ends: Ints  # number of trees after each iteration
+    best_iteration: int | None
+    best_score: float | None
+
+    @property
+    def n_groups(self) -> int:
+        """Scores of a row."""
+        return len(self.base)
+
+    @property
+    def n_features(self) -> int:
+        """Columns."""
+        return len(self.categories)
+
+    @property
+    def n_best_trees(self) -> int:
+        """Trees up to the best iteration of early stopping, or all."""
+        return len(self.trees) if self.best_iteration is None else int(self.ends[self.best_iteration])
+
+    @classmethod
+    def read(cls, data: bytes) -> XGBoostModel:
+        """From the bytes of a file."""
+        fields = Fields(_parsed(data), "model")
+        _check_version(fields)
+        learner = fields.object("learner")
+        n_features, base = _shape(learner.object("learner_model_param"))
+        booster, share = _booster(learner.object("gradient_booster"))
+        trees = [XGBoostTree.read(Fields(own, f"tree {t}"), n_features) for t, own in enumerate(booster.items("trees"))]
+        if not trees:
+            raise ModelFileError("The model has no trees, so there is nothing to import.")
+        group = booster.integers("tree_info", len(trees), high=len(base) - 1)
+        objective = learner.object("objective")
+        best, score = _best(learner)
+        ends = _ends(booster, len(trees), len(base))
+        if best is not None and best >= len(ends):
+            raise ModelFileError(f"best_iteration is {best}, but the model has {len(ends)} iterations.")
+        return cls(
+            objective.text("name"),
+            objective,
+            base,
+            _names(learner, n_features),
+            read_categories(learner, booster, trees, n_features),
+            trees,
+            group,
+            np.ones(len(trees)) if share is None else share.singles("weight_drop", len(trees)),
+            ends,
+            best,
+            score,
+        )
+
+    def margins(self, rows: Floats, n_trees: int) -> Floats:
+        """Scores (groups, rows) without the base, row by row and tree by tree: slow, and independent of all else."""
+        out = np.zeros((self.n_groups, len(rows)))
+        with np.errstate(over="ignore", under="ignore"):
+            cells = rows.astype(np.float32)
+        for tree, k, share in zip(self.trees[:n_trees], self.group.tolist(), self.share.tolist(), strict=False):
+            out[k] += [share * float(tree.condition[tree.leaf(row)]) for row in cells]
+        return out
+
+
+def _parsed(data: bytes) -> Any:
+    if is_ubjson(data):
+        return read_ubjson(data)
+    try:
+        return json.loads(data.decode("utf-8"))
+    except (ValueError, RecursionError) as error:
+        raise ModelFileError(
+            f"This is no model file of XGBoost that can be read: it is neither UBJSON nor JSON ({error}). Save the "
+            "model with booster.save_model('model.json') or 'model.ubj'."
+        ) from error
+
+
+def _check_version(fields: Fields) -> None:
+    version = fields.integers("version")
+    if len(version) != 3 or not 1 <= version[0] <= 3:
+        shown = ".".join(map(str, version.tolist()))
+        raise ModelFileError(f"The model was written by XGBoost {shown}; versions 1 to 3 can be read.")
+
+
+def _shape(about: Fields) -> tuple[int, Floats]:
+    """Number of columns, and the base score of each group."""
+    n_features = about.integer("num_feature", 1, MOST_COLUMNS)
+    n_classes = about.integer("num_class")
+    n_targets = about.integer("num_target") if "num_target" in about else 1
+    base = _numbers(about, "base_score")
+    n_groups = max(n_classes, n_targets, 1)
+    if len(base) not in (1, n_groups):
+        raise about.error("base_score", f"holds {len(base)} numbers for {n_groups} scores")
+    if n_groups > MOST_COLUMNS:
+        raise about.error("num_class", f"is {n_groups}")
+    return n_features, np.broadcast_to(base, n_groups).copy()
+
+
+def _numbers(about: Fields, name: str) -> Floats:
+    """A number written as a text, or several in brackets."""
+    parts = about.text(name).strip().strip("[]()").split(",")
+    return np.array([about.as_number(name, part) for part in parts], dtype=np.float32).astype(np.float64)
+
+
+def quantiles_of(settings: Fields) -> list[float]:
+    """The quantiles of the quantile loss, as near to what was asked for as float32 tells."""
+    found = _numbers(settings.object("quantile_loss_param"), "quantile_alpha")
+    return [float(str(np.float32(q))) for q in found]
+
+
+def _booster(booster: Fields) -> tuple[Fields, Fields | None]:
+    """Trees, and for dart the fields that hold their weights."""
+    name = booster.text("name")
+    if name == "gbtree":
+        return booster.object("model"), None
+    if name == "dart":
+        return booster.object("gbtree").object("model"), booster
+    raise ModelFileError(f"The model is of XGBoost's kind {name!r}, which has no trees. Import one of gbtree or dart.")
+
+
+def _best(learner: Fields) -> tuple[int | None, float | None]:
+    """Early stopping's best iteration and its metric."""
+    if "attributes" not in learner:
+        return None, None
+    about = learner.object("attributes")
+    best = about.integer("best_iteration") if "best_iteration" in about else None
+    return best, about.number("best_score") if "best_score" in about else None
+
+
+def _ends(booster: Fields, n_trees: int, n_groups: int) -> Ints:
+    """Number of trees after each iteration."""
+    if "iteration_indptr" in booster:
+        ends = booster.integers("iteration_indptr", high=n_trees)
+        if len(ends) and (ends[0] != 0 or ends[-1] != n_trees or (np.diff(ends) < 1).any()):
+            raise booster.error("iteration_indptr", f"does not rise from 0 to {n_trees}")
+        if len(ends):
+            return ends[1:]
+    about = booster.object("gbtree_model_param")
+    parallel = about.integer("num_parallel_tree", 0) if "num_parallel_tree" in about else 1
+    step = n_groups * max(parallel, 1)
+    return np.arange(step, n_trees + 1, step)
+
+
+def _names(learner: Fields, n_features: int) -> list[str] | None:
+    names: Sequence[str] = learner.texts("feature_names") if "feature_names" in learner else []
+    if not names:
+        return None
+    if len(names) != n_features or len(set(names)) < len(names):
+        raise learner.error("feature_names", f"should hold a different name for each of the {n_features} columns")
+    return list(names)

@@ -1,0 +1,53 @@
+"""What a row holds and what comes out, in words, for the comments of generated files."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sapwood.interchange.targets.formula import Formula
+from sapwood.table.schema import ColumnSchema
+
+MOST = 60  # characters of a name
+MOST_LEVELS = 1000
+
+_KINDS = {  # by kind, and whether everything is a number
+    ("number", True): "number",
+    ("number", False): "number",
+    ("boolean", True): "0 or 1",
+    ("boolean", False): "True or False",
+    ("date", True): "seconds since 1970-01-01 (UTC)",
+    ("date", False): "date, or seconds since 1970-01-01 (UTC)",
+    ("duration", True): "seconds",
+    ("duration", False): "duration, or seconds",
+    ("category", True): "number of the level, from 0",
+    ("category", False): "category",
+}
+
+
+def column_lines(formula: Formula, row: str, missing: str, *, by_number: bool = True) -> list[str]:
+    """One line for each column, and one for each level of a category that is given by number."""
+    lines = [f"The columns of {row}. {missing}"]
+    for j, column in enumerate(formula.schema.columns):
+        kind = _KINDS[column.kind, by_number]
+        lines.append(f"  {row}[{j}]  {short(column.name)}: {kind}")
+        lines += _levels(column) if by_number else []
+    return lines
+
+
+def _levels(column: ColumnSchema) -> list[str]:
+    shown = [f"      {code} = {short(repr(level))}" for code, level in enumerate(column.levels[:MOST_LEVELS])]
+    more = len(column.levels) - len(shown)
+    return [*shown, *([f"      and {more} more"] if more else [])]
+
+
+def output_lines(formula: Formula, out: str) -> list[str]:
+    """One line for each number that comes out."""
+    what = "probability of " if formula.classes else ""
+    names = enumerate(formula.names)
+    return [f"What {out} gets.", *(f"  {out}[{k}]  {what}{short(name)}" for k, name in names)]
+
+
+def short(text: Any) -> str:
+    """Any text on one line of moderate length; what cannot be seen, or turns the direction of reading, is escaped."""
+    shown = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in str(text))
+    return shown if len(shown) <= MOST else f"{shown[: MOST - 1]}…"

@@ -1,0 +1,202 @@
+"""A model as one file of C99."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sapwood.errors import MissingExtraError, ModelFileError, ParameterError
+from sapwood.interchange.replay import Answers, Precision, boundary_rows, check_answers, write_checked
+from sapwood.interchange.targets.c_response import c_list, c_response
+from sapwood.interchange.targets.description import column_lines, output_lines
+from sapwood.interchange.targets.formula import Formula, formula_of
+from sapwood.interchange.targets.node_table import NodeTable
+
+Floats = NDArray[np.float64]
+
+COMPILERS = ("cc", "gcc", "clang")
+WIDTH = 116
+KEYWORDS = (
+    *("auto", "break", "case", "char", "const", "continue", "default", "do", "double", "else", "enum", "extern"),
+    *("float", "for", "goto", "if", "inline", "int", "long", "register", "restrict", "return", "short", "signed"),
+    *("sizeof", "static", "struct", "switch", "typedef", "union", "unsigned", "void", "volatile", "while"),
+)
+
+
+def to_c(model: Any, path: str | os.PathLike[str] | None = None, name: str = "predict", *, check: bool = True) -> str:
+    """One file of C99 that needs nothing but math.h and allocates nothing.
+
+    It has one function, `void predict(const double *row, double *out)`. `row` holds the columns in the order of
+    training: numbers, seconds since 1970 of dates, numbers of levels, and NaN for missing values; `out` gets
+    probabilities or predictions. The file's first comment describes both. Scores are added in the order of `predict`,
+    so the results are the same bits unless there is an exponential in between. With unseen="error", all of `out` is
+    NaN for a row with an unknown level.
+
+    Args:
+        model: a fitted estimator.
+        path: file to write; None only returns the text.
+        name: name of the function, and the beginning of all other names.
+        check: compile the file with the local C compiler and ask it about rows at the boundaries of the trees.
+    """
+    if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]{0,62}", name) or name in KEYWORDS:
+        raise ParameterError(f"name={name!r} is no name for a function in C. Use letters, digits and underscores.")
+    formula = formula_of(model, "C")
+    text = c_text(formula, name)
+    if check:
+        compiler = _compiler()
+        with tempfile.TemporaryDirectory() as folder:
+            answer = _compiled(compiler, text, name, Path(folder), len(formula.names))
+            check_answers(model, formula, "C", boundary_rows(formula), answer, Precision.double(formula))
+    write_checked(path, text.encode())
+    return text
+
+
+def c_text(formula: Formula, name: str) -> str:
+    """The file."""
+    lines = [
+        "/*",
+        *(f" * {_commented(line)}".rstrip() for line in _description(formula, name)),
+        " */",
+        "#include <math.h>",
+        "",
+        *_tables(formula, NodeTable.of(formula), name),
+        "",
+        *_function(formula, name),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _description(formula: Formula, name: str) -> list[str]:
+    return [
+        f"A {formula.kind} with {len(formula.grove)} trees, written by Sapwood.",
+        "",
+        f"void {name}(const double *row, double *out);",
+        "",
+        *column_lines(formula, "row", "NaN is a missing value."),
+        "",
+        *output_lines(formula, "out"),
+    ]
+
+
+def _commented(line: str) -> str:
+    """Text that cannot end the comment, whatever a column is called."""
+    return line.replace("*/", "* /").replace("/*", "/ *")
+
+
+def _tables(formula: Formula, nodes: NodeTable, name: str) -> Iterator[str]:
+    for part, kind in (
+        *(("feature", "int"), ("right", "int"), ("missing_left", "unsigned char"), ("subset", "int"), ("says", "int")),
+        *(("levels", "unsigned char"), ("roots", "int"), ("columns", "int")),
+    ):
+        yield from _array(f"static const {kind} {name}_{part}[]", map(str, getattr(nodes, part).tolist()))
+    for part in ("threshold", "words"):
+        numbers = c_list(getattr(nodes, part).ravel().tolist()).split(", ")
+        yield from _array(f"static const double {name}_{part}[]", numbers)
+    yield from _array(f"static const int {name}_n_levels[]", map(str, formula.schema.n_levels.tolist()))
+
+
+def _array(head: str, items: Any) -> Iterator[str]:
+    """A table, as many entries in a line as fit; an empty one has a zero, since C has no empty arrays."""
+    yield f"{head} = {{"
+    line = "   "
+    for item in list(items) or ["0"]:
+        if len(line) + len(item) + 2 > WIDTH and item:
+            yield line
+            line = "   "
+        line += f" {item},"
+    yield line
+    yield "};"
+
+
+def _function(formula: Formula, name: str) -> list[str]:
+    width = formula.members[0].words.shape[1] if formula.members else 1
+    unseen = _refusal(formula, name) if formula.unseen == "error" and formula.schema.n_levels.any() else []
+    divided = f"for (int k = 0; k < {formula.n_scores}; k++) score[k] /= {formula.grove.divisor!r};"
+    body = [
+        f"double score[{formula.n_scores}] = {{{c_list(formula.grove.base.tolist())}}};",
+        *unseen,
+        f"for (int t = 0; t < {len(formula.grove)}; t++) {{",
+        f"    int node = {name}_leaf(row, {name}_roots[t]);",
+        f"    for (int k = 0; k < {width}; k++)",
+        f"        score[{name}_columns[t] + k] += {name}_words[{name}_says[node] * {width} + k];",
+        "}",
+        *([] if formula.grove.divisor == 1.0 else [divided]),
+        *c_response(formula),
+    ]
+    lines = [*_walk(formula, name), "", f"void {name}(const double *row, double *out)", "{"]
+    return [*lines, *(f"    {line}" for line in body), "}"]
+
+
+def _walk(formula: Formula, name: str) -> list[str]:
+    """From the root to the leaf; the level of a cell outside of the known ones is that of a missing value."""
+    stop = ["            if (!known && !isnan(x)) break;"] if formula.stops_at_unseen else []
+    return [
+        f"static int {name}_leaf(const double *row, int node)",
+        "{",
+        f"    while ({name}_feature[node] >= 0) {{",
+        f"        double x = row[{name}_feature[node]];",
+        f"        int left = {name}_missing_left[node];",
+        f"        if ({name}_subset[node] >= 0) {{",
+        f"            int known = x >= 0 && x < {name}_n_levels[{name}_feature[node]];",
+        *stop,
+        f"            if (known) left = {name}_levels[{name}_subset[node] + (int)x / 8] >> ((int)x % 8) & 1;",
+        "        } else if (!isnan(x)) {",
+        f"            left = x <= {name}_threshold[node];",
+        "        }",
+        f"        node = left ? node + 1 : {name}_right[node];",
+        "    }",
+        "    return node;",
+        "}",
+    ]
+
+
+def _refusal(formula: Formula, name: str) -> list[str]:
+    """Unknown levels are an error of the caller: nothing is said about such a row."""
+    n = formula.schema.n_features
+    return [
+        f"for (int j = 0; j < {n}; j++) {{",
+        f"    if ({name}_n_levels[j] == 0 || isnan(row[j]) || (row[j] >= 0 && row[j] < {name}_n_levels[j])) continue;",
+        f"    for (int k = 0; k < {len(formula.names)}; k++) out[k] = NAN;",
+        "    return;",
+        "}",
+    ]
+
+
+def _compiler() -> str:
+    found = next(filter(None, map(shutil.which, COMPILERS)), None)
+    if found is None:
+        raise MissingExtraError(
+            f"The C file is checked with a C compiler, and there is none of {', '.join(COMPILERS)} here. Install one, "
+            "or pass check=False to have the file unchecked."
+        )
+    return found
+
+
+def _compiled(compiler: str, text: str, name: str, folder: Path, n_outputs: int) -> Any:
+    """What the compiled function says of rows."""
+    source, library = folder / "model.c", folder / "model.so"
+    source.write_text(text, encoding="utf-8")
+    command = [compiler, "-std=c99", "-O1", "-shared", "-fPIC", "-o", str(library), str(source), "-lm"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise ModelFileError(f"The C compiler refuses the model, so nothing was written: {done.stderr[:500]}")
+    function = getattr(ctypes.CDLL(str(library)), name)
+    function.argtypes, function.restype = [ctypes.c_void_p, ctypes.c_void_p], None
+
+    def answer(cells: Floats) -> Answers:
+        cells, out = np.ascontiguousarray(cells), np.empty((len(cells), n_outputs))
+        for row, said in zip(cells, out, strict=True):
+            function(row.ctypes.data, said.ctypes.data)
+        return Answers(out)
+
+    return answer
