@@ -45,6 +45,24 @@ def houses(tmp_path: Path) -> Path:
     return write(tmp_path / "houses.csv", "\n".join(["id;area;rooms;w;price", *lines]) + "\n")
 
 
+@pytest.fixture
+def saved(run: Run, flowers: Path, tmp_path: Path) -> Path:
+    """A model of `flowers` in a file."""
+    path = tmp_path / "flowers.sapwood"
+    result = run("train", flowers, "--target", "kind", "--model", "boosting", "--set", "n_estimators=5", "--out", path)
+    assert result.exit_code == 0, result.output
+    return path
+
+
+@pytest.fixture
+def saved_prices(run: Run, houses: Path, tmp_path: Path) -> Path:
+    """A model of `houses` in a file."""
+    path = tmp_path / "prices.sapwood"
+    result = run("train", houses, "--target", "price", "--drop", "id", "--drop", "w", "--out", path)
+    assert result.exit_code == 0, result.output
+    return path
+
+
 def write(path: Path, text: str) -> Path:
     path.write_text(text, encoding="utf-8", newline="")
     return path

@@ -1,6 +1,7 @@
 import pytest
 
 from sapwood.cli import warmup
+from sapwood.estimators import model_file
 
 
 def test_the_demo_shows_three_trees_and_a_boosted_ensemble_and_draws_one(run, tmp_path, monkeypatch):
@@ -53,6 +54,25 @@ def test_warmup_reports_the_time(run, monkeypatch):
     assert result.exit_code == 0, result.output
     assert "All kernels are compiled (" in result.output
     assert "1/1" in result.output
+
+
+def test_warmup_saves_and_loads_every_model(run, monkeypatch):
+    every, loaded = warmup._variants(), []
+    chosen = [every[1].index(name) for name in ("two classes, best splitter, columns of numbers", "AdaBoost")]
+    monkeypatch.setattr(warmup, "_variants", lambda: tuple([part[i] for i in chosen] for part in every))
+    load = model_file.load
+    monkeypatch.setattr(model_file, "load", lambda *given, **named: loaded.append(load(*given, **named)))
+    result = run("warmup")
+    assert result.exit_code == 0, result.output
+    assert [type(model).__name__ for model in loaded] == ["DecisionTreeClassifier", "AdaBoostClassifier"]
+
+
+def test_warmup_is_quiet_about_its_tiny_forests(run, monkeypatch):
+    every = warmup._variants()
+    at = every[1].index("forest, 2 classes, bins")
+    monkeypatch.setattr(warmup, "_variants", lambda: ([every[0][at]], [every[1][at]]))
+    result = run("warmup")
+    assert result.exit_code == 0, result.output
 
 
 def test_the_version_is_shown(run):

@@ -29,12 +29,12 @@ def complain(message: str) -> None:
     err.print(_literal(f"Error: {' '.join(message.split())}", style="red"), soft_wrap=True)
 
 
-def show_table(title: str, header: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-    """Print a table whose first column holds names and whose other columns hold numbers."""
+def show_table(title: str, header: Sequence[str], rows: Iterable[Sequence[str]], n_names: int = 1) -> None:
+    """Print a table whose first columns hold names and whose other columns hold numbers."""
     out.print(_literal(title, style="bold"))
     table = Table()
     for position, name in enumerate(header):
-        table.add_column(_literal(name), justify="right" if position else "left", overflow="fold")
+        table.add_column(_literal(name), justify="left" if position < n_names else "right", overflow="fold")
     for row in rows:
         table.add_row(*map(_literal, row))
     out.print(table)

@@ -33,7 +33,7 @@ def arrow() -> Any:
 
 def read_table(path: Path, delimiter: str | None = None, text: Collection[str] = ()) -> Table:
     """The table in a file. Columns named in `text` are read from CSV as strings, whatever they look like."""
-    _check_exists(path)
+    check_exists(path, "CSV or Parquet file")
     read = _read_csv if _kind(path) in CSV else _read_parquet
     pa = arrow()
     try:
@@ -70,9 +70,10 @@ def require_columns(table: Table, names: Collection[str], option: str, path: Pat
             )
 
 
-def _check_exists(path: Path) -> None:
+def check_exists(path: Path, wanted: str) -> None:
+    """Raise if there is no such file, naming the nearest one."""
     if path.is_dir():
-        raise DataFileError(f"{str(path)!r} is a folder. Give a CSV or Parquet file.")
+        raise DataFileError(f"{str(path)!r} is a folder. Give a {wanted}.")
     if not path.exists():
         near = nearest_name(path.name, _neighbours(path))
         raise DataFileError(f"There is no file {str(path)!r}.{near} Check the path.")

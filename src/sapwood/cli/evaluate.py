@@ -1,9 +1,9 @@
-"""`sapwood evaluate`: measure a model on a test file or by cross-validation."""
+"""`sapwood evaluate`: measure a model, from a file or trained now, on a test file or by cross-validation."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -13,9 +13,9 @@ from sapwood.cli.options import (
     DelimiterOption,
     DropMissingOption,
     DropOption,
-    ModelOption,
     SeedOption,
     SetOption,
+    SourceOption,
     TargetOption,
     TaskOption,
     TracebackOption,
@@ -23,19 +23,23 @@ from sapwood.cli.options import (
     WeightOption,
 )
 from sapwood.cli.task import Task
+from sapwood.errors import ParameterError
 
 if TYPE_CHECKING:
     from sapwood.cli.metrics import Scores
     from sapwood.cli.recipe import Recipe
     from sapwood.cli.sample import Sample
 
+_OF_TRAINING = ("cv", "task", "settings", "seed", "category")
+
 
 def evaluate(
-    train: TrainFile,
+    context: typer.Context,
     target: TargetOption,
-    test: Annotated[Path | None, typer.Option("--test", help="CSV or Parquet file to test on.")] = None,
+    model: SourceOption = None,
+    train: TrainFile = None,
+    test: Annotated[Path | None, typer.Option("--test", "--data", help="CSV or Parquet file to test on.")] = None,
     cv: Annotated[int | None, typer.Option("--cv", min=2, help="Number of folds of cross-validation.")] = None,
-    model: ModelOption = "tree",
     task: TaskOption = Task.AUTO,
     settings: SetOption = None,
     seed: SeedOption = 0,
@@ -46,14 +50,18 @@ def evaluate(
     drop_missing_target: DropMissingOption = False,
     _traceback: TracebackOption = False,
 ) -> None:
-    """Measure a model on a test file, or by cross-validation on the training file."""
+    """Measure a model from a file on a data file; or train one, and measure it on test rows or by cross-validation."""
     from sapwood.cli.recipe import recipe_from
+    from sapwood.cli.source import chosen_file
 
+    file = chosen_file(context, model, train, _OF_TRAINING)
+    if file is not None and test is None:
+        raise typer.BadParameter("Give the rows to measure the model on with --data.")
     if (test is None) == (cv is None):
         raise typer.BadParameter("Give either a test file with --test or a number of folds with --cv.")
     recipe = recipe_from(
         target=target,
-        model=model,
+        model="tree" if model is None or file is not None else model,
         task=task,
         settings=settings,
         seed=seed,
@@ -63,10 +71,37 @@ def evaluate(
         delimiter=delimiter,
         drop_missing_target=drop_missing_target,
     )
-    if test is not None:
+    if file is not None and test is not None:
+        _of_file(file, test, recipe)
+    elif train is not None and test is not None:
         _on_file(train, test, recipe)
-    elif cv is not None:
+    elif train is not None and cv is not None:
         _by_folds(train, cv, recipe)
+
+
+def _of_file(file: Path, test: Path, recipe: Recipe) -> None:
+    from sapwood.cli import report
+    from sapwood.cli.metrics import baseline, scores
+    from sapwood.cli.sample import read_more
+    from sapwood.cli.saved_model import known_sample, read_model, require_model_columns
+
+    estimator = read_model(file)
+    _check_measurable(estimator)
+    held_out = read_more(test, recipe, known_sample(estimator))
+    require_model_columns(held_out.X, estimator, test)
+    say(f"Model: {report.model_facts(estimator)}.")
+    constant = scores(baseline(held_out), held_out)  # of the training rows nothing is known
+    _show(estimator, held_out, {"test": scores(estimator, held_out), "best constant of these rows": constant})
+
+
+def _check_measurable(estimator: Any) -> None:
+    from sklearn.base import is_classifier, is_regressor
+
+    if not is_classifier(estimator) and not is_regressor(estimator):
+        raise ParameterError(
+            f"The model is a {type(estimator).__name__}, whose scores only order rows, but sapwood evaluate measures "
+            "classes and numbers. Use sapwood predict, or ndcg_score of scikit-learn."
+        )
 
 
 def _on_file(train: Path, test: Path, recipe: Recipe) -> None:
@@ -80,8 +115,15 @@ def _on_file(train: Path, test: Path, recipe: Recipe) -> None:
     estimator, seconds = fit(recipe, sample)
     say(f"Model: {report.model_facts(estimator, seconds)}.")
     columns = {"test": scores(estimator, held_out), "constant prediction": scores(baseline(sample), held_out)}
-    report.show_scores(f"Measures on {held_out.n_rows} test rows", columns)
-    if sample.task is Task.CLASSIFICATION:
+    _show(estimator, held_out, columns)
+
+
+def _show(estimator: Any, held_out: Sample, columns: dict[str, Scores]) -> None:
+    from sapwood.cli import report
+
+    weighted = "" if held_out.weight is None else ", weighted"
+    report.show_scores(f"Measures on {held_out.n_rows} test rows{weighted}", columns)
+    if held_out.task is Task.CLASSIFICATION:
         report.show_confusion(estimator, held_out)
 
 

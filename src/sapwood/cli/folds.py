@@ -19,7 +19,7 @@ def split(sample: Sample, test_size: float, seed: int) -> tuple[Sample, Sample]:
     from sklearn.model_selection import train_test_split
 
     if not 0 < test_size < 1:
-        raise ParameterError(f"--test-size {test_size} is not allowed: it must be above 0 and below 1.")
+        raise ParameterError(f"--test-size {test_size} is not allowed: it must be from 0 to below 1.")
     n_test = min(max(1, round(sample.n_rows * test_size)), sample.n_rows - 1)
     rows = np.arange(sample.n_rows)
     train, test = train_test_split(rows, test_size=n_test, random_state=seed, stratify=_strata(sample, n_test))

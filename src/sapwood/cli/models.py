@@ -48,3 +48,16 @@ def estimator_class(name: str, task: Task) -> Any:
 
     model = find_model(name)
     return getattr(sapwood, model.classifier if task is Task.CLASSIFICATION else model.regressor)
+
+
+def check_single(estimator: Any) -> None:
+    """Several quantiles or targets have no measure and no column of predictions that the command line knows."""
+    ensemble = getattr(estimator, "ensemble_", None)
+    n_answers = getattr(estimator, "n_outputs_", 1)
+    if ensemble is not None and not hasattr(estimator, "classes_"):
+        n_answers = ensemble.n_scores
+    if n_answers > 1:
+        raise ParameterError(
+            f"The model gives {n_answers} answers for each row, but the command line needs one. Give one quantile, or "
+            "one target."
+        )

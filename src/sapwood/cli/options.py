@@ -32,12 +32,17 @@ TracebackOption = Annotated[
         help="Show where an error arose. SAPWOOD_TRACEBACK=1 does the same.",
     ),
 ]
-TrainFile = Annotated[Path, typer.Option("--train", help="CSV or Parquet file to train on.")]
+TrainFile = Annotated[Path | None, typer.Option("--train", help="CSV or Parquet file to train on.")]
 TargetOption = Annotated[str, typer.Option("--target", help="Column to predict.")]
-ModelOption = Annotated[
-    str,
+_KINDS = "tree, forest, extra-trees, bagging, adaboost, boosting or gradient-boosting"
+ModelOption = Annotated[str, typer.Option("--model", help=f"Kind of model: {_KINDS}.")]
+SourceOption = Annotated[
+    str | None,
     typer.Option(
-        "--model", help="Kind of model: tree, forest, extra-trees, bagging, adaboost, boosting or gradient-boosting."
+        "--model",
+        metavar="FILE|KIND",
+        help=f"Model file that sapwood train --out wrote; or with --train, the kind of model: {_KINDS}. "
+        "[default: tree]",
     ),
 ]
 TaskOption = Annotated[Task, typer.Option("--task", help="What the target is; auto looks at it.")]

@@ -1,7 +1,8 @@
-"""`sapwood predict`: fit a model to one file and write predictions for another."""
+"""`sapwood predict`: write predictions of a model, from a file or trained now, for the rows of a data file."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,10 +14,9 @@ from sapwood.cli.options import (
     DelimiterOption,
     DropMissingOption,
     DropOption,
-    ModelOption,
     SeedOption,
     SetOption,
-    TargetOption,
+    SourceOption,
     TaskOption,
     TracebackOption,
     TrainFile,
@@ -27,14 +27,18 @@ from sapwood.errors import ParameterError
 
 if TYPE_CHECKING:
     from sapwood.cli.recipe import Recipe
+    from sapwood.cli.sample import Sample
+
+_OF_TRAINING = ("target", "task", "settings", "seed", "weight", "category", "drop_missing_target")
 
 
 def predict(
-    train: TrainFile,
-    target: TargetOption,
+    context: typer.Context,
     new: Annotated[Path, typer.Option("--input", help="CSV or Parquet file with the rows to predict.")],
     out: Annotated[Path, typer.Option("--out", help="CSV or Parquet file to write.")],
-    model: ModelOption = "tree",
+    model: SourceOption = None,
+    train: TrainFile = None,
+    target: Annotated[str | None, typer.Option("--target", help="Column to predict, with --train.")] = None,
     task: TaskOption = Task.AUTO,
     settings: SetOption = None,
     seed: SeedOption = 0,
@@ -53,12 +57,20 @@ def predict(
     ] = None,
     _traceback: TracebackOption = False,
 ) -> None:
-    """Train a model on one data file and write its predictions for another."""
+    """Write the predictions of a model for a data file: a model from a file, or one trained on another data file."""
     from sapwood.cli.recipe import recipe_from
+    from sapwood.cli.source import chosen_file
 
+    wanted = _Wanted(new, out, delimiter, proba, tuple(dict.fromkeys(keep or ())))
+    file = chosen_file(context, model, train, _OF_TRAINING)
+    if file is not None:
+        _by_file(file, wanted, tuple(drop or ()))
+        return
+    if train is None or target is None:
+        raise typer.BadParameter("--train needs --target, the column to predict.")
     recipe = recipe_from(
         target=target,
-        model=model,
+        model=model or "tree",
         task=task,
         settings=settings,
         seed=seed,
@@ -68,27 +80,72 @@ def predict(
         delimiter=delimiter,
         drop_missing_target=drop_missing_target,
     )
-    _run(train, new, out, recipe, proba, list(dict.fromkeys(keep or ())))
+    _by_training(train, recipe, wanted)
 
 
-def _run(train: Path, new: Path, out: Path, recipe: Recipe, proba: bool | None, keep: list[str]) -> None:
-    from sapwood.cli import data
-    from sapwood.cli.output import check_output
+@dataclass(frozen=True)
+class _Wanted:
+    """What to predict, and what to write of it."""
+
+    new: Path
+    out: Path
+    delimiter: str | None
+    proba: bool | None
+    keep: tuple[str, ...]
+
+    def check(self, source: Path) -> None:
+        """Raise before any work is done if the predictions could not be written in the end."""
+        from sapwood.cli import data
+        from sapwood.cli.output import check_output
+
+        check_output(self.out, (".csv", ".tsv", *data.PARQUET), inputs=(source, self.new))
+
+    def read(self, known: Sample) -> Any:
+        """The rows to predict, read like those of training."""
+        from sapwood.cli import data
+
+        if self.proba and known.task is Task.REGRESSION:
+            raise ParameterError("--proba needs classes, but the task is regression. Leave out --proba.")
+        rows = data.read_table(self.new, self.delimiter, text=known.text_columns)
+        data.require_columns(rows, self.keep, "--keep", self.new)
+        return rows
+
+    def write(self, estimator: Any, rows: Any, kept: Any) -> None:
+        """Predict and write."""
+        from sapwood.cli.data import write_table
+
+        predicted = _predictions(estimator, rows, hasattr(estimator, "classes_") and self.proba is not False)
+        write_table(self.out, beside(kept, predicted))
+        say(f"Predictions of {rows.num_rows} rows: {self.out}")
+
+
+def _by_training(train: Path, recipe: Recipe, wanted: _Wanted) -> None:
+    from sapwood.cli.data import require_columns
     from sapwood.cli.sample import read_sample
     from sapwood.cli.train import fit
 
-    check_output(out, (".csv", ".tsv", *data.PARQUET), inputs=(train, new))
+    wanted.check(train)
     sample = read_sample(train, recipe)
-    if proba and sample.task is Task.REGRESSION:
-        raise ParameterError("--proba needs classes, but the task is regression. Leave out --proba.")
-    rows = data.read_table(new, recipe.delimiter, text=sample.text_columns)
-    data.require_columns(rows, keep, "--keep", new)
-    data.require_columns(rows, sample.X.column_names, "The training column", new)
+    rows = wanted.read(sample)
+    require_columns(rows, sample.X.column_names, "The training column", wanted.new)
     say(f"Task: {sample.task}, because {sample.choice.why}.")
     estimator, _ = fit(recipe, sample)
-    predicted = _predictions(estimator, rows, sample.task is Task.CLASSIFICATION and proba is not False)
-    data.write_table(out, beside(rows.select(keep), predicted))
-    say(f"Predictions of {rows.num_rows} rows: {out}")
+    wanted.write(estimator, rows, rows.select(wanted.keep))
+
+
+def _by_file(file: Path, wanted: _Wanted, drop: tuple[str, ...]) -> None:
+    from sapwood.cli.data import require_columns
+    from sapwood.cli.report import model_facts
+    from sapwood.cli.saved_model import known_sample, read_model, require_model_columns
+
+    wanted.check(file)
+    estimator = read_model(file)
+    rows = wanted.read(known_sample(estimator))
+    require_columns(rows, drop, "--drop", wanted.new)
+    left = rows.drop_columns(list(drop))
+    require_model_columns(left, estimator, wanted.new)
+    say(f"Model: {model_facts(estimator)}.")
+    wanted.write(estimator, left, rows.select(wanted.keep))
 
 
 def _predictions(estimator: Any, rows: Any, proba: bool) -> dict[str, Any]:

@@ -75,8 +75,8 @@ def show_confusion(estimator: Any, sample: Sample) -> None:
     show_table("Confusion matrix of the test rows", ["is ↓   predicted →", *names], rows)
 
 
-def model_facts(estimator: Any, seconds: float) -> str:
-    """Size of the model and time to make it, in one line."""
+def model_facts(estimator: Any, seconds: float | None = None) -> str:
+    """Size of the model and time to make it, if it was made now, in one line."""
     facts = [type(estimator).__name__]
     if hasattr(estimator, "get_n_leaves"):
         facts.append(f"depth {estimator.get_depth()}")
@@ -87,7 +87,7 @@ def model_facts(estimator: Any, seconds: float) -> str:
         facts += _forest_facts(estimator)
     if hasattr(estimator, "estimator_errors_"):
         facts.append(f"{len(estimator.estimators_)} learners ({estimator.stopped_reason_})")
-    return ", ".join([*facts, f"trained in {seconds:.2f} s"])
+    return ", ".join(facts if seconds is None else [*facts, f"trained in {seconds:.2f} s"])
 
 
 def _boosting_facts(estimator: Any) -> list[str]:

@@ -1,8 +1,9 @@
-"""`sapwood train`: fit a model to a file and say how good it is."""
+"""`sapwood train`: fit a model to a file, say how good it is, and save it."""
 
 from __future__ import annotations
 
 import time
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
     from sapwood.cli.recipe import Recipe
     from sapwood.cli.sample import Sample
 
+_EVERY = 50  # rounds or trees
+
 
 def train(
     data: Annotated[Path, typer.Argument(help="CSV or Parquet file.", show_default=False)],
@@ -36,7 +39,9 @@ def train(
     model: ModelOption = "tree",
     task: TaskOption = Task.AUTO,
     settings: SetOption = None,
-    test_size: Annotated[float, typer.Option("--test-size", help="Share of the rows to test on.")] = 0.25,
+    test_size: Annotated[
+        float, typer.Option("--test-size", help="Share of the rows to test on; 0 trains on all rows and tests on none.")
+    ] = 0.25,
     seed: SeedOption = 0,
     weight: WeightOption = None,
     drop: DropOption = None,
@@ -50,10 +55,34 @@ def train(
     picture: Annotated[
         Path | None, typer.Option("--picture", help="Draw the tree to this .png, .svg or .pdf file.")
     ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            help="Save the model to this .sapwood or .json file. It is the model that was measured, so it has not seen "
+            "the rows kept back for testing; --test-size 0 trains it on all rows.",
+        ),
+    ] = None,
+    checkpoint: Annotated[
+        Path | None,
+        typer.Option(
+            "--checkpoint",
+            metavar="FILE",
+            help="Write down the trees so far to this file, from which the same command goes on after a kill. For "
+            "all models of many trees.",
+        ),
+    ] = None,
+    checkpoint_every: Annotated[
+        int | None,
+        typer.Option("--checkpoint-every", min=1, metavar="N", help="… after every N rounds or trees. [default: 50]"),
+    ] = None,
     _traceback: TracebackOption = False,
 ) -> None:
-    """Train a model on a data file, keep some rows back, and show how good it is on them."""
+    """Train a model on a data file, keep some rows back, show how good it is on them, and save it if asked to."""
     from sapwood.cli.recipe import recipe_from
+
+    if checkpoint is None and checkpoint_every is not None:
+        raise typer.BadParameter("--checkpoint-every needs a file to write to with --checkpoint.")
 
     recipe = recipe_from(
         target=target,
@@ -67,73 +96,129 @@ def train(
         delimiter=delimiter,
         drop_missing_target=drop_missing_target,
     )
-    _run(data, recipe, test_size, show_tree, picture)
+    _run(data, recipe, _Wanted(test_size, show_tree, picture, out, checkpoint, checkpoint_every or _EVERY))
 
 
-def _run(data: Path, recipe: Recipe, test_size: float, show_tree: bool | None, picture: Path | None) -> None:
+@dataclass(frozen=True)
+class _Wanted:
+    """What to keep back, to show and to write."""
+
+    test_size: float
+    show_tree: bool | None
+    picture: Path | None
+    out: Path | None
+    checkpoint: Path | None
+    checkpoint_every: int
+
+    def check(self, data: Path, recipe: Recipe) -> None:
+        """Raise before any work is done if something could not be shown or written in the end."""
+        from sapwood.cli.models import find_model
+        from sapwood.cli.picture import check_picture
+        from sapwood.cli.saved_model import check_model_output
+
+        if (self.picture is not None or self.show_tree) and not find_model(recipe.model).is_one_tree:
+            raise ParameterError(
+                f"--model {recipe.model} makes many trees, of which none can be shown alone. Leave out --picture and "
+                "--show-tree, or use --model tree."
+            )
+        if self.picture is not None:
+            check_picture(self.picture)
+        if self.out is not None:
+            check_model_output(self.out, inputs=(data,))
+        if self.checkpoint is not None:
+            self._check_checkpoint(self.checkpoint, data, recipe)
+
+    def _check_checkpoint(self, path: Path, data: Path, recipe: Recipe) -> None:
+        from sapwood.cli.models import MODELS, find_model
+        from sapwood.cli.output import check_output
+
+        if find_model(recipe.model).is_one_tree:
+            known = ", ".join(name for name, model in MODELS.items() if not model.is_one_tree)
+            raise ParameterError(
+                f"--model {recipe.model} has no checkpoints, since it is one tree. Leave out --checkpoint, or use one "
+                f"of {known}."
+            )
+        if self.out is not None and path.resolve() == self.out.resolve():
+            raise ParameterError(f"--checkpoint and --out are the same file {str(path)!r}. Give another name.")
+        check_output(path, None, inputs=(data,))
+
+    def fit_options(self) -> dict[str, Any]:
+        """What `fit` is told besides the data."""
+        from sapwood.estimators.checkpoint import Checkpoint
+
+        if self.checkpoint is None:
+            return {}
+        return {"checkpoint": Checkpoint(self.checkpoint, rounds=self.checkpoint_every)}
+
+
+def _run(data: Path, recipe: Recipe, wanted: _Wanted) -> None:
     from sapwood.cli import folds, report
-    from sapwood.cli.models import find_model
-    from sapwood.cli.picture import check_picture, write_picture
+    from sapwood.cli.picture import write_picture
     from sapwood.cli.sample import read_sample
 
-    if (picture is not None or show_tree) and not find_model(recipe.model).is_one_tree:
-        raise ParameterError(
-            f"--model {recipe.model} makes many trees, of which none can be shown alone. Leave out --picture and "
-            "--show-tree, or use --model tree."
-        )
-    if picture is not None:
-        check_picture(picture)
+    wanted.check(data, recipe)
     sample = read_sample(data, recipe)
     say(f"Task: {sample.task}, because {sample.choice.why}.")
-    training, test = folds.split(sample, test_size, recipe.seed)
-    estimator, seconds = fit(recipe, training)
+    training, test = (sample, None) if wanted.test_size == 0 else folds.split(sample, wanted.test_size, recipe.seed)
+    estimator, seconds = fit(recipe, training, **wanted.fit_options())
     _show_results(estimator, seconds, training, test)
     report.show_importances(estimator, sample.X.column_names)
-    report.show_tree(estimator, show_tree)
-    if picture is not None:
-        say(write_picture(estimator, picture))
+    report.show_tree(estimator, wanted.show_tree)
+    if wanted.picture is not None:
+        say(write_picture(estimator, wanted.picture))
+    if wanted.out is not None:
+        say(_saved(estimator, wanted.out, training, test))
 
 
-def fit(recipe: Recipe, sample: Sample, quiet: bool = False) -> tuple[Any, float]:
+def fit(recipe: Recipe, sample: Sample, quiet: bool = False, **options: Any) -> tuple[Any, float]:
     """A fitted estimator, and the seconds it took; ensembles show how far they are, unless `quiet`."""
+    from sapwood.cli.models import check_single
+
     estimator = recipe.estimator(sample.task)
     known = estimator.get_params(deep=False)
     shows = not quiet and "callbacks" in known
-    if not quiet and not shows and known.get("verbose") == 0:
+    told = not quiet and not shows and known.get("verbose") == 0
+    if told:
         estimator.set_params(verbose=estimator.n_estimators)  # a bar, or the last line where there is no terminal
     start = time.perf_counter()
     with RoundsBar("training") as bar:
         if shows:
             estimator.set_params(callbacks=[bar])
-        estimator.fit(sample.X, sample.y, sample_weight=sample.weight)
+        estimator.fit(sample.X, sample.y, sample_weight=sample.weight, **options)
     seconds = time.perf_counter() - start
     if shows:
         estimator.set_params(callbacks=None)
-    _check_single(estimator)
+    if told:
+        estimator.set_params(verbose=0)
+    check_single(estimator)
     return estimator, seconds
 
 
-def _check_single(estimator: Any) -> None:
-    """Columns of several quantiles have no measure that the command line knows."""
-    ensemble = getattr(estimator, "ensemble_", None)
-    if ensemble is not None and ensemble.n_scores > 1 and not hasattr(estimator, "classes_"):
-        raise ParameterError(
-            f"The model predicts {ensemble.n_scores} numbers for each row, but the command line needs one. Give one "
-            "quantile."
+def _saved(estimator: Any, path: Path, training: Sample, test: Sample | None) -> str:
+    """Save the model, and say what it has seen."""
+    from sapwood.cli.saved_model import write_model
+
+    seen = f"all {training.n_rows} rows"
+    if test is not None:
+        seen = (
+            f"the {training.n_rows} rows to train on, not the {test.n_rows} to test on "
+            "(--test-size 0 trains on all rows)"
         )
+    return f"Saved model: {write_model(estimator, path)}. It has seen {seen}."
 
 
-def _show_results(estimator: Any, seconds: float, training: Sample, test: Sample) -> None:
+def _show_results(estimator: Any, seconds: float, training: Sample, test: Sample | None) -> None:
     from sapwood.cli import report
     from sapwood.cli.metrics import baseline, scores
 
-    say(f"Rows: {training.n_rows} to train on, {test.n_rows} to test on. Columns: {training.X.num_columns}.")
+    n_test = "none" if test is None else test.n_rows
+    say(f"Rows: {training.n_rows} to train on, {n_test} to test on. Columns: {training.X.num_columns}.")
     say(f"Model: {report.model_facts(estimator, seconds)}.")
-    columns = {
-        "train": scores(estimator, training),
-        "test": scores(estimator, test),
-        "test, constant prediction": scores(baseline(training), test),
-    }
-    report.show_scores("Measures" if test.weight is None else "Measures, weighted", columns)
-    if test.task is Task.CLASSIFICATION:
+    columns = {"train": scores(estimator, training)}
+    measured, name = (training, "train") if test is None else (test, "test")
+    if test is not None:
+        columns["test"] = scores(estimator, test)
+    columns[f"{name}, constant prediction"] = scores(baseline(training), measured)
+    report.show_scores("Measures" if training.weight is None else "Measures, weighted", columns)
+    if test is not None and test.task is Task.CLASSIFICATION:
         report.show_confusion(estimator, test)

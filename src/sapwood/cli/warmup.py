@@ -5,7 +5,9 @@ from __future__ import annotations
 import itertools
 import os
 import time
+import warnings
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -142,16 +144,29 @@ def _variant(target: str, **parameters: Any) -> tuple[Any, NDArray[Any]]:
 
 
 def _use(estimator: Any, y: NDArray[Any]) -> None:
-    """Fit and predict with both widths of floats, with missing values, and with a sparse matrix."""
+    """Fit and predict with both widths of floats, with missing values, and with a sparse matrix; save and load."""
     from scipy import sparse
 
     values = _table(len(y))
-    for X in (values, values.astype(np.float32), sparse.csc_matrix(np.nan_to_num(values))):
-        estimator.fit(X, y).predict(X)
-        estimator.predict_one(values[0])
-        if hasattr(estimator, "decision_path"):
-            estimator.decision_path(X)
-            _explain(estimator, X[:3])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # so few trees have rows in every bag
+        for X in (values, values.astype(np.float32), sparse.csc_matrix(np.nan_to_num(values))):
+            estimator.fit(X, y).predict(X)
+            estimator.predict_one(values[0])
+            if hasattr(estimator, "decision_path"):
+                estimator.decision_path(X)
+                _explain(estimator, X[:3])
+    _save_and_load(estimator)
+
+
+def _save_and_load(estimator: Any) -> None:
+    """Enter the kernels of model files; a loaded model is like any other."""
+    from sapwood import load, save
+
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "model.sapwood"
+        save(estimator, path)
+        load(path, mmap=False)  # a file in use could not be removed everywhere
 
 
 def _explain(estimator: Any, rows: Any) -> None:
