@@ -89,10 +89,12 @@ class Tree:
 
     def compute_node_depths(self) -> NDArray[np.int64]:
         """Depth of every node, the root at 1 (scikit-learn's convention)."""
-        depths = np.ones(self.node_count, dtype=np.int64)
-        for node in np.flatnonzero(~self.is_leaf):  # preorder: parents come first
-            depths[self.children_left[node]] = depths[node] + 1
-            depths[self.children_right[node]] = depths[node] + 1
+        depths = np.zeros(self.node_count, dtype=np.int64)
+        level, depth = np.zeros(1, dtype=np.int64), 1
+        while len(level):
+            depths[level] = depth
+            children = np.concatenate([self.children_left[level], self.children_right[level]])
+            level, depth = children[children != LEAF], depth + 1
         return depths
 
     def parents(self) -> Ints:

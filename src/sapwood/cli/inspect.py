@@ -31,9 +31,9 @@ class Parameters(StrEnum):
 def inspect(
     model: Annotated[Path, typer.Argument(help="Model file.", show_default=False)],
     parameters: Annotated[
-        Parameters | None,
-        typer.Option("--parameters", help="Show the parameters: those that are not the defaults, or all."),
-    ] = None,
+        Parameters,
+        typer.Option("--parameters", help="Parameters to show: those that are not the defaults, or all."),
+    ] = Parameters.CHANGED,
     tree: Annotated[int, typer.Option("--tree", min=0, metavar="N", help="Number of the tree to print.")] = 0,
     max_depth: Annotated[int, typer.Option("--max-depth", min=0, help="Levels of the tree to print.")] = 3,
     as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON, for programs.")] = False,
@@ -48,8 +48,7 @@ def inspect(
         return
     picked = facts.tree(tree)
     _show_file(facts)
-    if parameters is not None:
-        _show_parameters(facts, parameters)
+    _show_parameters(facts, parameters)
     _show_columns(facts)
     _show_history(facts)
     _show_importance(facts)
