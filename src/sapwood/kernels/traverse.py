@@ -1,6 +1,7 @@
 """Traversal: from rows to leaves.
 
-A crowd of rows descends side by side, level by level, so that the memory latency of one row hides behind the others.
+A crowd of rows descends side by side, level by level, so that the memory latency of one row hides behind the others: a
+row asks for its next step, and looks at it when all others have made theirs. A crowd is `row << 32 | step`.
 Rows that arrive leave the crowd; this and the choice of a side take no branch, so there is nothing to mispredict.
 """
 
@@ -14,7 +15,8 @@ from sapwood.kernels._jit import ONE, kernel, part, prefetch
 from sapwood.kernels.records import Array
 
 SIDE_BY_SIDE = np.uint64(8)  # trees that one row descends together
-CROWD = 512  # rows that descend together; those of 28 float32 columns fit into the first cache
+CROWD = 512  # rows that descend together
+HALF = np.uint64(32)
 
 
 def step_dtype(real: type[np.floating]) -> np.dtype[np.void]:
@@ -65,14 +67,14 @@ def descend(steps, levels, X, first, begin, size, stop_at_unseen, crowd, at):
     """Send rows `first` to `first + size` of X down from the steps in `at[begin:]`; OUT at: ~leaf of each."""
     under_way = np.uint32(0)
     for k in range(size):
-        crowd[under_way] = k
+        crowd[under_way] = (np.uint64(k) << HALF) | np.uint64(np.uint32(at[begin + k]))
         under_way += np.uint32(at[begin + k] >= 0)
     size = under_way
     while size > 0:
         remaining = np.uint32(0)
         for k in range(size):
-            row = crowd[k]
-            here = np.uint32(at[begin + row])
+            both = crowd[k]
+            row, here = both >> HALF, np.uint32(both)
             step = steps[here]
             x = X[first + row, step.test >> ONE]
             if levels is None:
@@ -81,7 +83,7 @@ def descend(steps, levels, X, first, begin, size, stop_at_unseen, crowd, at):
                 ahead = _next_by_level(steps, levels, here, x, stop_at_unseen)
             at[begin + row] = ahead
             prefetch(steps, np.uint64(max(ahead, 0)))
-            crowd[remaining] = row
+            crowd[remaining] = (row << HALF) | np.uint64(np.uint32(ahead))
             remaining += np.uint32(ahead >= 0)
         size = remaining
 
@@ -94,7 +96,7 @@ def find_leaves(steps, levels, X, stop_at_unseen, out):
     at the node if `stop_at_unseen`.
     """
     n_rows = np.uint32(X.shape[0])
-    crowd, at = np.empty(CROWD, np.uint32), np.empty(CROWD, np.int32)
+    crowd, at = np.empty(CROWD, np.uint64), np.empty(CROWD, np.int32)
     first = np.uint32(0)
     while first < n_rows:
         size = min(np.uint32(CROWD), n_rows - first)
@@ -113,7 +115,7 @@ def add_words_of_leaves(steps, levels, roots, words, width, column, X, stop_at_u
     Rows pass a tree crowd by crowd while its steps are in the cache; leaf i has `width` words from `i * width` on.
     """
     n_rows, width, start = np.uint32(X.shape[0]), np.uint64(width), np.uint64(start)
-    crowd, at = np.empty(CROWD, np.uint32), np.empty(CROWD, np.int32)
+    crowd, at = np.empty(CROWD, np.uint64), np.empty(CROWD, np.int32)
     for t in range(len(roots)):
         first = np.uint32(0)
         while first < n_rows:

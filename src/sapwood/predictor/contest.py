@@ -89,7 +89,7 @@ class Contest:
 
     def _rest(self, n_groups: int, narrow: bool) -> Rest:
         woods = self.woods.narrow if narrow else self.woods
-        at, crowd = np.empty(n_groups * LANES, dtype=np.int32), np.empty(CROWD, dtype=np.uint32)
+        at, crowd = np.empty(n_groups * LANES, dtype=np.int32), np.empty(CROWD, dtype=np.uint64)
         return Rest(self.exits, woods.steps, woods.words, at, crowd)
 
     def _ground(self, dtype: np.dtype[Any], n_groups: int, n_columns: int) -> Ground:
