@@ -13,6 +13,7 @@ import argparse
 import pickle
 import tempfile
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -58,7 +59,8 @@ def _boosted(split: Any, folder: Path) -> list[Entry]:
         load = lambda path=path: xgboost.Booster(model_file=path)  # noqa: E731
         entries.append((name, lambda path=path: theirs.save_model(path), load, path))
     path = folder / "l.txt"
-    entries.append(("LightGBM text", lambda: light.booster_.save_model(path), lambda: lightgbm.Booster(model_file=path), path))
+    save, load = partial(light.booster_.save_model, path), partial(lightgbm.Booster, model_file=path)
+    entries.append(("LightGBM text", save, load, path))
     return entries
 
 

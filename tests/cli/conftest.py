@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner, Result
 
+from sapwood.cli import console
 from sapwood.cli.app import app
 
 Run = Callable[..., Result]
@@ -12,7 +13,8 @@ Run = Callable[..., Result]
 
 @pytest.fixture
 def run(monkeypatch: pytest.MonkeyPatch) -> Run:
-    monkeypatch.setenv("COLUMNS", "200")
+    for stream in (console.out, console.err):
+        monkeypatch.setattr(stream, "_width", 200)  # they may have been made before COLUMNS could be set
     monkeypatch.delenv("SAPWOOD_TRACEBACK", raising=False)
 
     def invoke(*arguments: object) -> Result:

@@ -246,7 +246,8 @@ def continued(start: Any, X: Any = X, y: Any = Y, **parameters: Any) -> Any:
 
 CONTINUING: dict[str, Case] = {
     "not fitted": (lambda: continued(Classifier()), NotFittedError, "init_model: .*not fitted"),
-    "a path": (lambda: continued("model.json"), ValueError, "init_model is a str.*Pass the fitted estimator"),
+    "no file": (lambda: continued("model.json"), ValueError, "init_model: path='model.json' cannot be read"),
+    "no model": (lambda: continued(3), ValueError, "init_model is a int.*Pass the fitted estimator"),
     "another kind": (lambda: continued(regress()), ValueError, "init_model is a NewtonBoostingRegressor"),
     "other classes": (lambda: continued(fit(), y=Y + 1), ValueError, "y holds the class 2.*0, 1"),
     "more columns": (lambda: continued(fit(), X=np.c_[X, X]), ValueError, "X has 6 features.*expecting 3"),

@@ -99,10 +99,10 @@ def test_a_failure_leaves_the_old_file(tmp_path, monkeypatch):
     path = tmp_path / "tree.dot"
     path.write_text("old")
 
-    def fail(self, target):
+    def fail(source, target):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(Path, "replace", fail)
+    monkeypatch.setattr("sapwood.atomic_file.os.replace", fail)
     with pytest.raises(DataFileError, match="No space left on device"):
         export_graphviz(small(), path)
     assert path.read_text() == "old"

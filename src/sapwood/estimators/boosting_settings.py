@@ -61,7 +61,8 @@ def continued(init_model: Any, owner: Any) -> Any:
     if isinstance(init_model, (str, os.PathLike)):
         from sapwood.estimators.model_file import load  # which knows all estimators
 
-        init_model = load(init_model)
+        with naming("init_model"):
+            init_model = load(init_model)
     if not isinstance(init_model, type(owner)):
         raise ParameterError(
             f"init_model is a {type(init_model).__name__}, but only a fitted {type(owner).__name__} can be continued. "
