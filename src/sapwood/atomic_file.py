@@ -3,11 +3,13 @@
     write a temporary file in the same folder ─► fsync ─► rename over the old one ─► fsync the folder
 
 Renaming is atomic, so a reader finds the old file or the new one. On any error the old file is as it was and the
-temporary one is gone; only a kill can leave it behind, under a name that begins with a dot.
+temporary one is gone; only a kill can leave it behind, under a name that begins with a dot. A folder that cannot be
+fsynced is no error: the new file is complete, and some file systems have no such thing.
 """
 
 from __future__ import annotations
 
+import errno
 import os
 import secrets
 import shutil
@@ -16,6 +18,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 Bytes = bytes | bytearray | memoryview
+LONGEST_SUFFIX = 20  # of a temporary file, whose name must not be too long where that of the file is not
 
 
 def replace_file(path: str | os.PathLike[str], parts: Bytes | Iterable[Bytes]) -> None:
@@ -36,8 +39,8 @@ def complete_or_untouched(path: Path) -> Iterator[Path]:
 
     Links are followed, and a file that is replaced keeps its permissions.
     """
-    target = path.resolve()
-    temporary = target.with_name(f".{target.stem[:100]}.{secrets.token_hex(8)}{target.suffix}")
+    target = _without_links(path)
+    temporary = target.with_name(f".{secrets.token_hex(8)}{target.suffix[:LONGEST_SUFFIX]}")
     try:
         yield temporary
         store(temporary, os.O_RDWR)
@@ -48,8 +51,15 @@ def complete_or_untouched(path: Path) -> Iterator[Path]:
         with suppress(OSError):
             temporary.unlink(missing_ok=True)
         raise
-    if os.name == "posix":  # elsewhere a folder cannot be opened
+    with suppress(OSError):
         store(target.parent, os.O_RDONLY)
+
+
+def _without_links(path: Path) -> Path:
+    try:
+        return path.resolve()
+    except RuntimeError as error:  # links that lead back to themselves
+        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(path)) from error
 
 
 def store(path: Path, flags: int) -> None:

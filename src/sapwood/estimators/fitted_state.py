@@ -1,10 +1,12 @@
 """What a fitted estimator holds beyond its parameters, attribute by attribute, and whether all of it fits together.
 
-`FITTED` names what is written to a file. What follows from the rest (`DERIVED`) is made anew when a file is read.
+A family names what is written to a file. What follows from the rest (`DERIVED`) is made anew when a file is read.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,6 +17,7 @@ from sapwood.boosting.ensemble import Ensemble
 from sapwood.estimators.adaboost import AdaBoost
 from sapwood.estimators.boosting import Boosting
 from sapwood.estimators.forest import ForestEstimator
+from sapwood.estimators.gradient_base import GradientBoosting
 from sapwood.estimators.learners import TreeMembers
 from sapwood.estimators.tree import DecisionTree
 from sapwood.estimators.tree_model import TreeModel
@@ -27,6 +30,7 @@ from sapwood.forest.forest import Forest
 from sapwood.forest.leaf_targets import LeafRows
 from sapwood.losses.custom import CustomLoss
 from sapwood.losses.loss import Loss
+from sapwood.packed_tree import PackedTree
 from sapwood.show.fitted import classes_by_output
 from sapwood.table.schema import Schema
 from sapwood.tree import Tree
@@ -44,16 +48,18 @@ def _classes(value: Any, where: str) -> None:
     each(_labels)(value, where) if isinstance(value, list) else _labels(value, where)
 
 
-FITTED: dict[str, Check] = {
+COMMON: dict[str, Check] = {
     "schema_": is_a(Schema),
     "classes_": _classes,
-    "n_outputs_": whole(1, 2**20),
     "max_features_": whole(1),
-    "_single_output": flag,
-    "tree_": is_a(Tree),
     "_seed": whole(high=2**64),
     "stopped_reason_": text,
-    # Forests
+}
+OUTPUTS: dict[str, Check] = {"n_outputs_": whole(1, 2**20), "_single_output": flag}
+OF_TREE: dict[str, Check] = {**COMMON, **OUTPUTS, "tree_": is_a(Tree)}
+OF_FOREST: dict[str, Check] = {
+    **COMMON,
+    **OUTPUTS,
     "forest_": is_a(Forest),
     "_bags": is_a(Bags),
     "_rows": optional(ints()),
@@ -64,11 +70,16 @@ FITTED: dict[str, Check] = {
     "oob_prediction_": is_a(np.ndarray),
     "oob_decision_function_": is_a(np.ndarray, list),
     "_oob_residuals": floats(2),
-    # AdaBoost
-    "_members": optional(is_a(TreeMembers)),
+    "_members": is_a(type(None)),  # of other libraries
+}
+OF_ADABOOST: dict[str, Check] = {
+    **COMMON,
+    "_members": is_a(TreeMembers),
     "estimator_weights_": floats(finite=True),
     "estimator_errors_": floats(),
-    # Boosting
+}
+OF_BOOSTING: dict[str, Check] = {
+    **COMMON,
     "ensemble_": is_a(Ensemble),
     "loss_": is_a(Loss),
     "evals_result_": by_name(by_name(each(number))),
@@ -79,6 +90,7 @@ FITTED: dict[str, Check] = {
     "_has_init": flag,
     "init_": is_a(DummyClassifier, DummyRegressor, str),
     "_n_rows": whole(),
+    "oob_score_": number,
     "learning_rates_": floats(),
     "train_score_": floats(),
     "oob_scores_": floats(),
@@ -89,12 +101,6 @@ DERIVED = {
     *("n_features_in_", "feature_names_in_", "n_classes_", "_predictor"),
     *("n_estimators_", "n_iter_", "n_trees_per_iteration_", "estimators_"),
 }
-NEEDED = {  # by family; classifiers have classes, too
-    DecisionTree: {"schema_", "n_outputs_", "_single_output", "tree_"},
-    ForestEstimator: {"schema_", "n_outputs_", "_single_output", "forest_", "_bags", "_rows", "_leaf_targets"},
-    AdaBoost: {"schema_", "_members", "estimator_weights_", "estimator_errors_"},
-    Boosting: {"schema_", "ensemble_", "loss_", "_best", "evals_result_"},
-}
 
 
 class EstimatorKinds(ModelKinds):
@@ -103,9 +109,9 @@ class EstimatorKinds(ModelKinds):
     def by_name(self) -> dict[str, RecordKind]:
         """All kinds of records."""
         return super().by_name() | {
-            "TreeMembers": RecordKind(TreeMembers, self._write_members, self._read_members),
-            "DummyRegressor": RecordKind(DummyRegressor, self._write_constant, self._read_constant),
-            "DummyClassifier": RecordKind(DummyClassifier, self._write_prior, self._read_prior),
+            "TreeMembers": RecordKind(TreeMembers, self._write_members, self._read_members, "fitted._members"),
+            "DummyRegressor": RecordKind(DummyRegressor, self._write_constant, self._read_constant, "fitted.init_"),
+            "DummyClassifier": RecordKind(DummyClassifier, self._write_prior, self._read_prior, "fitted.init_"),
         }
 
     def _write_members(self, members: TreeMembers, writer: Writer, where: str) -> Json:
@@ -148,17 +154,21 @@ def fitted_state(model: TreeModel) -> dict[str, Any]:
     return state
 
 
-def restore(model: Any, state: dict[str, Any]) -> None:
-    """Give an estimator its fitted state, after all of it has been checked."""
-    family = next(kind for kind in NEEDED if isinstance(model, kind))
-    needed = NEEDED[family] | ({"classes_"} if is_classifier(model) else set())
-    for name in needed - set(state):
-        expect(False, f"fitted.{name}", f"is not there, but {type(model).__name__} needs it")
-    for name, value in state.items():
-        FITTED[name](value, f"fitted.{name}")
-        setattr(model, name, value)
+def restore(model: Any, found: Mapping[str, Json], reader: Reader) -> None:
+    """Give an estimator its fitted state, each part of which is checked when it is read."""
+    family, owner = family_of(model), type(model).__name__
+    needed = family.needed | ({"classes_"} if is_classifier(model) else set())
+    for name in sorted(needed - set(found)):
+        expect(False, f"fitted.{name}", f"is not there, but {owner} needs it")
+    for name in sorted(set(found) - set(family.fitted)):
+        expect(False, f"fitted.{name}", f"is nothing that {owner} has")
+    for name, check in family.fitted.items():  # the schema comes first
+        if name in found:
+            value = reader.read(found[name], f"fitted.{name}")
+            check(value, f"fitted.{name}")
+            setattr(model, name, value)
     _describe(model)
-    CHECKS[family](model)
+    family.check(model)
 
 
 def _describe(model: Any) -> None:
@@ -189,6 +199,7 @@ def _check_tree(model: Any) -> None:
 
 def _check_forest(model: Any) -> None:
     trees, bags = model.forest_.trees, model._bags
+    _check_template(model)
     _check_words(model, trees[0].n_classes, trees[0].value_shape, "fitted.forest_")
     expect(bags.n_features == model.n_features_in_, "fitted._bags", "does not fit the columns")
     expect(bags.given is None or len(bags.given) >= len(trees), "fitted._bags", "does not fit the trees")
@@ -197,22 +208,33 @@ def _check_forest(model: Any) -> None:
     expect(len(held) in (0, len(trees)), "fitted._leaf_targets", "does not fit the trees")
     expect(not held or target is None or len(target) == bags.n_rows, "fitted._training_target", "does not fit the rows")
     for tree, rows in zip(trees, held, strict=False):
-        _check_leaf_rows(rows, tree.node_count, bags.n_rows)
+        _check_leaf_rows(rows, tree, bags.n_rows)
 
 
-def _check_leaf_rows(held: LeafRows, node_count: int, n_rows: int) -> None:
+def _check_leaf_rows(held: LeafRows, tree: PackedTree, n_rows: int) -> None:
+    """Every leaf has rows, which exist, and inner nodes have none."""
     where = "fitted._leaf_targets"
     ints(n_rows)(held.rows, where)
     fits = held.counts.dtype == np.float32 and held.counts.shape == held.rows.shape
-    expect(fits and bool(np.isfinite(held.counts).all()), where, "has counts that do not fit the rows")
-    starts = held.starts.astype(np.int64)
-    in_order = len(starts) == node_count + 1 and bool((np.diff(starts) >= 0).all()) and starts[-1] <= len(held.rows)
-    expect(in_order, where, "does not fit the nodes of the trees")
+    fits = fits and bool((np.isfinite(held.counts) & (held.counts > 0)).all())
+    expect(fits, where, "has counts that do not fit the rows")
+    expect(held.rows.dtype == held.starts.dtype == np.uint32, where, "is not made of numbers of 32 bits")
+    sizes = np.diff(held.starts.astype(np.int64), append=len(held.rows))
+    is_leaf = np.unpackbits(tree.is_leaf, count=tree.node_count).astype(np.bool_)
+    in_order = len(sizes) == len(is_leaf) + 1 and held.starts[0] == 0 and sizes[-1] == 0
+    expect(in_order and bool((sizes[:-1] >= is_leaf).all()), where, "does not fit the leaves of the trees")
+
+
+def _check_template(model: Any) -> None:
+    """Members of bagging and AdaBoost are trees like the estimator."""
+    template = getattr(model, "estimator", None)
+    fits = template is None or (isinstance(template, DecisionTree) and is_classifier(template) == is_classifier(model))
+    expect(fits, "parameters.estimator", "is not the tree that the members are")
 
 
 def _check_adaboost(model: Any) -> None:
     members = model._members
-    is_a(TreeMembers)(members, "fitted._members")
+    _check_template(model)
     first, n = members.fitted[0], len(members.fitted)
     _check_words(model, first.n_classes, first.value_shape, "fitted._members")
     expect(members.is_class == is_classifier(model), "fitted._members", "does not fit the estimator")
@@ -238,9 +260,28 @@ def _check_boosting(model: Any) -> None:
     expect(not getattr(model, "_has_init", False), "fitted._has_init", "needs an estimator that no file can hold")
 
 
-CHECKS = {
-    DecisionTree: _check_tree,
-    ForestEstimator: _check_forest,
-    AdaBoost: _check_adaboost,
-    Boosting: _check_boosting,
+@dataclass(frozen=True)
+class Family:
+    """What fitted estimators of a kind hold, in the order of reading, what they need of it, and what must fit."""
+
+    fitted: Mapping[str, Check]
+    needed: frozenset[str]
+    check: Callable[[Any], None]
+
+
+NEEDED_OF_FOREST = frozenset({*OUTPUTS, "schema_", "forest_", "_bags", "_rows", "_leaf_targets"})
+NEEDED_OF_BOOSTING = frozenset({"schema_", "ensemble_", "loss_", "_best", "evals_result_"})
+FAMILIES = {
+    DecisionTree: Family(OF_TREE, frozenset({*OUTPUTS, "schema_", "tree_"}), _check_tree),
+    ForestEstimator: Family(OF_FOREST, NEEDED_OF_FOREST, _check_forest),
+    AdaBoost: Family(
+        OF_ADABOOST, frozenset({"schema_", "_members", "estimator_weights_", "estimator_errors_"}), _check_adaboost
+    ),
+    GradientBoosting: Family(OF_BOOSTING, NEEDED_OF_BOOSTING | {"learning_rates_"}, _check_boosting),
+    Boosting: Family(OF_BOOSTING, NEEDED_OF_BOOSTING, _check_boosting),
 }
+
+
+def family_of(model: Any) -> Family:
+    """The family of an estimator; the order of families matters, since some are within others."""
+    return next(family for kind, family in FAMILIES.items() if isinstance(model, kind))

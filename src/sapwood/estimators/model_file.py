@@ -38,8 +38,8 @@ from sapwood.estimators.tree_model import TreeModel
 from sapwood.files.container import DIGEST, Buffer, once, pack, unpack
 from sapwood.files.json_form import digest_of, from_json, repacked, to_json
 from sapwood.files.lost import Lost
-from sapwood.files.values import ELSEWHERE, Json, Reader, RecordKind, Writer, expect
-from sapwood.parameters import check_parameters
+from sapwood.files.values import ELSEWHERE, Json, Reader, RecordKind, Writer, expect, shown
+from sapwood.parameters import CallableRule, RandomState, check_parameters
 
 Array = NDArray[Any]
 Form = Literal["binary", "json"]
@@ -173,7 +173,7 @@ def _content(data: Buffer) -> tuple[dict[str, str], dict[str, Json], dict[str, A
     expect(text is not None and text.dtype == np.uint8 and text.ndim == 1, DOCUMENT, "is not there")
     assert text is not None
     try:
-        return metadata, json.loads(text.tobytes(), object_pairs_hook=once), arrays
+        return metadata, json.loads(text.tobytes().decode("utf-8", "surrogatepass"), object_pairs_hook=once), arrays
     except (ValueError, RecursionError) as error:
         raise ModelFileError(f"The document cannot be read: {error}.") from error
 
@@ -227,26 +227,23 @@ def _rebuild(document: Json, arrays: dict[str, Array]) -> Any:
         expect(isinstance(document[name], dict), name, "must be an object")
     reader = Reader(_kinds(), {name: array for name, array in arrays.items() if not name.startswith("extensions.")})
     model = _with_parameters(document["estimator"], document["parameters"], reader, "parameters")
-    expect(
-        document["task"] == _task(model), "task", f"is {document['task']!r}, which {type(model).__name__} is not for"
-    )
-    known = family_of(model).fitted
-    unknown = set(document["fitted"]) - set(known)
-    expect(not unknown, f"fitted.{min(unknown, default='')}", f"is nothing that {type(model).__name__} has")
-    ordered = [name for name in known if name in document["fitted"]]  # the schema comes first
-    restore(model, {name: reader.read(document["fitted"][name], f"fitted.{name}") for name in ordered})
+    expect(document["task"] == _task(model), "task", f"is not what {type(model).__name__} is for")
+    restore(model, document["fitted"], reader)
     expect(not reader.arrays, f"the array {min(reader.arrays, default='')!r}", "belongs to nothing")
     return model
 
 
 def _with_parameters(name: Json, found: Json, reader: Reader, where: str) -> Any:
     """An estimator that is not fitted; its parameters follow its own rules."""
-    expect(isinstance(name, str) and name in ESTIMATORS, "estimator", f"is the unknown {name!r}")
+    expect(isinstance(name, str) and name in ESTIMATORS, "estimator", f"is the unknown {shown(name)}")
     expect(isinstance(found, dict), where, "must be an object")
     cls = ESTIMATORS[name]
     for key in set(found) - set(cls._get_param_names()):
         expect(False, f"{where}.{key}", f"is no parameter of {name}")
     values = {key: reader.read(value, f"{where}.{key}") for key, value in found.items()}
+    for key in [key for key, value in values.items() if isinstance(value, Lost)]:
+        admits = any(isinstance(rule, (CallableRule, RandomState)) for rule in cls.rules.get(key, ()))
+        expect(admits, f"{where}.{key}", "is no parameter that a function can be given for")
     known = {key: value for key, value in values.items() if key in cls.rules and not isinstance(value, Lost)}
     check_parameters(name, {key: cls.rules[key] for key in known}, known)
     return cls(**values)
@@ -261,7 +258,7 @@ def _kinds() -> dict[str, RecordKind]:
     def reader_of(name: str) -> Any:
         return lambda found, reader, where: _with_parameters(name, found, reader, where)
 
-    nested = {name: RecordKind(cls, write, reader_of(name)) for name, cls in ESTIMATORS.items()}
+    nested = {name: RecordKind(cls, write, reader_of(name), "parameters.estimator") for name, cls in ESTIMATORS.items()}
     return EstimatorKinds().by_name() | nested
 
 
@@ -273,18 +270,22 @@ def _as_bytes(document: Json) -> NDArray[np.uint8]:
 def fingerprint(model: Any) -> str:
     """A stable hash of what a fitted model is: equal models have equal ones, on any machine and in any version.
 
-    Parameters that change nothing in what a model says, such as n_jobs, are left out.
+    Parameters that change nothing in what a model says, such as n_jobs, are left out, and so are those that have their
+    default: a later version may have more of them.
     """
     document, arrays = describe(model)
-    document["parameters"] = _with_effect(document["parameters"])
-    return digest_of(pack({"format": FORMAT, "version": str(VERSION)}, arrays | {DOCUMENT: _as_bytes(document)}))
+    document["parameters"] = _telling(type(model).__name__, document["parameters"])
+    document["fitted"].pop("_seed", None)  # of draws to come
+    return digest_of(pack({"format": FORMAT}, arrays | {DOCUMENT: _as_bytes(document)}))
 
 
-def _with_effect(parameters: Mapping[str, Json]) -> dict[str, Json]:
-    """Parameters that change what a model says, those of estimators inside of it included."""
+def _telling(estimator: str, parameters: Mapping[str, Json]) -> dict[str, Json]:
+    """Parameters that tell a model from others, those of an estimator inside of it included."""
+    usual, writer = ESTIMATORS[estimator]().get_params(deep=False), Writer(_kinds())
     kept = {name: value for name, value in parameters.items() if name not in WITHOUT_EFFECT}
+    kept = {name: value for name, value in kept.items() if value != writer.write(usual[name], name)}
     for name, value in kept.items():
         inner = next(iter(value), None) if isinstance(value, dict) else None
         if inner in ESTIMATORS:
-            kept[name] = {inner: _with_effect(value[inner])}
+            kept[name] = {inner: _telling(inner, value[inner])}
     return kept

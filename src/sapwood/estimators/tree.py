@@ -322,8 +322,7 @@ class DecisionTreeClassifier(ClassifierMixin, OneRowProbabilities, DecisionTree)
     def _labels(self, values: Floats) -> NDArray[Any]:
         """The most probable class of each output, for values (node or row, outputs, classes)."""
         classes = [self.classes_] if self._single_output else self.classes_
-        likely = values.argmax(axis=2)
-        columns = [labels[likely[:, o]] for o, labels in enumerate(classes)]
+        columns = [labels[values[:, o, : len(labels)].argmax(axis=1)] for o, labels in enumerate(classes)]
         return columns[0] if self._single_output else np.stack(columns, axis=1)
 
     def _answers(self, scores: Floats) -> NDArray[Any]:

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from sapwood.files.lost import Lost
-from sapwood.files.values import expect
+from sapwood.files.values import LONGEST_NAME, expect, shown
 
 Check = Callable[[Any, str], None]
 MOST = 2**53  # whole numbers up to here are floats, too
@@ -19,31 +18,37 @@ def whole(low: int = 0, high: int = MOST) -> Check:
 
     def check(value: Any, where: str) -> None:
         fits = type(value) is int and low <= value <= high
-        expect(fits, where, f"must be a whole number from {low} to {high}, not {value!r}")
+        expect(fits, where, f"must be a whole number from {low} to {high}, not {shown(value)}")
 
     return check
 
 
 def number(value: Any, where: str) -> None:
     """Any number, infinite or missing ones included."""
-    expect(type(value) in (int, float), where, f"must be a number, not {value!r}")
+    fits = type(value) is float or (type(value) is int and -MOST <= value <= MOST)
+    expect(fits, where, f"must be a number, not {shown(value)}")
+
+
+def anything(value: Any, where: str) -> None:
+    """What is checked elsewhere."""
 
 
 def flag(value: Any, where: str) -> None:
     """True or False."""
-    expect(type(value) is bool, where, f"must be true or false, not {value!r}")
+    expect(type(value) is bool, where, f"must be true or false, not {shown(value)}")
 
 
 def text(value: Any, where: str) -> None:
     """A string."""
-    expect(type(value) is str, where, f"must be a text, not {value!r}")
+    expect(type(value) is str, where, f"must be a text, not {shown(value)}")
 
 
 def one_of(*allowed: Any) -> Check:
     """One of a few values."""
 
     def check(value: Any, where: str) -> None:
-        expect(type(value) is type(allowed[0]) and value in allowed, where, f"must be one of {allowed}, not {value!r}")
+        fits = type(value) is type(allowed[0]) and value in allowed
+        expect(fits, where, f"must be one of {', '.join(map(str, allowed))}, not {shown(value)}")
 
     return check
 
@@ -84,7 +89,7 @@ def by_name(check: Check) -> Check:
     def check_all(value: Any, where: str) -> None:
         expect(isinstance(value, dict) and all(isinstance(key, str) for key in value), where, "must have names")
         for key, item in value.items():
-            check(item, f"{where}.{key}")
+            check(item, f"{where}.{key[:LONGEST_NAME]}")
 
     return check_all
 
@@ -110,8 +115,3 @@ def ints(below: int | None = None, ndim: int = 1) -> Check:
         expect(in_range, where, f"holds numbers that are not from 0 to {below}")
 
     return check
-
-
-def not_lost(value: Any, where: str) -> None:
-    """Anything but a function that the file does not hold."""
-    expect(not isinstance(value, Lost), where, "must not be a function")

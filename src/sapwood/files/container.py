@@ -4,15 +4,17 @@
 
 The header names for each array its type, its shape and where it begins and ends; `__metadata__` holds short texts. One
 of them, "sha256", is the digest of the whole file with 64 zeros in its place. Arrays stand in the order of their item
-size, largest first, so that every one is aligned and can be used where it lies in a mapped file.
+size, largest first, so that every one is aligned and can be used where it lies in a mapped file. All NaN are the same
+one: processors differ in the bits of theirs, but equal models have equal files everywhere.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import math
 import struct
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -27,6 +29,7 @@ METADATA, DIGEST = "__metadata__", "sha256"
 BLANK = "0" * 64
 ALIGNMENT = 64  # of the first array: a cache line
 MOST_DIMENSIONS = 3
+MOST_BYTES = 2**62  # of an array, were its empty dimensions not empty
 DTYPES: dict[str, np.dtype[Any]] = {
     "F64": np.dtype("<f8"),
     "I64": np.dtype("<i8"),
@@ -59,25 +62,36 @@ def _stored(array: Array) -> Array:
     own = array.astype(array.dtype.newbyteorder("<"), copy=False)
     if own.dtype not in NAMES or own.ndim > MOST_DIMENSIONS:
         raise ModelFileError(f"An array of type {array.dtype} and {array.ndim} dimensions cannot be kept in a file.")
-    return own
+    return np.where(np.isnan(own), np.asarray(np.nan, own.dtype), own) if _has_nan(own) else own
+
+
+def _has_nan(array: Array) -> bool:
+    return array.dtype.kind == "f" and bool(np.isnan(array).any())
 
 
 def _header(metadata: Mapping[str, str], arrays: Mapping[str, Array]) -> bytes:
-    entries: dict[str, Any] = {METADATA: {DIGEST: metadata[DIGEST], **metadata}}  # the digest first: found at once
+    digest_first = sorted(metadata, key=lambda name: (name != DIGEST, name))  # where it is found at once
+    entries: dict[str, Any] = {METADATA: {name: metadata[name] for name in digest_first}}
     end = 0
     for name, array in arrays.items():
         begin, end = end, end + array.nbytes
         entries[name] = {"dtype": NAMES[array.dtype], "shape": list(array.shape), "data_offsets": [begin, end]}
-    text = json.dumps(entries, ensure_ascii=False, separators=(",", ":")).encode()
+    text = json.dumps(entries, separators=(",", ":")).encode()
     text += b" " * (-(8 + len(text)) % ALIGNMENT)
     return struct.pack("<Q", len(text)) + text
 
 
-def unpack(data: Buffer) -> tuple[dict[str, str], dict[str, Array]]:
-    """Metadata and arrays of a file whose checksum is right; arrays are views, so nothing is copied."""
+def unpack(data: Buffer, check: Callable[[Mapping[str, str]], None]) -> tuple[dict[str, str], dict[str, Array]]:
+    """Metadata and arrays of a file whose checksum is right; arrays are views, so nothing is copied.
+
+    `check` may refuse the metadata before anything else is looked at that newer versions may have changed.
+    """
     entries, begin = _read_header(data)
     metadata = _read_metadata(entries.pop(METADATA, None))
     _check_digest(data, begin, metadata)
+    check(metadata)
+    if begin % ALIGNMENT:
+        raise ModelFileError(f"The header ends at {begin}, which is no multiple of {ALIGNMENT}.")
     arrays, end = {}, 0
     body = memoryview(data)[begin:]
     for name, entry in entries.items():
@@ -92,7 +106,7 @@ def _read_header(data: Buffer) -> tuple[dict[str, Any], int]:
     if not 2 <= size <= len(data) - 8 or bytes(data[8:9]) != b"{":
         raise ModelFileError("This is not a model file: it does not begin with a header.")
     try:
-        entries = json.loads(bytes(data[8 : 8 + size]), object_pairs_hook=once)
+        entries = json.loads(bytes(data[8 : 8 + size]).decode(), object_pairs_hook=once)
     except (ValueError, RecursionError) as error:
         raise ModelFileError(f"The header cannot be read: {error}.") from error
     return entries, 8 + size
@@ -114,7 +128,7 @@ def _read_metadata(found: Any) -> dict[str, str]:
 
 def _check_digest(data: Buffer, begin: int, metadata: Mapping[str, str]) -> None:
     """The digest stands right behind the beginning of the header."""
-    claimed = metadata.get(DIGEST, "").encode()
+    claimed = metadata.get(DIGEST, "").encode(errors="replace")
     place = bytes(data[:begin]).find(claimed) if len(claimed) == len(BLANK) else -1
     if place < 0:
         raise ModelFileError(f"The header has no {DIGEST}, so this is not a model file of Sapwood.")
@@ -134,17 +148,22 @@ def _read_array(body: memoryview, name: str, entry: Any, end_before: int) -> tup
         raise ModelFileError(f"{where} is not the description of an array.")
     dtype, shape, offsets = DTYPES.get(str(entry["dtype"])), entry["shape"], entry["data_offsets"]
     if dtype is None:
-        raise ModelFileError(f"{where} has the unknown type {entry['dtype']!r}.")
-    if not _are_sizes(shape) or len(shape) > MOST_DIMENSIONS or not _are_sizes(offsets) or len(offsets) != 2:
-        raise ModelFileError(f"{where} has a shape or place that is not made of whole numbers.")
+        raise ModelFileError(f"{where} has the unknown type {str(entry['dtype'])[:20]!r}.")
+    if not is_shape(shape, dtype) or not _are_sizes(offsets) or len(offsets) != 2:
+        raise ModelFileError(f"{where} has a shape or place that no array can have.")
     begin, end = offsets
-    size = dtype.itemsize
-    for length in shape:
-        size *= length
+    size = dtype.itemsize * math.prod(shape)
     if begin != end_before or end - begin != size or end > len(body) or begin % dtype.itemsize:
         raise ModelFileError(f"{where} is to be found at {begin} to {end}, where no array of its shape can be.")
     return np.frombuffer(body[begin:end], dtype=dtype).reshape(shape), end
 
 
+def is_shape(found: Any, dtype: np.dtype[Any]) -> bool:
+    """Whether there can be an array of this shape."""
+    if not _are_sizes(found) or len(found) > MOST_DIMENSIONS:
+        return False
+    return bool(dtype.itemsize * math.prod(max(1, length) for length in found) <= MOST_BYTES)
+
+
 def _are_sizes(found: Any) -> bool:
-    return isinstance(found, list) and all(type(item) is int and 0 <= item < 2**62 for item in found)
+    return isinstance(found, list) and all(type(item) is int and item >= 0 for item in found)

@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sapwood.errors import ModelFileError
-from sapwood.files.container import DIGEST, DTYPES, MOST_DIMENSIONS, NAMES, Buffer, once, pack
+from sapwood.files.container import DIGEST, DTYPES, METADATA, NAMES, Buffer, is_shape, once, pack
 from sapwood.files.values import ODD_FLOATS, expect
 
 Array = NDArray[Any]
-Content = tuple[dict[str, str], dict[str, Array]]
 
 
 def digest_of(parts: list[Buffer]) -> str:
     """The checksum that packed content carries."""
     header = bytes(parts[0])
-    text: str = json.loads(header[8:])["__metadata__"][DIGEST]
+    text: str = json.loads(header[8:])[METADATA][DIGEST]
     return text
 
 
@@ -28,7 +28,7 @@ def to_json(metadata: dict[str, str], document: Any, arrays: dict[str, Array], d
     """Content as text; the document, which is an array in the other form, stands in it as it is."""
     content = {"metadata": {DIGEST: digest, **metadata}, "document": document}
     content["arrays"] = {name: _described(array) for name, array in sorted(arrays.items())}
-    return json.dumps(content, ensure_ascii=False, indent=1).encode()
+    return json.dumps(content, ensure_ascii=False, indent=1).encode("utf-8", "surrogatepass")
 
 
 def _described(array: Array) -> dict[str, Any]:
@@ -41,17 +41,22 @@ def _number(item: Any) -> Any:
     return item if not isinstance(item, float) or math.isfinite(item) else str(item)
 
 
-def from_json(data: bytes) -> tuple[dict[str, str], Any, dict[str, Array]]:
-    """Metadata, document and arrays of the readable form. The checksum is for the caller to compare."""
+def from_json(data: bytes, check: Callable[[Mapping[str, str]], None]) -> tuple[dict[str, str], Any, dict[str, Array]]:
+    """Metadata, document and arrays of the readable form. The checksum is for the caller to compare.
+
+    `check` may refuse the metadata before anything else is looked at that newer versions may have changed.
+    """
     try:
-        content = json.loads(data, object_pairs_hook=once)
+        content = json.loads(data.decode("utf-8", "surrogatepass"), object_pairs_hook=once)
     except (ValueError, RecursionError) as error:
         raise ModelFileError(f"This is not a model file: {error}.") from error
-    fits = isinstance(content, dict) and set(content) == {"metadata", "document", "arrays"}
-    expect(fits and isinstance(content["arrays"], dict), "the file", "must have metadata, a document and arrays")
-    metadata = content["metadata"]
+    metadata: Any = content.get("metadata") if isinstance(content, dict) else None
     texts = isinstance(metadata, dict) and all(isinstance(text, str) for text in metadata.values())
-    expect(texts, "metadata", "must be made of texts")
+    expect(texts, "metadata", "must be there and be made of texts")
+    check(metadata)
+    fits = set(content) == {"metadata", "document", "arrays"} and isinstance(content["arrays"], dict)
+    expect(fits, "the file", "must have metadata, a document and arrays")
+    expect(METADATA not in content["arrays"], f"arrays.{METADATA}", "is a name that no array may have")
     arrays = {name: _array(entry, f"arrays.{name}") for name, entry in content["arrays"].items()}
     return metadata, content["document"], arrays
 
@@ -60,13 +65,14 @@ def _array(entry: Any, where: str) -> Array:
     fits = isinstance(entry, dict) and set(entry) == {"dtype", "shape", "data"} and isinstance(entry["data"], list)
     expect(fits and str(entry["dtype"]) in DTYPES and isinstance(entry["shape"], list), where, "is no array")
     dtype, shape, data = DTYPES[entry["dtype"]], entry["shape"], entry["data"]
-    sizes = all(type(length) is int and length >= 0 for length in shape) and len(shape) <= MOST_DIMENSIONS
-    expect(sizes and math.prod(shape) == len(data), where, f"does not hold as many numbers as its shape {shape} needs")
+    fits = is_shape(shape, dtype) and math.prod(shape) == len(data)
+    expect(fits, where, f"does not hold as many numbers as its shape {shape} needs")
     kind: type = {"b": bool, "f": float}.get(dtype.kind, int)
     numbers = [ODD_FLOATS.get(item, item) if isinstance(item, str) else item for item in data]
     expect(all(type(item) is kind for item in numbers), where, f"holds something that is no {dtype}")
     try:
-        return np.array(numbers, dtype=dtype).reshape(shape)
+        with np.errstate(over="ignore"):
+            return np.array(numbers, dtype=dtype).reshape(shape)
     except OverflowError as error:
         raise ModelFileError(f"The model file cannot be used: {where} holds a number too large for {dtype}.") from error
 

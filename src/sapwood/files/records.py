@@ -12,6 +12,7 @@ from sapwood.boosting.ensemble import Ensemble
 from sapwood.errors import ModelFileError, ParameterError
 from sapwood.files.checks import (
     Check,
+    anything,
     each,
     flag,
     floats,
@@ -23,19 +24,21 @@ from sapwood.files.checks import (
     text,
     whole,
 )
+from sapwood.files.lost import Lost
 from sapwood.files.tree_records import read_trees, write_trees
 from sapwood.files.tree_stack import TreeStack
-from sapwood.files.values import Json, Reader, RecordKind, Writer, expect
+from sapwood.files.values import Json, Reader, RecordKind, Writer, expect, shown
 from sapwood.forest.bags import Bag, Bags
 from sapwood.forest.forest import Forest, Vote
 from sapwood.forest.leaf_targets import LeafRows
 from sapwood.losses.custom import CustomLoss
 from sapwood.losses.loss import Loss
-from sapwood.losses.names import LOSSES, make_loss
+from sapwood.losses.names import LOSSES
 from sapwood.table.schema import ColumnSchema, Schema
 from sapwood.tree import Tree
 
 NUMBERS = ("number", "boolean", "date", "duration")
+MOST_DRAWS = 2**32  # of a bag
 
 
 def record(cls: type, fields: Mapping[str, Check]) -> RecordKind:
@@ -77,12 +80,12 @@ SCHEMA_FIELDS = {
     "named": flag,
     "sparse_absent": one_of("zero", "missing"),
 }
-BAG_FIELDS = {"rows": ints(), "counts": ints(), "features": optional(ints())}
+BAG_FIELDS = {"rows": ints(), "counts": ints(MOST_DRAWS), "features": optional(ints())}
 BAGS_FIELDS = {
     "seed": whole(high=2**64),
     "order": ints(),
     "weight": optional(floats(finite=True)),
-    "n_draws": optional(whole()),
+    "n_draws": optional(whole(high=MOST_DRAWS)),
     "replace": flag,
     "n_features": whole(),
     "n_chosen": optional(whole()),
@@ -91,6 +94,12 @@ BAGS_FIELDS = {
 }
 LEAF_ROWS_FIELDS = {"rows": ints(), "counts": is_a(np.ndarray), "starts": ints()}
 VOTE_FIELDS = {"hard": flag, "n_classes": each(whole(1), tuple)}
+LOSS_OPTIONS = {  # those that decide how large a loss is
+    "n_classes": whole(2, 2**20),
+    "n_scores": whole(1, 2**20),
+    "group_sizes": each(one_of(1)),
+    "function": is_a(Lost),
+}
 
 
 def schema_kind() -> RecordKind:
@@ -124,8 +133,10 @@ def bags_kind() -> RecordKind:
         if bags.weight is not None:
             fits = bags.weight.shape == (n,) and bool((bags.weight >= 0).all() and bags.weight.any())
             expect(fits, f"{where}.weight", "does not fit the rows")
-        most = bags.n_features if bags.n_chosen is None or not bags.repeat_columns else 2**20
-        expect(bags.n_chosen is None or 0 < bags.n_chosen <= most, f"{where}.n_chosen", "is not possible")
+        chosen = bags.n_chosen is None or 0 < bags.n_chosen <= bags.n_features
+        expect(chosen, f"{where}.n_chosen", "is more than there are columns, or none")
+        without = bags.replace or bags.n_draws is None or bags.n_draws <= n
+        expect(without, f"{where}.n_draws", "is more than there are rows")
         for bag in bags.given or ():
             ints(n)(bag.rows, f"{where}.given")
             expect(bag.counts.shape == bag.rows.shape, f"{where}.given", "has counts that do not fit its rows")
@@ -146,13 +157,14 @@ def _read_loss(found: Json, reader: Reader, where: str) -> Loss:
     expect(fits, where, "must have a name and options")
     options = {name: reader.read(value, f"{where}.{name}") for name, value in found["options"].items()}
     for name, value in options.items():
-        expect(name != "n_classes" or value in range(2, 2**20), where, "has an impossible number of classes")
+        LOSS_OPTIONS.get(name, anything)(value, f"{where}.{name}")
     if found["name"] == CustomLoss.name:
-        expect(set(options) == {"function", "n_scores"} and options["n_scores"] in range(1, 2**20), where, "is damaged")
+        expect(set(options) == {"function", "n_scores"}, where, "must have a function and a number of scores")
         return CustomLoss(**options)
-    expect(found["name"] in LOSSES, where, f"has the unknown name {found['name']!r}")
+    known = isinstance(found["name"], str) and found["name"] in LOSSES
+    expect(known, where, f"has the unknown name {shown(found['name'])}")
     try:
-        return make_loss(found["name"], **options)
+        return LOSSES[found["name"]](**options)
     except (ParameterError, TypeError, ValueError) as error:
         expect(False, where, f"has options that the loss does not take ({error})")
         raise
@@ -162,13 +174,13 @@ def loss_kinds() -> dict[str, RecordKind]:
     """Every loss is a record "loss", told apart by its name."""
     classes = {maker for maker in LOSSES.values() if isinstance(maker, type)} | {CustomLoss}
     kinds = sorted(classes, key=lambda cls: cls.__name__)
-    return {cls.__name__: RecordKind(cls, _write_loss, _read_loss) for cls in kinds}
+    return {cls.__name__: RecordKind(cls, _write_loss, _read_loss, "fitted.loss_") for cls in kinds}
 
 
 class ModelKinds:
     """Records that hold trees need to know the columns of the model: its schema is read first."""
 
-    n_levels: NDArray[np.int32]
+    n_levels: NDArray[np.int32] = np.empty(0, dtype=np.int32)  # without a schema there are no columns
 
     def by_name(self) -> dict[str, RecordKind]:
         """All kinds of records below estimators."""
@@ -179,9 +191,9 @@ class ModelKinds:
             "Bags": bags_kind(),
             "LeafRows": record(LeafRows, LEAF_ROWS_FIELDS),
             "Vote": record(Vote, VOTE_FIELDS),
-            "Tree": RecordKind(Tree, self._write_tree, self._read_tree),
-            "Ensemble": RecordKind(Ensemble, self._write_ensemble, self._read_ensemble),
-            "Forest": RecordKind(Forest, self._write_forest, self._read_forest),
+            "Tree": RecordKind(Tree, self._write_tree, self._read_tree, "fitted.tree_"),
+            "Ensemble": RecordKind(Ensemble, self._write_ensemble, self._read_ensemble, "fitted.ensemble_"),
+            "Forest": RecordKind(Forest, self._write_forest, self._read_forest, "fitted.forest_"),
             **loss_kinds(),
         }
 
@@ -193,15 +205,15 @@ class ModelKinds:
             self.n_levels = schema.n_levels
             return schema
 
-        return RecordKind(Schema, plain.write, read)
+        return RecordKind(Schema, plain.write, read, "fitted.schema_")
 
     def _write_tree(self, tree: Tree, writer: Writer, where: str) -> Json:
         return write_trees([tree], writer, where)
 
     def _read_tree(self, found: Json, reader: Reader, where: str) -> Tree:
-        trees = list(self.stack(found, reader, where).trees())
-        expect(len(trees) == 1, where, "must be one tree")
-        return trees[0]
+        stack = self.stack(found, reader, where)
+        expect(len(stack) == 1, where, "must be one tree")
+        return next(stack.trees())
 
     def stack(self, found: Json, reader: Reader, where: str) -> TreeStack:
         """Trees of the model's columns, at least one."""

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sapwood.files.checks import each, one_of, optional, whole
-from sapwood.files.tree_stack import SUMS, Facts, TreeStack
+from sapwood.files.tree_stack import PADDING, PARTS, SUMS, Facts, TreeStack
 from sapwood.files.values import Json, Reader, Writer, expect
 from sapwood.packed_tree import FORMULAS
 from sapwood.tree import Tree
@@ -48,8 +48,7 @@ def read_trees(found: Json, n_levels: NDArray[np.int32], reader: Reader, where: 
     for name, check in FACTS.items():
         check(found[name], f"{where}.{name}")
     optional(one_of(*FORMULAS))(found["impurity"], f"{where}.impurity")
-    names = [name for name in reader.arrays if name.startswith(f"{where}.")]
-    parts = {name.removeprefix(f"{where}."): reader.take(name, where) for name in names}
+    parts = {name: reader.take(f"{where}.{name}", where) for name in PARTS if f"{where}.{name}" in reader.arrays}
     facts = Facts((found["outputs"], found["width"]), tuple(found["classes"]), found["impurity"])
     stack = TreeStack(parts, facts, n_levels)
     _Inspection(stack, where).run(count)
@@ -64,6 +63,7 @@ class _Inspection:
 
     def run(self, count: int) -> None:
         self._check_facts()
+        self.expect("nodes" in self.parts and self.parts["nodes"].ndim == 1, "nodes", "is not there")
         self._check_names()
         n_nodes, n_leaves = self._check_sizes(count)
         self._check_lengths(n_nodes, n_leaves)
@@ -71,6 +71,7 @@ class _Inspection:
         self.expect(bad < 0, "is_leaf", f"does not describe a tree at tree {bad}")
         self._check_splits()
         self._check_contents()
+        self.expect(self.stack.rows_only_shrink, "rows.inner", "has a node of fewer rows than its child")
 
     def expect(self, holds: bool, name: str, wrong: str) -> None:
         expect(holds, f"{self.where}.{name}", wrong)
@@ -91,6 +92,7 @@ class _Inspection:
         both |= {"impurity"} if self.stack.facts.formula is None else set()
         needed = {"nodes", "is_leaf", "feature", "threshold", "missing_left", "levels", *(f"{n}.leaf" for n in both)}
         needed |= {f"{name}.inner" for name in both if name not in SUMS}
+        needed |= {PADDING} if self.stack.n_padding else set()
         allowed = needed | {f"{name}.inner" for name in both}
         for name in needed - set(self.parts):
             self.expect(False, name, "is not there")
@@ -102,6 +104,9 @@ class _Inspection:
         self.expect(nodes.dtype.kind == "u" and nodes.shape == (count,), "nodes", f"is not for {count} trees")
         self.expect(bits.dtype == np.uint8 and bits.ndim == 1, "is_leaf", "is not made of bytes")
         self.expect(bool((nodes > 0).all()), "nodes", "has a tree without nodes")
+        padding = self.parts.get(PADDING, np.empty(0, dtype=np.uint8))
+        fits = padding.dtype == np.uint8 and padding.shape == (self.stack.n_padding,) and not padding.any()
+        self.expect(fits, PADDING, f"is not {self.stack.n_padding} bytes of zeros")
         n_nodes = sum(nodes.tolist())
         self._check_bits("is_leaf", n_nodes)
         return n_nodes, int(np.bitwise_count(bits).sum())

@@ -14,8 +14,10 @@ file can make a tree that has loops or loose ends. The other parts are:
 | rows, weight, class_weight | leaves, inner nodes | not of inner nodes that are the sums of their children |
 | value | inner nodes, leaves | unless class_weight tells it |
 | impurity | inner nodes, leaves | unless a formula of class_weight gives it |
+| padding | stack | zeros that fill it up to 40 bytes a tree |
 
 The weight is not stored if it is the number of rows. Numbers are kept in the shortest type that holds them exactly.
+In memory a tree takes some 2000 bytes, however small it is: by the padding, no small file can hold millions of them.
 """
 
 from __future__ import annotations
@@ -34,6 +36,12 @@ from sapwood.tree import LEAF, UNDEFINED, Tree
 
 Array = NDArray[Any]
 SUMS = ("rows", "weight", "class_weight")
+TOLD = (*SUMS, "value", "impurity")  # of leaves and inner nodes
+PADDING, BYTES_OF_TREE = "padding", 40
+PARTS = (
+    *("nodes", "is_leaf", "feature", "threshold", "missing_left", "levels", PADDING),
+    *(f"{name}.{side}" for name in TOLD for side in ("leaf", "inner")),
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,7 +88,7 @@ class TreeStack:
             parts[f"{name}.leaf"] = shortest(array[is_leaf])
             parts[f"{name}.inner"] = shortest(array[~is_leaf])
         facts = Facts((first.n_outputs, first.max_n_classes), first.n_classes, formula)
-        return cls(parts, facts, n_levels)._without_sums()
+        return cls(parts, facts, n_levels)._without_sums()._padded()
 
     def _without_sums(self) -> TreeStack:
         """Leave out inner nodes that are the sums of their children."""
@@ -90,6 +98,16 @@ class TreeStack:
             if inner is not None and not np.array_equal(TreeStack(kept, self.facts, self.n_levels).inner(name), inner):
                 kept[f"{name}.inner"] = inner
         return TreeStack(kept, self.facts, self.n_levels)
+
+    def _padded(self) -> TreeStack:
+        padding = {PADDING: np.zeros(self.n_padding, np.uint8)} if self.n_padding else {}
+        return TreeStack({**self.parts, **padding}, self.facts, self.n_levels)
+
+    @property
+    def n_padding(self) -> int:
+        """Bytes of padding that the stack must have."""
+        held = sum(array.nbytes for name, array in self.parts.items() if name != PADDING)
+        return max(0, BYTES_OF_TREE * len(self) - held)
 
     def __len__(self) -> int:
         """Number of trees."""
@@ -115,6 +133,16 @@ class TreeStack:
     def first_bad_tree(self) -> int:
         """The first tree whose nodes do not form one, or -1."""
         return self._links[1]
+
+    @property
+    def rows_only_shrink(self) -> bool:
+        """Whether no node has fewer rows than one of its children, which prediction relies on in large trees."""
+        if "rows.inner" not in self.parts:
+            return True
+        rows, inner = self._both("rows", np.int64), np.flatnonzero(~self.is_leaf)
+        first = np.repeat(self.starts[:-1], np.diff(self._inner_starts))
+        children = np.maximum(rows[inner + 1], rows[first + self._links[0][inner]])
+        return bool((rows[inner] >= children).all())
 
     @cached_property
     def feature(self) -> NDArray[np.int32]:

@@ -1,3 +1,0 @@
-"""Moved."""
-
-from sapwood.atomic_file import replace_file as replace_file
