@@ -34,7 +34,8 @@ def run(n_files: int, seed: int = 0, keep: Path | None = None) -> dict[str, Any]
 
 def _run_from(first: int, n_files: int, seed: int, folder: Path, total: dict[str, Any], keep: Path | None) -> int:
     report = folder / "report"
-    report.unlink(missing_ok=True)
+    for note in (report, folder / "at"):
+        note.unlink(missing_ok=True)
     command = [sys.executable, str(HERE / "tampered.py"), str(seed), str(first), str(n_files), str(report)]
     code = subprocess.run(command, check=False, env={**os.environ, "PYTHONPATH": str(HERE.parent)}).returncode
     told = json.loads(report.read_text()) if report.exists() else {"counts": {}, "findings": [], "bytes": 0, "ratio": 0}

@@ -11,11 +11,11 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="no limits")
 
 
 def test_files_that_were_tampered_with_are_refused_or_work() -> None:
-    total = run(1000, seed=1)
+    total = run(800, seed=1)
     print(line(total, 1))
     assert total["findings"] == []
-    assert total["counts"]["refused"] > 600
-    assert total["counts"]["accepted"] > 100
+    assert total["counts"]["refused"] > 500
+    assert total["counts"]["accepted"] > 80
 
 
 @pytest.mark.slow

@@ -183,6 +183,25 @@ BAD_STATES: dict[str, tuple[str, Change, str]] = {
 }
 
 
+@pytest.mark.parametrize("name", ["estimator", "n_estimators", "random_state"])
+def test_a_function_is_lost_only_where_there_may_be_one(name: str, tmp_path: Path) -> None:
+    change = with_parameter(name, {"lost": "the function f"})
+    if name == "random_state":
+        assert changed(saved_model("adaboost three")[0], tmp_path, change).random_state.described == "the function f"
+    else:
+        refused("adaboost three", change, f"parameters.{name} is no parameter that a function", tmp_path)
+
+
+def test_a_class_that_only_fills_up_a_row_is_never_predicted(tmp_path: Path) -> None:
+    def fill(document: Any, arrays: dict[str, Any]) -> None:
+        for part in ("leaf", "inner"):
+            arrays[f"fitted.tree_.value.{part}"] = arrays[f"fitted.tree_.value.{part}"].astype(np.float64)
+            arrays[f"fitted.tree_.value.{part}"][:, 2] = 9.0  # the first output has two classes
+
+    model, X = saved_model("two outputs")
+    assert set(changed(model, tmp_path, fill).predict(X)[:, 0]) <= {"yes", "no"}
+
+
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("what", BAD_STATES)
 def test_a_state_that_no_model_has_is_refused(what: str, form: str, tmp_path: Path) -> None:

@@ -109,7 +109,7 @@ def test_arrays_do_not_take_each_others_place() -> None:
         np.datetime64("2020-01-01"),
         dict,
     ],
-    ids=repr,
+    ids=lambda value: type(value).__name__,
 )
 def test_what_a_file_cannot_hold_is_refused_by_its_place(value: Any) -> None:
     with pytest.raises(ModelFileError, match=r"^place.*pickle or joblib"):
