@@ -57,7 +57,7 @@ def _flip(data: bytearray, donor: bytes, random: Random) -> None:
 
 
 def _truncate(data: bytearray, donor: bytes, random: Random) -> None:
-    del data[int(random.integers(1, len(data))) :]
+    del data[int(random.integers(1, max(2, len(data)))) :]
 
 
 def _splice(data: bytearray, donor: bytes, random: Random) -> None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -48,7 +49,7 @@ def _run_from(first: int, n_files: int, seed: int, folder: Path, total: dict[str
     total["counts"]["crashes"] += 1
     total["findings"].append([at, f"the process ended with {code}"])
     if keep is not None:
-        (folder / "file").rename(keep / f"crash-{seed}-{at}")
+        shutil.copy(folder / "file", keep / f"crash-{seed}-{at}")
     return at + 1
 
 
