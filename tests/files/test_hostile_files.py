@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from file_cases import FORMS, changed, contents, load_bytes
 from saved_models import saved_model
 
 import sapwood as sw
-from sapwood.errors import ModelFileError
+from sapwood.errors import InputError, ModelFileError
 from sapwood.files.container import pack
 
 Change = Callable[[Any, dict[str, Any]], Any]
@@ -290,3 +291,14 @@ def test_a_document_has_one_encoding(encoding: str, tmp_path: Path) -> None:
     parts = pack(metadata, arrays | {"document": np.frombuffer(text, np.uint8)})
     with pytest.raises(ModelFileError, match="document cannot be read"):
         load_bytes(b"".join(bytes(part) for part in parts), tmp_path)
+
+
+def test_trees_of_a_bag_that_is_not_theirs_are_refused(tmp_path: Path) -> None:
+    X = np.random.default_rng(0).normal(size=(60, 4))
+    model = sw.BaggingRegressor(n_estimators=4, max_features=2, random_state=0).fit(X, X.sum(axis=1))
+    model._bags = replace(model._bags, n_chosen=1)
+    sw.save(model, tmp_path / "a.sapwood")
+    loaded = sw.load(tmp_path / "a.sapwood")
+    assert len(loaded.predict(X)) == 60
+    with pytest.raises(InputError, match="splits columns that its bag does not have"):
+        loaded.estimators_[0].predict(X[:, :1])

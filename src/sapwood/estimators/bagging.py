@@ -14,7 +14,7 @@ from sklearn.utils import Tags, _safe_indexing
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import has_fit_parameter
 
-from sapwood.errors import InputTypeError, ParameterError
+from sapwood.errors import InputError, InputTypeError, ParameterError
 from sapwood.estimators.boosting_rows import warn_of_column
 from sapwood.estimators.forest import ForestEstimator
 from sapwood.estimators.forest_kinds import ForestClassifier, ForestRegressor
@@ -139,6 +139,8 @@ class Bagging(ForestEstimator):
         if schema.named:
             tree.feature_names_in_ = np.array(tree.schema_.names, dtype=object)
         grown = tree.tree_
+        if not np.isin(grown.feature[grown.feature >= 0], features).all():  # a file may claim other draws
+            raise InputError(f"Tree {t} splits columns that its bag does not have. Load the model from another file.")
         place = np.where(grown.feature < 0, grown.feature, np.searchsorted(features, grown.feature))
         return tree._set_tree(replace(grown, feature=place.astype(np.int32), n_levels=grown.n_levels[features]))
 
