@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 from outcomes import cell, error_line, usage_error
 
@@ -80,3 +81,11 @@ def test_a_file_is_evaluated_on_data_not_by_folds(run, flowers, saved):
     assert "Give the rows to measure the model on with --data." in usage_error(run(*arguments))
     assert "Leave out --cv." in usage_error(run(*arguments, "--cv", 3, "--data", flowers))
     assert run("evaluate", "--model", saved, "--data", flowers).exit_code == 2
+
+
+def test_a_column_that_the_model_does_not_predict_is_refused(run, saved, flowers, tmp_path):
+    more = tmp_path / "more.csv"
+    pd.read_csv(flowers).assign(price=np.arange(120) / 7).to_csv(more, index=False)
+    result = run("evaluate", "--model", saved, "--data", more, "--target", "price")
+    assert result.exit_code == 1
+    assert "holds none of the classes of the model" in result.output

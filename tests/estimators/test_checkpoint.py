@@ -212,6 +212,12 @@ def test_a_model_that_is_no_checkpoint_is_not_overwritten(tmp_path: Path) -> Non
         maker().fit(X, Y, checkpoint=path)
 
 
+def test_a_folder_that_is_not_there_is_noticed_before_training(tmp_path: Path) -> None:
+    model = maker().set_params(callbacks=[lambda progress: pytest.fail("trained")])
+    with pytest.raises(ModelFileError, match="is no folder that you may write to"):
+        model.fit(X, Y, checkpoint=tmp_path / "nowhere" / "a.sapwood")
+
+
 def test_a_damaged_checkpoint_is_not_trusted(tmp_path: Path) -> None:
     path = tmp_path / "a.sapwood"
     maker().fit(X, Y, checkpoint=path)

@@ -72,7 +72,7 @@ def test_columns_are_named_for_what_they_hold():
 def test_other_columns_and_tables_can_be_named():
     model = exported("newton numbers")
     rows = [[30, 20.5, "red", True, 1.6e9], [None] * 5]
-    query = to_sql(model, 'my "table"', keep=["income", "age"])
+    query = to_sql(model, table='my "table"', keep=["income", "age"])
     got, names = asked(query, model, rows, 'my "table"')
     assert names == ["income", "age", "prediction"]
     assert got[0, :2].tolist() == [20.5, 30.0]
@@ -117,7 +117,7 @@ def test_texts_and_names_read_back_exactly(text):
 
 def test_hostile_names_and_levels_do_no_harm():
     model = exported("hostile")
-    text = to_sql(model, HOSTILE[1])
+    text = to_sql(model, table=HOSTILE[1])
     cells = new_cells(model)
     got, names = asked(text, model, natives(model, cells), HOSTILE[1])
     np.testing.assert_allclose(got, answers(model, cells), rtol=1e-12, atol=1e-14)
@@ -127,7 +127,7 @@ def test_hostile_names_and_levels_do_no_harm():
 @pytest.mark.parametrize("text", ["a\0b", "\ud800"])
 def test_text_that_no_database_holds_is_refused(text):
     with pytest.raises(ParameterError, match="cannot hold"):
-        to_sql(exported("tree numbers"), text)
+        to_sql(exported("tree numbers"), table=text)
 
 
 def test_a_wrong_query_is_not_written(tmp_path, monkeypatch):
@@ -150,7 +150,7 @@ def test_models_that_databases_would_not_read_in_time_are_refused(monkeypatch):
 
 
 def test_files_are_written_as_returned(tmp_path):
-    text = to_sql(exported("hostile"), path=tmp_path / "model.sql")
+    text = to_sql(exported("hostile"), tmp_path / "model.sql")
     assert (tmp_path / "model.sql").read_bytes() == text.encode()
 
 

@@ -23,7 +23,8 @@ from sapwood.cli.options import (
     WeightOption,
 )
 from sapwood.cli.task import Task
-from sapwood.errors import ParameterError
+from sapwood.errors import InputError, ParameterError
+from sapwood.table.names import shorten
 
 if TYPE_CHECKING:
     from sapwood.cli.metrics import Scores
@@ -89,9 +90,20 @@ def _of_file(file: Path, test: Path, recipe: Recipe) -> None:
     _check_measurable(estimator)
     held_out = read_more(test, recipe, known_sample(estimator))
     require_model_columns(held_out.X, estimator, test)
+    _check_labels(estimator, held_out.y, recipe.target)
     say(f"Model: {report.model_facts(estimator)}.")
     constant = scores(baseline(held_out), held_out)  # of the training rows nothing is known
     _show(estimator, held_out, {"test": scores(estimator, held_out), "best constant of these rows": constant})
+
+
+def _check_labels(estimator: Any, y: Any, target: str) -> None:
+    """Refuse a column that cannot be what the model predicts."""
+    labels = estimator.classes_.tolist() if hasattr(estimator, "classes_") else []
+    if labels and not set(labels) & set(y.tolist()):
+        raise InputError(
+            f"The column {target!r} holds none of the classes of the model, which are {shorten(labels)}. Name the "
+            "column that the model predicts with --target."
+        )
 
 
 def _check_measurable(estimator: Any) -> None:

@@ -81,7 +81,8 @@ class FileFacts:
     def changed(self) -> dict[str, Any]:
         """Parameters that are not the defaults, by how they are written."""
         usual = type(self.model)().get_params(deep=False)
-        return {name: value for name, value in self.parameters.items() if repr(value) != repr(usual[name])}
+        own = {name: value for name, value in self.parameters.items() if name != "callbacks"}  # no file holds functions
+        return {name: value for name, value in own.items() if repr(value) != repr(usual[name])}
 
     def tree(self, number: int) -> Picked:
         """One of the trees."""

@@ -127,7 +127,7 @@ def _show_history(facts: FileFacts) -> None:
     for curve in facts.history:
         say(f"{curve.rows} {curve.measure}: {sketch(curve.values)}")
     reason = getattr(facts.model, "stopped_reason_", None)
-    if reason is not None:
+    if reason is not None and facts.is_finished:
         say(f"Training stopped: {reason}.{_used(facts.model)}")
 
 

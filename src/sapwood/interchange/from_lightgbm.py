@@ -14,7 +14,7 @@ from sapwood.errors import ModelFileError
 from sapwood.estimators.newton import NewtonBoostingClassifier, NewtonBoostingRanker, NewtonBoostingRegressor
 from sapwood.interchange.boundary import MOST_ROWS
 from sapwood.interchange.sources.agreement import MOST_ROWS_SLOWLY, check_agreement
-from sapwood.interchange.sources.imported import Boosted, rounds_of, schema_of, translated
+from sapwood.interchange.sources.imported import Boosted, check_fitted, rounds_of, schema_of, translated
 from sapwood.interchange.sources.lightgbm_model import LightGBMModel
 from sapwood.interchange.sources.lightgbm_zeros import to_source
 from sapwood.interchange.sources.model_bytes import read_bytes
@@ -115,6 +115,7 @@ class _Live:
             return cls(source)
         if not isinstance(source, lightgbm.LGBMModel):
             return None
+        check_fitted(source)
         classes = np.asarray(source.classes_) if isinstance(source, lightgbm.LGBMClassifier) else None
         return cls(source.booster_, classes)
 

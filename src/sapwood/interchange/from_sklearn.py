@@ -18,18 +18,16 @@ from sklearn.ensemble import (
     RandomForestClassifier,
     RandomForestRegressor,
 )
-from sklearn.exceptions import NotFittedError as SklearnNotFittedError
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
-from sklearn.utils.validation import check_is_fitted
 
-from sapwood.errors import InputTypeError, ModelFileError, NotFittedError
+from sapwood.errors import InputTypeError, ModelFileError
 from sapwood.estimators import forests, gradient, newton, tree
 from sapwood.estimators.settings import n_features_drawn
 from sapwood.forest.bags import Bags
 from sapwood.forest.forest import Forest
 from sapwood.interchange.sources.agreement import Domain, check_agreement
 from sapwood.interchange.sources.hist_gradient import HistColumns
-from sapwood.interchange.sources.imported import Boosted, describe, schema_of, translated
+from sapwood.interchange.sources.imported import Boosted, check_fitted, describe, schema_of, translated
 from sapwood.interchange.sources.sklearn_rows import asked
 from sapwood.interchange.sources.sklearn_tree import stage_of, tree_of
 from sapwood.losses.names import make_loss
@@ -91,19 +89,12 @@ def from_sklearn(model: Any) -> Any:
     for kinds, make in ((TREES, _tree), (FORESTS, _forest), (STAGES, _stages), (HISTOGRAMS, _histograms)):
         kind = next((ours for theirs, ours in kinds.items() if isinstance(model, theirs)), None)
         if kind is not None:
-            _check_fitted(model)
+            check_fitted(model)
             return make(model, kind)
     raise InputTypeError(
         f"from_sklearn got a {type(model).__name__}. Pass a fitted tree, forest, or (histogram) gradient boosting of "
         "scikit-learn; of a pipeline or a search, pass the estimator inside."
     )
-
-
-def _check_fitted(model: Any) -> None:
-    try:
-        check_is_fitted(model)
-    except SklearnNotFittedError as error:
-        raise NotFittedError(f"This {type(model).__name__} is not fitted yet. Fit it before you import it.") from error
 
 
 def _schema(model: Any) -> Schema:

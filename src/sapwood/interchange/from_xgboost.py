@@ -16,7 +16,7 @@ from sapwood.errors import InputTypeError, ModelFileError
 from sapwood.estimators.newton import NewtonBoostingClassifier, NewtonBoostingRanker, NewtonBoostingRegressor
 from sapwood.interchange.boundary import MOST_ROWS
 from sapwood.interchange.sources.agreement import MOST_ROWS_SLOWLY, Domain, Scores, check_agreement
-from sapwood.interchange.sources.imported import Boosted, rounds_of, schema_of, translated
+from sapwood.interchange.sources.imported import Boosted, check_fitted, rounds_of, schema_of, translated
 from sapwood.interchange.sources.model_bytes import read_bytes
 from sapwood.interchange.sources.named_levels import named_levels
 from sapwood.interchange.sources.optional import installed
@@ -90,6 +90,7 @@ class _Live:
             return None
         if isinstance(source, xgboost.Booster):
             return cls(source, bytes(source.save_raw("json")))
+        check_fitted(source)
         booster, missing = source.get_booster(), source.get_params().get("missing", math.nan)
         if missing is not None and not math.isnan(missing):
             raise InputTypeError(

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sapwood.atomic_file import replace_file
-from sapwood.errors import ModelFileError
+from sapwood.errors import ModelFileError, ParameterTypeError
 from sapwood.interchange.boundary import FEWEST_ROWS, MOST_ROWS, boundary_cells
 from sapwood.interchange.targets.formula import Formula
 from sapwood.show.names import one_line
@@ -96,8 +96,17 @@ def check_answers(
 
 def write_checked(path: str | os.PathLike[str] | None, data: bytes) -> None:
     """Write what was checked, whole or not at all; nothing without a path."""
-    if path is not None:
+    if path is None:
+        return
+    if not isinstance(path, (str, os.PathLike)):
+        raise ParameterTypeError(f"path={path!r} is not allowed: it must be a text or a Path, or None.")
+    try:
         replace_file(path, data)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise ModelFileError(
+            f"path={os.fspath(path)!r} cannot be written: {reason}. Give a path in a folder that you may write to."
+        ) from error
 
 
 def _model_answers(model: Any, formula: Formula, cells: Floats) -> Answers:

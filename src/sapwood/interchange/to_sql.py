@@ -31,9 +31,9 @@ TREES = 50  # of one step: expressions must not be too deep
 
 def to_sql(
     model: Any,
-    table: str = "rows",
     path: str | os.PathLike[str] | None = None,
     *,
+    table: str = "rows",
     dialect: Dialect = "standard",
     keep: Sequence[str] = (),
 ) -> str:

@@ -6,7 +6,6 @@ import json
 import math
 import os
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -42,10 +41,10 @@ def to_xgboost(model: Any, path: str | os.PathLike[str] | None = None) -> bytes:
         model: a fitted estimator.
         path: file to write, ending in .json; None only returns the bytes.
     """
-    if path is not None and Path(os.fspath(path)).suffix != ".json":
-        raise ParameterError(f"path={os.fspath(path)!r} must end in .json: XGBoost takes other files for binary ones.")
     formula = formula_of(model, "XGBoost")
     _refuse(formula)
+    if path is not None and not str(path).endswith(".json"):
+        raise ParameterError(f"path={str(path)!r} must end in .json: XGBoost takes other files for binary ones.")
     data = json.dumps(xgboost_json(model, formula), separators=(",", ":")).encode()
     answer = xgboost_answers(data, [FEATURE_TYPES[column.kind] for column in formula.schema.columns])
     check_answers(model, formula, "XGBoost", _float32_rows(formula), answer, _precision(formula))

@@ -8,9 +8,11 @@ from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.exceptions import NotFittedError as SklearnNotFittedError
+from sklearn.utils.validation import check_is_fitted
 
 from sapwood.boosting.ensemble import Ensemble
-from sapwood.errors import ModelFileError
+from sapwood.errors import ModelFileError, NotFittedError
 from sapwood.estimators.base import RuledEstimator
 from sapwood.estimators.boosting import Boosting
 from sapwood.losses.loss import Loss
@@ -23,6 +25,14 @@ Floats = NDArray[np.float64]
 Kind = TypeVar("Kind", bound=RuledEstimator)
 Levels = Sequence[Sequence[Any] | None]  # of each column; None for numbers
 Range = tuple[float, float]
+
+
+def check_fitted(model: Any) -> None:
+    """Refuse a model of another library that was not fitted."""
+    try:
+        check_is_fitted(model)
+    except SklearnNotFittedError as error:
+        raise NotFittedError(f"This {type(model).__name__} is not fitted yet. Fit it before you import it.") from error
 
 
 def schema_of(names: Sequence[str] | None, levels: Levels, ranges: Mapping[int, Range] | None = None) -> Schema:
