@@ -103,8 +103,10 @@ def describe(model: Any) -> tuple[dict[str, Json], dict[str, Array]]:
     """The content of a model's file: a document, and the arrays that it refers to."""
     name = type(model).__name__
     if ESTIMATORS.get(name) is not type(model):
-        remedy = "Load it first, if it is the path of a file" if isinstance(model, str) else "Fit one, or load one"
-        raise ParameterTypeError(f"model={model!r} is not allowed: it must be a fitted estimator of Sapwood. {remedy}.")
+        remedy = "If it is the path of a file, load it first." if isinstance(model, str) else ELSEWHERE
+        raise ParameterTypeError(
+            f"model={model!r} is not allowed: it must be a fitted estimator of Sapwood, not a {name}. {remedy}"
+        )
     model._check_fitted()
     if not model._is_all_trees:
         raise ModelFileError(
