@@ -24,6 +24,7 @@ from sapwood.atomic_file import replace_file
 from sapwood.errors import ModelFileError, ParameterError, ParameterTypeError, SapwoodError
 from sapwood.estimators.adaboost import AdaBoostClassifier, AdaBoostRegressor
 from sapwood.estimators.bagging import BaggingClassifier, BaggingRegressor
+from sapwood.estimators.checkpoint import WITHOUT_EFFECT
 from sapwood.estimators.fitted_state import EstimatorKinds, family_of, fitted_state, restore
 from sapwood.estimators.forests import (
     ExtraTreesClassifier,
@@ -46,7 +47,7 @@ Form = Literal["binary", "json"]
 
 FORMAT, VERSION = "sapwood", 1
 DOCUMENT = "document"
-WITHOUT_EFFECT = ("n_jobs", "verbose", "callbacks", "max_seconds", "warm_start")  # on what a model says
+UNTOLD = (*WITHOUT_EFFECT, "warm_start")  # parameters that change nothing in what a model says
 ESTIMATORS: dict[str, type[TreeModel]] = {
     cls.__name__: cls
     for cls in (
@@ -283,7 +284,7 @@ def fingerprint(model: Any) -> str:
 def _telling(estimator: str, parameters: Mapping[str, Json]) -> dict[str, Json]:
     """Parameters that tell a model from others, those of an estimator inside of it included."""
     usual, writer = ESTIMATORS[estimator]().get_params(deep=False), Writer(_kinds())
-    kept = {name: value for name, value in parameters.items() if name not in WITHOUT_EFFECT}
+    kept = {name: value for name, value in parameters.items() if name not in UNTOLD}
     kept = {name: value for name, value in kept.items() if value != writer.write(usual[name], name)}
     for name, value in kept.items():
         inner = next(iter(value), None) if isinstance(value, dict) else None
