@@ -12,12 +12,16 @@
     ├── MissingExtraError   (ImportError)      an optional dependency is not installed
     └── InternalError       (RuntimeError)     a bug in the library: please report it
 
+    SapwoodWarning          (UserWarning)
+    └── CheckpointWarning                      a checkpoint could not be written; training went on
+
 Each message names the argument, shows the value, says what is allowed and what to do.
 """
 
 from sklearn.exceptions import NotFittedError as _SklearnNotFittedError
 
 __all__ = [
+    "CheckpointWarning",
     "DataFileError",
     "InputError",
     "InputTypeError",
@@ -28,6 +32,7 @@ __all__ = [
     "ParameterError",
     "ParameterTypeError",
     "SapwoodError",
+    "SapwoodWarning",
     "SchemaError",
 ]
 
@@ -74,3 +79,11 @@ class MissingExtraError(SapwoodError, ImportError):
 
 class InternalError(SapwoodError, RuntimeError):
     """A bug in the library: an invariant that user input cannot break was broken."""
+
+
+class SapwoodWarning(UserWarning):
+    """Base of all warnings given by this library."""
+
+
+class CheckpointWarning(SapwoodWarning):
+    """A checkpoint could not be written; training went on without it."""

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import os
 import time
+import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sapwood.errors import InputError, ModelFileError, ParameterError, ParameterTypeError
+from sapwood.errors import CheckpointWarning, InputError, ModelFileError, ParameterError, ParameterTypeError
 from sapwood.parameters import Interval, Nothing, check_parameters
 
 EXTENSION = "checkpoint"
@@ -66,6 +67,7 @@ class Checkpoints:
             )
         self._written = 0
         self._time = time.monotonic()
+        self._has_warned = False
 
     @classmethod
     def of(cls, checkpoint: Any, model: Any, data: Callable[[], Mapping[str, str]]) -> Checkpoints | None:
@@ -130,10 +132,26 @@ class Checkpoints:
         self._written = n_done
 
     def _write(self, model: Any, finished: bool) -> None:
+        """Write a checkpoint. A disk that refuses costs the checkpoint, not the training: it warns, once."""
         from sapwood.estimators.model_file import write_model
 
         note = {"data": self._data, "finished": finished}
-        write_model(self._path, model, {EXTENSION: note})
+        try:
+            write_model(self._path, model, {EXTENSION: note})
+        except ModelFileError as error:
+            if not isinstance(error.__cause__, OSError):
+                raise
+            self._warn(error.__cause__)
+
+    def _warn(self, cause: OSError) -> None:
+        if not self._has_warned:
+            warnings.warn(
+                f"checkpoint={str(self._path)!r} cannot be written: {cause.strerror or cause}. Training goes on without "
+                "it and tries again at the next one; make room, or save the model when it is trained.",
+                CheckpointWarning,
+                stacklevel=2,
+            )
+        self._has_warned = True
 
 
 def take_over(model: Any, found: Any) -> None:
