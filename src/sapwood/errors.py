@@ -12,6 +12,8 @@
     ├── MissingExtraError   (ImportError)      an optional dependency is not installed
     └── InternalError       (RuntimeError)     a bug in the library: please report it
 
+    KernelCacheWarning      (UserWarning)      compiled kernels cannot be kept for the next process
+
 Each message names the argument, shows the value, says what is allowed and what to do.
 """
 
@@ -22,6 +24,7 @@ __all__ = [
     "InputError",
     "InputTypeError",
     "InternalError",
+    "KernelCacheWarning",
     "MissingExtraError",
     "ModelFileError",
     "NotFittedError",
@@ -74,3 +77,7 @@ class MissingExtraError(SapwoodError, ImportError):
 
 class InternalError(SapwoodError, RuntimeError):
     """A bug in the library: an invariant that user input cannot break was broken."""
+
+
+class KernelCacheWarning(UserWarning):
+    """Compiled kernels cannot be kept, so that every process compiles them again."""
