@@ -13,7 +13,8 @@
     └── InternalError       (RuntimeError)     a bug in the library: please report it
 
     SapwoodWarning          (UserWarning)
-    └── CheckpointWarning                      a checkpoint could not be written; training went on
+    ├── CheckpointWarning                      a checkpoint could not be written; training went on
+    └── KernelCacheWarning                     compiled kernels cannot be kept for the next process
 
 Each message names the argument, shows the value, says what is allowed and what to do.
 """
@@ -26,6 +27,7 @@ __all__ = [
     "InputError",
     "InputTypeError",
     "InternalError",
+    "KernelCacheWarning",
     "MissingExtraError",
     "ModelFileError",
     "NotFittedError",
@@ -87,3 +89,7 @@ class SapwoodWarning(UserWarning):
 
 class CheckpointWarning(SapwoodWarning):
     """A checkpoint could not be written; training went on without it."""
+
+
+class KernelCacheWarning(SapwoodWarning):
+    """Compiled kernels cannot be kept, so that every process compiles them again."""

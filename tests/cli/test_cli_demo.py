@@ -2,6 +2,7 @@ import pytest
 
 from sapwood.cli import warmup
 from sapwood.estimators import model_file
+from sapwood.kernels import _cache
 
 
 def test_the_demo_shows_three_trees_and_a_boosted_ensemble_and_draws_one(run, tmp_path, monkeypatch):
@@ -33,10 +34,9 @@ def test_the_demo_draws_where_it_is_told(run, tmp_path):
 
 
 def test_the_cache_of_kernels_is_found(tmp_path, monkeypatch):
-    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr(_cache, "folders", lambda: iter([tmp_path / "not there", tmp_path]))
     assert not warmup.is_compiled()
-    (tmp_path / "kernels").mkdir()
-    (tmp_path / "kernels" / "grow.nbi").touch()
+    (tmp_path / "grow.grow.nbc").touch()
     assert warmup.is_compiled()
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import os
 import time
 import warnings
 from pathlib import Path
@@ -56,11 +55,9 @@ def warmup(_traceback: TracebackOption = False) -> None:
 
 def is_compiled() -> bool:
     """Whether kernels were compiled on this machine before."""
-    from sapwood import kernels
+    from sapwood.kernels._cache import has_compiled_kernels
 
-    chosen = os.environ.get("NUMBA_CACHE_DIR")
-    folder = Path(chosen) if chosen else Path(str(kernels.__file__)).parent / "__pycache__"
-    return any(folder.rglob("*.nbi"))
+    return has_compiled_kernels()
 
 
 def _variants() -> tuple[list[tuple[Any, NDArray[Any]]], list[str]]:

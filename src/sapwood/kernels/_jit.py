@@ -6,30 +6,43 @@ Kernels are serial and release the interpreter lock; threads are the business of
 
 from __future__ import annotations
 
-import gc
 from typing import Any
 
 import numba
 import numpy as np
 from llvmlite import ir
-from numba.core import cgutils, event, types
+from numba.core import cgutils, types
+from numba.core.dispatcher import Dispatcher
 from numba.extending import intrinsic
 
-kernel = numba.njit(cache=True, nogil=True, error_model="numpy", _nrt=True, no_cfunc_wrapper=True)  # type: ignore[call-overload]
+from sapwood.kernels._cache import KernelCache
+from sapwood.kernels._compiling import rest_collector_while_compiling
+
+
+def _stored(**options: Any) -> Any:
+    """A decorator whose kernels are kept on disk once they are compiled."""
+    compiler: Any = numba.njit(nogil=True, error_model="numpy", no_cfunc_wrapper=True, **options)  # type: ignore[call-overload]
+
+    def decorate(function: Any) -> Any:
+        dispatcher = compiler(function)
+        if isinstance(dispatcher, Dispatcher):  # not with NUMBA_DISABLE_JIT
+            setattr(dispatcher, "_cache", KernelCache(function))  # noqa: B010 - Numba's types do not tell of it
+        return dispatcher
+
+    return decorate
+
+
+kernel = _stored(_nrt=True)
 
 # A lean kernel allocates nothing and counts no references to its arrays: half the time of small nodes went into
 # counting.
-lean_kernel = numba.njit(cache=True, nogil=True, error_model="numpy", _nrt=False, no_cfunc_wrapper=True)  # type: ignore[call-overload]
+lean_kernel = _stored(_nrt=False)
 
 # A lean kernel without NaN among its numbers, so that the largest of many can be found by many lanes at once.
-lane_kernel = numba.njit(  # type: ignore[call-overload]
-    cache=True, nogil=True, error_model="numpy", _nrt=False, no_cfunc_wrapper=True, fastmath={"nnan", "nsz"}
-)
+lane_kernel = _stored(_nrt=False, fastmath={"nnan", "nsz"})
 
 # A lean kernel that may round a product and a sum at once, where the processor can.
-sum_kernel = numba.njit(  # type: ignore[call-overload]
-    cache=True, nogil=True, error_model="numpy", _nrt=False, no_cfunc_wrapper=True, fastmath={"contract"}
-)
+sum_kernel = _stored(_nrt=False, fastmath={"contract"})
 
 # A part is copied into the kernels that call it before they are compiled, so that it is compiled once and costs no
 # call.
@@ -66,29 +79,4 @@ def prefetch(_context: Any, array: Any, _index: Any) -> Any:
     return types.void(array, types.uint64), generate
 
 
-class _Breather(event.Listener):
-    """Rests the garbage collector while one of our kernels is compiled.
-
-    The compiler makes millions of small objects that live until it is done; looking for garbage among them takes a
-    sixth of its time. Compilations are nested, but never concurrent: Numba holds a lock.
-    """
-
-    def __init__(self) -> None:
-        self._depth = 0
-        self._resume = False
-
-    def on_start(self, _event: Any) -> None:
-        """Stop collecting when the outermost compilation begins."""
-        if self._depth == 0:
-            self._resume = gc.isenabled()
-            gc.disable()
-        self._depth += 1
-
-    def on_end(self, _event: Any) -> None:
-        """Go on as before when it has ended, with or without an error."""
-        self._depth -= 1
-        if self._depth == 0 and self._resume:
-            gc.enable()
-
-
-event.register("numba:compile", _Breather())
+rest_collector_while_compiling()

@@ -1,0 +1,157 @@
+"""Compiled kernels on disk, each in a file of its own that is named for everything it was made from.
+
+    module.function.STAMP.KEY.nbc      STAMP  the sources, see `_source_stamp`
+                                       KEY    types of the arguments, processor, compiler, Python, options
+
+    content: a mark ─► a checksum of the rest ─► the key in full, the compiled kernel
+
+A name never stands for two contents, so that processes may write at the same time, copies of the package may share a
+folder, and there is no index to get out of step. Whatever cannot be read counts as absent and is written anew; where
+nothing can be written, kernels are compiled in memory, and one warning says so. Compiled kernels are pickles: like
+Python's own compiled files they are trusted, and the folders must be writable by nobody else.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import pickle
+import re
+import sys
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import llvmlite
+import numba
+from numba.core import config, sigutils
+from numba.core.caching import _Cache
+from numba.core.compiler import CompileResult
+from numba.core.serialize import dumps
+
+from sapwood.errors import KernelCacheWarning
+from sapwood.kernels._cache_folders import PACKAGE_FOLDER, folders, store
+from sapwood.kernels._source_stamp import source_stamp
+
+_MARK = b"sapwood\1"
+_CHECKSUM = 32
+_OPTIONS = ("BOUNDSCHECK", "DEBUGINFO_DEFAULT", "LLVM_REFPRUNE_PASS", "LOOP_VECTORIZE", "OPT", "SLP_VECTORIZE")
+_VERSIONS = (numba.__version__, llvmlite.__version__, sys.implementation.cache_tag, getattr(sys, "abiflags", ""))
+
+_warned = False
+
+
+class KernelCache(_Cache):
+    """The compiled forms of one kernel; Numba's dispatcher asks before it compiles and hands over what it compiled."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self._stamp = source_stamp(function.__module__)
+        module = function.__module__.rpartition(".")[2]
+        self._name = re.sub(r"[^\w.]", "", f"{module}.{function.__qualname__}")
+        cells = tuple(cell.cell_contents for cell in function.__closure__ or ())
+        self._code = hashlib.sha256(function.__code__.co_code + (dumps(cells) if cells else b"")).hexdigest()
+        self._enabled = True
+
+    @property
+    def cache_path(self) -> str:
+        """The first choice of a folder."""
+        return str(next(folders()))
+
+    def enable(self) -> None:
+        """Read and write from now on."""
+        self._enabled = True
+
+    def disable(self) -> None:
+        """Neither read nor write from now on."""
+        self._enabled = False
+
+    def flush(self) -> None:
+        """Forget what was compiled and can be removed."""
+        for folder in folders():
+            for path in folder.glob(f"{self._name}.*.nbc"):
+                _remove(path)
+
+    def load_overload(self, signature: Any, target_context: Any) -> Any:
+        """The kernel compiled for the types of a signature, or None."""
+        if not self._enabled or self._stamp is None:
+            return None
+        target_context.refresh()
+        key = self._key(signature, target_context.codegen())
+        for folder in folders():
+            found = _rebuilt(_read(folder / self._file(key)), key, target_context)
+            if found is not None:
+                return found
+        return None
+
+    def save_overload(self, signature: Any, compiled: Any) -> None:
+        """Keep what was compiled for the types of a signature."""
+        if not self._enabled:
+            return
+        if self._stamp is None:
+            _warn("The source files of the kernels cannot be read")
+        elif not compiled.library.has_dynamic_globals:
+            key = self._key(signature, compiled.codegen)
+            # The annotated source is for a debugger, and takes long to write.
+            content = dumps((key, compiled._replace(type_annotation="")._reduce()))
+            data = _MARK + hashlib.sha256(content).digest() + content
+            if not store(self._file(key), data, self._is_stale):
+                _warn("No folder for compiled kernels can be written to: " + ", ".join(map(str, folders())))
+
+    def _key(self, signature: Any, codegen: Any) -> str:
+        """Everything besides the sources that compiled code depends on."""
+        options = [(name, str(getattr(config, name, None))) for name in _OPTIONS]
+        types = sigutils.normalize_signature(signature)
+        return repr((str(types), codegen.magic_tuple(), _VERSIONS, options, self._code))
+
+    def _file(self, key: str) -> str:
+        return f"{self._name}.{self._stamp:.12}.{hashlib.sha256(key.encode()).hexdigest()[:24]}.nbc"
+
+    def _is_stale(self, name: str) -> bool:
+        """Whether a file holds this kernel, compiled from sources that are no longer there."""
+        return name.startswith(f"{self._name}.") and not name.startswith(f"{self._name}.{self._stamp:.12}.")
+
+
+def has_compiled_kernels() -> bool:
+    """Whether kernels were compiled on this machine before."""
+    return any(any(folder.glob("*.nbc")) for folder in folders())
+
+
+def _read(path: Path) -> bytes | None:
+    """What follows the checksum, if the file is there and undamaged."""
+    try:
+        data = path.read_bytes()
+    except OSError:
+        return None
+    start = len(_MARK) + _CHECKSUM
+    whole = data.startswith(_MARK) and hashlib.sha256(data[start:]).digest() == data[len(_MARK) : start]
+    return data[start:] if whole else None
+
+
+def _rebuilt(content: bytes | None, key: str, target_context: Any) -> Any:
+    if content is None:
+        return None
+    try:
+        found, compiled = pickle.loads(content)
+        return CompileResult._rebuild(target_context, *compiled) if found == key else None
+    except Exception:  # whatever is wrong with it: compiling mends it
+        return None
+
+
+def _remove(path: Path) -> None:
+    try:
+        path.unlink(missing_ok=True)
+    except OSError:
+        return
+
+
+def _warn(reason: str) -> None:
+    """Say once in a process that the next one has to compile again."""
+    global _warned  # noqa: PLW0603 - once in a process
+    if not _warned:
+        _warned = True
+        warnings.warn(
+            f"{reason}. Kernels are compiled in memory, and again in every process. Set NUMBA_CACHE_DIR to a folder "
+            f"that can be written to, or run `sapwood warmup` once as a user who may write to {PACKAGE_FOLDER}.",
+            KernelCacheWarning,
+            stacklevel=2,
+        )
