@@ -87,11 +87,15 @@ def check_continued(start: Any, loss: Loss) -> None:
 def check_size(y: Floats, weight: Floats | None, weight_name: str) -> None:
     """Refuse numbers whose squares, summed up, no float can hold: trees could not be grown any more."""
     heaviest = 1.0 if weight is None else float(weight.max())
-    largest = max(1.0, float(np.abs(y).max())) * heaviest * len(y)
-    if largest > MOST:
+    size = float(np.abs(y).max())
+    if max(1.0, size) * heaviest * len(y) > MOST:
         raise InputError(
-            f"y reaches {np.abs(y).max():.3g} and {weight_name} {heaviest:.3g}: squares of their sums are larger than "
+            f"y reaches {size:.3g} and {weight_name} {heaviest:.3g}: squares of their sums are larger than "
             "a 64-bit float can be. Divide them by a constant."
+        )
+    if 0.0 < size < LEAST:
+        raise InputError(
+            f"y is at most {size:.3g} in size, whose square is smaller than a 64-bit float can be. Multiply y by a constant."
         )
     if heaviest < LEAST:
         raise InputError(
