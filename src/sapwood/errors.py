@@ -12,7 +12,10 @@
     ├── MissingExtraError   (ImportError)      an optional dependency is not installed
     └── InternalError       (RuntimeError)     a bug in the library: please report it
 
-Each message names the argument, shows the value, says what is allowed and what to do.
+Each message names the argument, shows the value, says what is allowed and what to do. Warnings are for input that can
+be used, but hardly as it was meant:
+
+    TextColumnWarning  (UserWarning)  text that looks like numbers or dates, or a text target of very many classes
 """
 
 from sklearn.exceptions import NotFittedError as _SklearnNotFittedError
@@ -29,6 +32,7 @@ __all__ = [
     "ParameterTypeError",
     "SapwoodError",
     "SchemaError",
+    "TextColumnWarning",
 ]
 
 
@@ -74,3 +78,7 @@ class MissingExtraError(SapwoodError, ImportError):
 
 class InternalError(SapwoodError, RuntimeError):
     """A bug in the library: an invariant that user input cannot break was broken."""
+
+
+class TextColumnWarning(UserWarning):
+    """Text that looks like numbers or dates is taken for categories or classes, or a text target has very many."""
