@@ -43,6 +43,7 @@ if TYPE_CHECKING:
         plot_tree,
     )
     from sapwood.show import decision_steps, explain_row, export_graphviz, export_text
+    from sapwood.table.parsed_text import parse_text
 
 __version__ = "0.1.0"
 
@@ -77,6 +78,7 @@ _HOMES = {
     "export_text": "sapwood.show",
     "fingerprint": "sapwood.estimators.model_file",
     "load": "sapwood.estimators.model_file",
+    "parse_text": "sapwood.table.parsed_text",
     "plot_calibration": "sapwood.plot",
     "plot_confusion_matrix": "sapwood.plot",
     "plot_decision_regions": "sapwood.plot",
@@ -126,6 +128,7 @@ __all__ = [
     "export_text",
     "fingerprint",
     "load",
+    "parse_text",
     "plot_calibration",
     "plot_confusion_matrix",
     "plot_decision_regions",

@@ -14,6 +14,7 @@
 
     SapwoodWarning          (UserWarning)
     ├── CheckpointWarning                      a checkpoint could not be written; training went on
+    ├── TextColumnWarning                      text looks like numbers or dates, or has very many classes
     └── KernelCacheWarning                     compiled kernels cannot be kept for the next process
 
 Each message names the argument, shows the value, says what is allowed and what to do.
@@ -36,6 +37,7 @@ __all__ = [
     "SapwoodError",
     "SapwoodWarning",
     "SchemaError",
+    "TextColumnWarning",
 ]
 
 
@@ -93,3 +95,7 @@ class CheckpointWarning(SapwoodWarning):
 
 class KernelCacheWarning(SapwoodWarning):
     """Compiled kernels cannot be kept, so that every process compiles them again."""
+
+
+class TextColumnWarning(SapwoodWarning):
+    """Text that looks like numbers or dates is taken for categories or classes, or a text target has very many."""

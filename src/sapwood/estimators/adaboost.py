@@ -32,6 +32,7 @@ from sapwood.predictor import Scorer
 from sapwood.progress_bar import ProgressBar, Shown
 from sapwood.table.table import Table
 from sapwood.table.target import ClassTarget, NumberTarget
+from sapwood.table.text_warning import warn_of_classes
 from sapwood.threads import JOBS
 
 LARGEST_SEED = np.iinfo(np.int32).max
@@ -324,7 +325,9 @@ class AdaBoostClassifier(ClassifierMixin, OneRowProbabilities, AdaBoost):
         return DecisionTreeClassifier(max_depth=1, n_jobs=self.n_jobs)
 
     def _read_target(self, y: Any, n_rows: int) -> ClassTarget:
-        return ClassTarget.from_any(y, n_rows)
+        target = ClassTarget.from_any(y, n_rows)
+        warn_of_classes(target)
+        return target
 
     def _describe(self, rows: TreeRows) -> None:
         super()._describe(rows)

@@ -29,6 +29,7 @@ from sapwood.seed import seed_from
 from sapwood.table.schema import Schema
 from sapwood.table.table import Table
 from sapwood.table.target import ClassTarget
+from sapwood.table.text_warning import without_text_warnings
 from sapwood.threads import JOBS, resolve_jobs, run_all
 
 Floats = NDArray[np.float64]
@@ -210,11 +211,12 @@ class Bagging(ForestEstimator):
         seeded = [name for name in member.get_params() if name == "random_state" or name.endswith("__random_state")]
         member.set_params(**{name: bags.key(t) for name in seeded})
         own = _columns_of(X, bag)
-        if has_fit_parameter(member, "sample_weight"):
-            drawn = np.zeros(len(y))
-            drawn[bag.rows] = bag.counts
-            return member.fit(own, y, sample_weight=drawn * weight)
-        return member.fit(_safe_indexing(own, bag.drawn), _safe_indexing(y, bag.drawn))
+        with without_text_warnings():
+            if has_fit_parameter(member, "sample_weight"):
+                drawn = np.zeros(len(y))
+                drawn[bag.rows] = bag.counts
+                return member.fit(own, y, sample_weight=drawn * weight)
+            return member.fit(_safe_indexing(own, bag.drawn), _safe_indexing(y, bag.drawn))
 
     def _hear(self, X: Any, bags: Bags, training: TreeRows) -> OutOfBag:
         found = OutOfBag(training.target, training.given)

@@ -20,6 +20,7 @@ from sapwood.losses.loss import Loss
 from sapwood.losses.multinomial import Multinomial
 from sapwood.metrics.metric import Groups, Metric, MetricFunction, Target
 from sapwood.table.target import ClassTarget, NumberTarget
+from sapwood.table.text_warning import warn_of_classes
 
 Floats = NDArray[np.float64]
 TIE = 1e-9  # scores that are closer differ by rounding: the first class wins, whatever the order of summation
@@ -82,6 +83,7 @@ class ClassBoosting(ClassifierMixin, OneRowProbabilities, Boosting):
     def _read_target(self, y: Any, n_rows: int) -> Floats:
         target = ClassTarget.from_any(y, n_rows)
         refuse_several(target.n_outputs, "class")
+        warn_of_classes(target)
         self._set_classes(target.classes[0])
         return target.codes[:, 0].astype(np.float64)
 

@@ -22,6 +22,7 @@ from sapwood.packed_tree import PackedTree
 from sapwood.predictor import Predictor, Scorer, find
 from sapwood.table.table import Table
 from sapwood.table.target import ClassTarget
+from sapwood.table.text_warning import without_text_warnings
 from sapwood.threads import resolve_jobs
 from sapwood.tree import Tree
 
@@ -168,9 +169,10 @@ class AnyLearner:
         member = clone(self._estimator)
         if "random_state" in member.get_params():
             member.set_params(random_state=seed)
-        if drawn is None:
-            member.fit(self._X, self._y, sample_weight=weight)
-        else:
-            member.fit(_safe_indexing(self._X, drawn), _safe_indexing(self._y, drawn))
+        with without_text_warnings():
+            if drawn is None:
+                member.fit(self._X, self._y, sample_weight=weight)
+            else:
+                member.fit(_safe_indexing(self._X, drawn), _safe_indexing(self._y, drawn))
         self.members.fitted.append(member)
         return self.members.read(member.predict(self._X))

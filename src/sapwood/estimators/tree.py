@@ -27,6 +27,7 @@ from sapwood.seed import seed_from
 from sapwood.show.words import explain_row
 from sapwood.table.table import Table
 from sapwood.table.target import ClassTarget, NumberTarget
+from sapwood.table.text_warning import warn_of_classes
 from sapwood.threads import resolve_jobs
 from sapwood.tree import Tree
 
@@ -351,7 +352,9 @@ class DecisionTreeClassifier(ClassifierMixin, OneRowProbabilities, DecisionTree)
             return np.log(probabilities) if self._single_output else [np.log(p) for p in probabilities]
 
     def _read_target(self, y: Any, n_rows: int) -> ClassTarget:
-        return ClassTarget.from_any(y, n_rows)
+        target = ClassTarget.from_any(y, n_rows)
+        warn_of_classes(target)
+        return target
 
     def _row_weights(self, target: ClassTarget, weight: NDArray[np.float64]) -> NDArray[np.float64]:
         weight = weight * class_weights(self.class_weight, target, type(self).__name__)

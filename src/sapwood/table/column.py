@@ -21,11 +21,15 @@ _FITS_FLOAT32 = {np.dtype(name) for name in ("f4", "f2", "?", "i1", "i2", "u1", 
 
 @dataclass(frozen=True, eq=False)
 class Column:
-    """`values` are float32 or float64, or int32 codes into `levels` when the kind is category."""
+    """`values` are float32 or float64, or int32 codes into `levels` when the kind is category.
+
+    `declared` if the container itself calls the column categorical.
+    """
 
     kind: Kind
     values: Array
     levels: tuple[Any, ...] = ()
+    declared: bool = False
 
 
 def float_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import narwhals as nw
@@ -80,7 +81,7 @@ def series_column(native: Any, name: str, as_category: bool) -> Column:
             "Unnest it into plain columns, or drop it."
         )
     if isinstance(dtype, (nw.String, nw.Categorical, nw.Enum)):
-        return factor_column(native)
+        return replace(factor_column(native), declared=not isinstance(dtype, nw.String))
     if dtype == nw.Boolean:
         values = series.cast(nw.Float32).to_numpy()
         return encode_booleans(values) if as_category else Column("boolean", values)

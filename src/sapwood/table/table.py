@@ -15,6 +15,7 @@ from sapwood.table.column import Array, Kind
 from sapwood.table.names import repeated_names
 from sapwood.table.schema import ColumnSchema, Schema
 from sapwood.table.storage import Absent, ColumnStorage, Storage
+from sapwood.table.text_warning import warn_of_text
 
 BLOCK_CELLS = 1 << 22  # that are looked at together
 
@@ -37,6 +38,7 @@ class Table:
             kinds: Sequence[Kind] = [whole.kind] * len(source.names)
             return _described(source.names, source.named, kinds, whole.storage, sparse_absent)
         columns = [source.column(j, j in chosen) for j in range(len(source.names))]
+        warn_of_text({source.names[j]: c for j, c in enumerate(columns) if j not in chosen})
         kinds = [column.kind for column in columns]
         return _described(source.names, source.named, kinds, ColumnStorage(columns), sparse_absent)
 

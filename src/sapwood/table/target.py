@@ -83,8 +83,8 @@ def _to_number(value: Any, row: int) -> float:
         return float(value)
     except (TypeError, ValueError, OverflowError) as error:
         raise InputError(
-            f"y holds {value!r} in row {row}, which is not a number. "
-            "A regression target must be numbers; use the classifier for classes."
+            f"y holds {value!r} in row {row}, which is not a number. A regression target must be numbers; use "
+            "sapwood.parse_text(y) for text such as '$1,000', or the classifier for classes."
         ) from error
 
 

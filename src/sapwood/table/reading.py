@@ -1,0 +1,83 @@
+"""How the text of a column is read as numbers or dates: recognised from all its values, and applied to others."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from sapwood.table.column import Array
+from sapwood.table.date_text import ORDERS, DateClues, date_of
+from sapwood.table.number_text import MARKS, NumberClues, number_of
+
+_FIRST = 300  # values that are looked at before all
+OPEN_ORDER = "day and month may be either way round"
+
+
+@dataclass(frozen=True)
+class Reading:
+    """Numbers with a decimal mark, or dates in an order of day, month and year."""
+
+    kind: Literal["number", "date"]
+    form: str
+
+    def __post_init__(self) -> None:
+        if self.form not in (MARKS if self.kind == "number" else ORDERS):
+            raise ValueError(self.form)
+
+    def value(self, text: str) -> float | datetime.datetime | None:
+        """What a text is, None if it is neither number nor date in this reading."""
+        stripped = text.strip()
+        return number_of(stripped, self.form) if self.kind == "number" else date_of(stripped, self.form)
+
+    def values(self, texts: Sequence[str]) -> tuple[Array, Array]:
+        """Floats or datetime64 of the texts, and a mask of those that cannot be read, which are missing."""
+        found = [self.value(text) for text in texts]
+        bad = np.fromiter((value is None for value in found), dtype=bool, count=len(found))
+        if self.kind == "date":
+            return np.array(found, dtype="M8[us]"), bad
+        return np.array([np.nan if value is None else value for value in found], dtype=np.float64), bad
+
+
+class Recognition:
+    """The reading of a column that is shown its values, in one part or in several."""
+
+    def __init__(self) -> None:
+        self._numbers: NumberClues | None = NumberClues()
+        self._dates: DateClues | None = DateClues()
+        self.is_begun = False
+
+    def look(self, texts: Iterable[str]) -> bool:
+        """Whether all values so far can be numbers or dates."""
+        stripped = [text.strip() for text in texts]
+        self.is_begun |= bool(stripped)
+        if self._numbers is not None and not self._numbers.look(stripped):
+            self._numbers = None
+        if self._dates is not None and not self._dates.look(stripped):
+            self._dates = None
+        return self._numbers is not None or self._dates is not None
+
+    def reading(self, decimal: str | None = None, day_first: bool | None = None) -> Reading | None:
+        """How to read the column; the arguments decide where the values do not."""
+        mark = self._numbers.mark(decimal) if self._numbers is not None and self.is_begun else None
+        if mark is not None:
+            return Reading("number", mark)
+        order = self._dates.order(day_first) if self._dates is not None and self.is_begun else None
+        return None if order is None else Reading("date", order)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether these are dates whose day and month may be either way round."""
+        return self._dates is not None and self.is_begun and self._dates.is_open
+
+
+def recognise(levels: Sequence[str]) -> Recognition:
+    """What the distinct values of a column show; of text that is neither number nor date, few are looked at."""
+    recognition = Recognition()
+    step = max(1, len(levels) // _FIRST)
+    if recognition.look(levels[::step]) and step > 1:
+        recognition.look(levels)
+    return recognition

@@ -1,0 +1,109 @@
+"""Warnings of text that looks like numbers or dates, and of text targets with very many classes."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from types import FrameType
+from typing import Any
+
+import numpy as np
+
+from sapwood.errors import TextColumnWarning
+from sapwood.table.column import Column
+from sapwood.table.reading import Recognition, recognise
+from sapwood.table.target import ClassTarget
+
+MANY_CLASSES = 100
+_FEW_ROWS = 10  # of a class, on average
+_MOST_NAMED = 5
+
+_state = threading.local()
+
+
+@contextmanager
+def without_text_warnings() -> Iterator[None]:
+    """For fits inside of a fit, whose columns were looked at already."""
+    before = getattr(_state, "quiet", False)
+    _state.quiet = True
+    try:
+        yield
+    finally:
+        _state.quiet = before
+
+
+def warn_of_text(columns: Mapping[str, Column]) -> None:
+    """Name the columns of text that look like numbers or dates, unless their type calls them categorical."""
+    if getattr(_state, "quiet", False):
+        return
+    found = []
+    for name, column in columns.items():
+        if column.kind == "category" and not column.declared and column.levels and _all_text(column.levels):
+            example = example_of(recognise(column.levels), column.levels)
+            found += [f"{name!r} ({example})"] if example else []
+    if not found:
+        return
+    more = f" and {len(found) - _MOST_NAMED} more" if len(found) > _MOST_NAMED else ""
+    columns_hold = "Column" if len(found) == 1 else "Columns"
+    _warn(
+        f"{columns_hold} {', '.join(found[:_MOST_NAMED])}{more} of X: text that looks like numbers or dates is taken "
+        "for categories. Convert it with X = sapwood.parse_text(X), and new rows with "
+        "sapwood.parse_text(X_new, like=model); or name such columns in categorical_features to keep them."
+    )
+
+
+def warn_of_classes(target: ClassTarget) -> None:
+    """Say so if classes of text look like numbers, or if there are very many with few rows each."""
+    if getattr(_state, "quiet", False):
+        return
+    for classes in target.classes:
+        if classes.dtype.kind not in "OUT" or not isinstance(classes[0], str):
+            continue
+        recognition = recognise(classes.tolist())
+        reading = recognition.reading()
+        if reading is not None and reading.kind == "number" and len(classes) > 2:
+            _warn(
+                f"y holds text that looks like numbers ({example_of(recognition, classes.tolist())}) and is taken for "
+                f"{len(classes)} classes. For numbers, fit the regressor to sapwood.parse_text(y)."
+            )
+        elif len(classes) > MANY_CLASSES and len(target.codes) < _FEW_ROWS * len(classes):
+            _warn(
+                f"y holds text with {len(classes)} different values in {len(target.codes)} rows, each of which becomes "
+                "a class. Check that y is the target that is meant, or put rare classes together."
+            )
+
+
+def example_of(recognition: Recognition, levels: Sequence[Any]) -> str:
+    """The longest of some values, and what it is; nothing if the text is neither number nor date."""
+    longest = max(levels[:: max(1, len(levels) // 100)], key=len)
+    if recognition.is_open:
+        return f"{str(longest)!r} is a date"
+    reading = recognition.reading()
+    return "" if reading is None else f"{str(longest)!r} is {said(reading.value(longest))}"
+
+
+def said(value: Any) -> str:
+    """A number or a date in print, without what says nothing."""
+    if isinstance(value, float):
+        return str(int(value)) if value.is_integer() and abs(value) < 1e15 else repr(value)
+    return str(np.datetime64(value, "D" if value.time() == value.min.time() else "s"))
+
+
+def _all_text(levels: Sequence[Any]) -> bool:
+    return isinstance(levels[0], str) and isinstance(levels[-1], str)
+
+
+def _warn(message: str) -> None:
+    warnings.warn(message, TextColumnWarning, stacklevel=_callers_level())
+
+
+def _callers_level() -> int:
+    """How far up the first function outside of the library is; one of its own tests is outside."""
+    frame: FrameType | None = sys._getframe(1)
+    level = 1
+    while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "sapwood":
+        frame, level = frame.f_back, level + 1
+    return level
