@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from sapwood.errors import MissingExtraError, ParameterTypeError
@@ -56,10 +57,17 @@ def pyplot() -> Any:
     return plt
 
 
-def style() -> AbstractContextManager[None]:
+@contextmanager
+def style() -> Iterator[None]:
     """Apply the style to everything created inside the `with` block."""
-    context: AbstractContextManager[None] = pyplot().rc_context(_STYLE)
-    return context
+    settings = pyplot().rcParams
+    # Not rc_context: it would undo what a notebook sets when its first figure is made, the backend and `interactive`
+    before = {name: settings[name] for name in _STYLE}
+    try:
+        settings.update(_STYLE)
+        yield
+    finally:
+        settings.update(before)
 
 
 def new_axes(ax: Any, figsize: tuple[float, float]) -> Any:
