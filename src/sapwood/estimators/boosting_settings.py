@@ -95,7 +95,8 @@ def check_size(y: Floats, weight: Floats | None, weight_name: str) -> None:
         )
     if 0.0 < size < LEAST:
         raise InputError(
-            f"y is at most {size:.3g} in size, whose square is smaller than a 64-bit float can be. Multiply y by a constant."
+            f"y is at most {size:.3g} in size, whose square is smaller than a 64-bit float can be. Multiply y by a "
+            "constant."
         )
     if heaviest < LEAST:
         raise InputError(

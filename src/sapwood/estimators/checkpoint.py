@@ -146,8 +146,8 @@ class Checkpoints:
     def _warn(self, cause: OSError) -> None:
         if not self._has_warned:
             warnings.warn(
-                f"checkpoint={str(self._path)!r} cannot be written: {cause.strerror or cause}. Training goes on without "
-                "it and tries again at the next one; make room, or save the model when it is trained.",
+                f"checkpoint={str(self._path)!r} cannot be written: {cause.strerror or cause}. Training goes on "
+                "without it and tries again at the next one; make room, or save the model when it is trained.",
                 CheckpointWarning,
                 stacklevel=2,
             )
