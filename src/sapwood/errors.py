@@ -12,6 +12,11 @@
     ├── MissingExtraError   (ImportError)      an optional dependency is not installed
     └── InternalError       (RuntimeError)     a bug in the library: please report it
 
+    SapwoodWarning          (UserWarning)
+    ├── MetricDirectionWarning                 nobody said whether more of a metric is better
+    ├── NoSplitWarning                         min_child_weight kept every tree from splitting
+    └── InitWarning                            an init predicts what the loss does not allow
+
 Each message names the argument, shows the value, says what is allowed and what to do.
 """
 
@@ -19,15 +24,19 @@ from sklearn.exceptions import NotFittedError as _SklearnNotFittedError
 
 __all__ = [
     "DataFileError",
+    "InitWarning",
     "InputError",
     "InputTypeError",
     "InternalError",
+    "MetricDirectionWarning",
     "MissingExtraError",
     "ModelFileError",
+    "NoSplitWarning",
     "NotFittedError",
     "ParameterError",
     "ParameterTypeError",
     "SapwoodError",
+    "SapwoodWarning",
     "SchemaError",
 ]
 
@@ -74,3 +83,19 @@ class MissingExtraError(SapwoodError, ImportError):
 
 class InternalError(SapwoodError, RuntimeError):
     """A bug in the library: an invariant that user input cannot break was broken."""
+
+
+class SapwoodWarning(UserWarning):
+    """Base of all warnings given by this library."""
+
+
+class MetricDirectionWarning(SapwoodWarning):
+    """A function decides about early stopping, and nobody said whether more of it is better."""
+
+
+class NoSplitWarning(SapwoodWarning):
+    """No tree of a boosted model has a split, because min_child_weight allows none."""
+
+
+class InitWarning(SapwoodWarning):
+    """An estimator to start from predicts numbers that the loss does not allow."""
