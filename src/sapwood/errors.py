@@ -15,6 +15,9 @@
     SapwoodWarning          (UserWarning)
     ├── CheckpointWarning                      a checkpoint could not be written; training went on
     ├── TextColumnWarning                      text looks like numbers or dates, or has very many classes
+    ├── MetricDirectionWarning                 a function decides about early stopping; its direction is unknown
+    ├── NoSplitWarning                         min_child_weight kept every tree from splitting
+    ├── InitWarning                            an init predicts what the loss does not allow
     └── KernelCacheWarning                     compiled kernels cannot be kept for the next process
 
 Each message names the argument, shows the value, says what is allowed and what to do.
@@ -25,12 +28,15 @@ from sklearn.exceptions import NotFittedError as _SklearnNotFittedError
 __all__ = [
     "CheckpointWarning",
     "DataFileError",
+    "InitWarning",
     "InputError",
     "InputTypeError",
     "InternalError",
     "KernelCacheWarning",
+    "MetricDirectionWarning",
     "MissingExtraError",
     "ModelFileError",
+    "NoSplitWarning",
     "NotFittedError",
     "ParameterError",
     "ParameterTypeError",
@@ -99,3 +105,15 @@ class KernelCacheWarning(SapwoodWarning):
 
 class TextColumnWarning(SapwoodWarning):
     """Text that looks like numbers or dates is taken for categories or classes, or a text target has very many."""
+
+
+class MetricDirectionWarning(SapwoodWarning):
+    """A function decides about early stopping, and nobody said whether more of it is better."""
+
+
+class NoSplitWarning(SapwoodWarning):
+    """No tree of a boosted model has a split, because min_child_weight allows none."""
+
+
+class InitWarning(SapwoodWarning):
+    """An estimator to start from predicts numbers that the loss does not allow."""

@@ -48,6 +48,9 @@ def first_error(y: np.ndarray, said: np.ndarray) -> float:
     return float(np.abs(y - said)[0])
 
 
+first_error.greater_is_better = False  # type: ignore[attr-defined]
+
+
 def never(progress: Any) -> bool:
     return False
 

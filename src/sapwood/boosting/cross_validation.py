@@ -142,22 +142,34 @@ class FoldsProgress:
 
 @dataclass(frozen=True, eq=False)
 class FoldsOutcome:
-    """What came of all folds."""
+    """What came of all folds: `curves[rows][metric]`, of which the last metric decides."""
 
-    train: FoldCurve
-    test: FoldCurve
+    curves: dict[str, dict[str, FoldCurve]]
+    metric: Metric
     stopped_reason: str
 
+    @property
+    def train(self) -> FoldCurve:
+        """The deciding metric of the training rows."""
+        return self.curves[TRAIN][self.metric.name]
 
-def train_folds(folds: Sequence[Fold], metric: Metric, plan: Plan, at_once: int) -> FoldsOutcome:
-    """Advance all folds, round by round, until a reason to stop is found."""
+    @property
+    def test(self) -> FoldCurve:
+        """The deciding metric of the rows held out."""
+        return self.curves[TEST][self.metric.name]
+
+
+def train_folds(folds: Sequence[Fold], plan: Plan, at_once: int) -> FoldsOutcome:
+    """Advance all folds, round by round, until a reason to stop is found; the last of the metrics decides."""
     begin = time.monotonic()
-    reason, means = "all rounds done", {name: {metric.name: list[float]()} for name in (TRAIN, TEST)}
+    *_, metric = metrics = folds[0].history.metrics
+    reason, means = "all rounds done", {rows: {m.name: list[float]() for m in metrics} for rows in (TRAIN, TEST)}
     with Interrupts() as interrupts:
         for done in range(1, plan.n_rounds + 1):
             run_all([partial(fold.advance, plan) for fold in folds], at_once)
-            for name, own in means.items():
-                own[metric.name].append(float(np.mean([fold.history.curves[name][metric.name][-1] for fold in folds])))
+            for rows, own in means.items():
+                for name, curve in own.items():
+                    curve.append(float(np.mean([fold.history.curves[rows][name][-1] for fold in folds])))
             best = best_of(np.array(means[TEST][metric.name]), metric.larger_is_better)
             seconds = time.monotonic() - begin
             progress = FoldsProgress(done, plan.n_rounds, means, best, seconds, folds)
@@ -170,7 +182,8 @@ def train_folds(folds: Sequence[Fold], metric: Metric, plan: Plan, at_once: int)
         warnings.warn(
             f"Cross-validation was {reason} after {done} rounds; the result holds the rounds done so far.", stacklevel=3
         )
-    return FoldsOutcome(_curve(folds, TRAIN, metric.name), _curve(folds, TEST, metric.name), reason)
+    curves = {rows: {m.name: _curve(folds, rows, m.name) for m in metrics} for rows in (TRAIN, TEST)}
+    return FoldsOutcome(curves, metric, reason)
 
 
 def _reason_to_stop(plan: Plan, waited: int, seconds: float, asked: bool, interrupt: str | None) -> str | None:

@@ -76,11 +76,10 @@ def _of_others(model: Any) -> Iterator[Curve]:
 
 def _best_place(values: Sequence[float], measure: str) -> int | None:
     """The first place of the best value; None if nobody knows whether more is better."""
-    from sapwood.metrics.names import METRICS
+    from sapwood.metrics.names import larger_is_better
 
-    known = METRICS.get(measure.partition("@")[0])
+    larger = larger_is_better(measure)
     numbers = np.asarray(values, dtype=np.float64)
-    if (known is None and measure != "loss") or not np.isfinite(numbers).any():
+    if larger is None or not np.isfinite(numbers).any():
         return None
-    larger = known is not None and known.larger_is_better
     return int(np.nanargmax(numbers) if larger else np.nanargmin(numbers))

@@ -35,6 +35,7 @@ from sapwood.estimators.boosting_settings import (
     continued,
     find_metrics,
     start_scores,
+    warn_of_direction,
 )
 from sapwood.estimators.checkpoint import Checkpoints, take_over
 from sapwood.estimators.constraints import interaction_sets, monotone_signs
@@ -95,6 +96,10 @@ class Boosting(TreeModel):
     @abstractmethod
     def _plan(self) -> Plan:
         """How long to train."""
+
+    @abstractmethod
+    def _kind(self, loss: Loss) -> str:
+        """What is predicted, in the words of `metrics.metric`."""
 
     @abstractmethod
     def _default_metric(self, loss: Loss) -> str:
@@ -164,6 +169,8 @@ class Boosting(TreeModel):
             return
         self._seed = self._seed if kept is None or kept.found is None else kept.found._seed
         setup = self._setup(rows, loss, start, bool(evals))
+        if self.early_stopping_rounds is not None:
+            warn_of_direction(setup.metrics[-1])
         self._keep(fit_ensemble(rows, evals, self._resumed(setup, kept, self._so_far)), loss)
         if kept is not None:
             kept.finish(self)
@@ -262,7 +269,7 @@ class Boosting(TreeModel):
         return start_scores(self.base_score, loss)
 
     def _metrics(self, loss: Loss) -> list[Metric]:
-        return find_metrics(self.eval_metric, self._default_metric(loss), loss)
+        return find_metrics(self.eval_metric, self._default_metric(loss), loss, self._kind(loss), type(self).__name__)
 
     def _describe(self, table: Table) -> None:
         self.schema_ = table.schema

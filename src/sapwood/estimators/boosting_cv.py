@@ -23,6 +23,7 @@ from sapwood.boosting.fitting import Rows, Setup
 from sapwood.errors import ParameterTypeError
 from sapwood.estimators.boosting import Boosting
 from sapwood.estimators.boosting_rows import take_rows
+from sapwood.estimators.boosting_settings import warn_of_direction
 from sapwood.estimators.splits import check_classes, check_groups, inner_split, read_groups, read_splits, runs
 from sapwood.parameters import Flag, Interval, Nothing, OneOf, check_parameters
 from sapwood.plot.boosting_cv import plot_boosting_cv
@@ -49,7 +50,9 @@ class BoostingCV:
 
     Attributes:
         test_curve, train_curve: the metric after every round: `mean`, `standard_error`, and `values[fold, round]`.
-        metric, larger_is_better: what was measured.
+        metric, larger_is_better: what they measure.
+        curves: such curves of every metric, where several were asked for: `curves["test"]["merror"]`,
+            `curves["train"]["merror"]`. The last metric is the one above, and decides.
         top_round: the round of the best mean.
         best_round: the round that the rule chose.
         rule: "min" or "1se".
@@ -79,6 +82,7 @@ class BoostingCV:
     oof_count: NDArray[np.int64]
     refit_: Any
     stopped_reason: str
+    curves: dict[str, dict[str, FoldCurve]]
 
     def __repr__(self) -> str:
         """The choice in one line."""
@@ -136,7 +140,8 @@ def cross_validate_boosting(
         cv: number of folds (stratified for classes), a scikit-learn splitter, or an iterable of (train, test) rows.
         groups: a label for each row; rows of one label stay together. For a ranker these are its queries.
         sample_weight: weights of the rows, used in training and in the metric.
-        metric: name of a metric, or a function of (y_true, y_pred); by default the estimator's `eval_metric`.
+        metric: name of a metric, a function of (y_true, y_pred), or a list of them, of which the last decides; by
+            default the estimator's `eval_metric`.
         rule: "min" for the round of the best mean, "1se" for the fewest rounds within one standard error of it.
         early_stopping_rounds: stop if the mean was not better for so many rounds; by default the estimator's own.
         refit: whether to train on all rows afterwards, for the best number of rounds.
@@ -154,9 +159,10 @@ def cross_validate_boosting(
     run = _Run(estimator, X, y, groups, sample_weight, cv, metric, n_jobs)
     plan = replace(run.plan, early_stopping_rounds=early_stopping_rounds or run.plan.early_stopping_rounds)
     measured = run.metric
+    warn_of_direction(measured, "eval_metric" if metric is None else "metric")
     with ProgressBar(verbose) as bar:
         plan = replace(plan, callbacks=[*plan.callbacks, bar])
-        outcome = train_folds(run.folds, measured, plan, run.at_once)
+        outcome = train_folds(run.folds, plan, run.at_once)
     top = best_of(outcome.test.mean, measured.larger_is_better)
     best = top if rule == "min" else within_one_error(outcome.test, top, measured.larger_is_better)
     models = run.finish(best, outcome.stopped_reason)
@@ -174,6 +180,7 @@ def cross_validate_boosting(
         *oof,
         run.refit(best + 1) if refit else None,
         outcome.stopped_reason,
+        outcome.curves,
     )
 
 
@@ -245,7 +252,7 @@ class _Run:
         model._describe(self._table)
         setup: Setup = model._setup(rows, loss, None, True)
         threads = max(1, round(self.n_jobs / self.at_once))
-        setup = replace(setup, rounds=replace(setup.rounds, n_jobs=threads), metrics=setup.metrics[-1:])
+        setup = replace(setup, rounds=replace(setup.rounds, n_jobs=threads))
         return model, rows, setup
 
     def _fold_rows(self, model: Any, number: int, split: Split) -> Rows:

@@ -18,13 +18,12 @@ from sapwood.losses.custom import CustomLoss
 from sapwood.losses.logistic import Logistic
 from sapwood.losses.loss import Loss
 from sapwood.losses.multinomial import Multinomial
-from sapwood.metrics.metric import Groups, Metric, MetricFunction, Target
+from sapwood.metrics.metric import CLASSES, NUMBERS, QUANTILES, TWO_CLASSES, Groups, Metric, MetricFunction, Target
 from sapwood.table.target import ClassTarget, NumberTarget
 from sapwood.table.text_warning import warn_of_classes
 
 Floats = NDArray[np.float64]
 TIE = 1e-9  # scores that are closer differ by rounding: the first class wins, whatever the order of summation
-DECISIONS = ("error", "merror")  # metrics of what `predict` says, not of probabilities
 
 
 class NumberBoosting(RegressorMixin, Boosting):
@@ -37,6 +36,9 @@ class NumberBoosting(RegressorMixin, Boosting):
 
     def _code_target(self, y: Any, n_rows: int) -> Floats:
         return self._read_target(y, n_rows)
+
+    def _kind(self, loss: Loss) -> str:
+        return NUMBERS if loss.n_scores == 1 else QUANTILES
 
     def predict(self, X: Any, *, output_margin: bool = False, n_rounds: int | None = None) -> Floats:
         """Predictions: (rows,), or (rows, quantiles) for several quantiles.
@@ -128,6 +130,9 @@ class ClassBoosting(ClassifierMixin, OneRowProbabilities, Boosting):
             )
         return own if weight is None else weight * own
 
+    def _kind(self, loss: Loss) -> str:  # noqa: ARG002
+        return TWO_CLASSES if self.n_classes_ == 2 else CLASSES
+
     def _metrics(self, loss: Loss) -> list[Metric]:
         """Metrics see what `predict_proba` says; those that count mistakes, what `predict` says."""
         return [self._of_probabilities(metric, loss) for metric in super()._metrics(loss)]
@@ -135,7 +140,7 @@ class ClassBoosting(ClassifierMixin, OneRowProbabilities, Boosting):
     def _of_probabilities(self, metric: Metric, loss: Loss) -> Metric:
         if metric.uses_score:
             return metric
-        undo = metric.name.partition("@")[0] not in DECISIONS and self._undoes
+        undo = not metric.decides and self._undoes
         meaning = _meaning(loss).response if isinstance(loss, CustomLoss) else None
         if not undo and meaning is None:
             return metric

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import os
+import warnings
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sapwood.boosting.fitting import score_of
-from sapwood.errors import InputError, ParameterError
+from sapwood.callers import user_level
+from sapwood.errors import InputError, MetricDirectionWarning, ParameterError
 from sapwood.estimators.boosting_rows import naming
 from sapwood.losses.custom import CustomLoss
 from sapwood.losses.loss import Loss
+from sapwood.losses.quantile import Quantile
 from sapwood.metrics.metric import Metric
-from sapwood.metrics.names import custom_metric, find_metric
+from sapwood.metrics.names import metric_for
 
 Floats = NDArray[np.float64]
 
@@ -38,12 +42,12 @@ def start_scores(base_score: float | None, loss: Loss) -> Floats | None:
         ) from error
 
 
-def find_metrics(setting: Any, default: str, loss: Loss) -> list[Metric]:
-    """Metrics from names and functions, one or several."""
+def find_metrics(setting: Any, default: str, loss: Loss, kind: str, owner: str) -> list[Metric]:
+    """Metrics from names and functions, one or several, for models that predict the kind."""
     if setting is None:
         setting = "loss" if isinstance(loss, CustomLoss) else default
     several = [setting] if isinstance(setting, str) or callable(setting) else list(setting)
-    found = [custom_metric(item) if callable(item) else find_metric(item, loss.losses) for item in several]
+    found = [_find_metric(item, loss, kind, owner) for item in several]
     names = [metric.name for metric in found]
     for name in names:
         if names.count(name) > 1:
@@ -52,6 +56,24 @@ def find_metrics(setting: Any, default: str, loss: Loss) -> list[Metric]:
                 "names."
             )
     return found
+
+
+def _find_metric(item: Any, loss: Loss, kind: str, owner: str) -> Metric:
+    if isinstance(loss, Quantile) and isinstance(item, str) and item == "quantile":  # those of the model
+        own = f"quantile@{','.join(map(repr, loss.quantiles))}"
+        return replace(metric_for(own, kind, owner), name=item)
+    return metric_for(item, kind, owner, loss.losses)
+
+
+def warn_of_direction(metric: Metric, argument: str = "eval_metric") -> None:
+    """Say so if a metric decides how many rounds are best, and nobody said whether more of it is better."""
+    if not metric.knows_direction:
+        warnings.warn(
+            f"{argument}={metric.name} decides which round is best, and is minimised, because it does not say whether "
+            f"more is better. Set {metric.name}.greater_is_better = False (or True) on the function.",
+            MetricDirectionWarning,
+            stacklevel=user_level(),
+        )
 
 
 def continued(init_model: Any, owner: Any) -> Any:

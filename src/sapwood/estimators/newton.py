@@ -21,6 +21,7 @@ from sapwood.losses.custom import CustomLoss
 from sapwood.losses.loss import Loss
 from sapwood.losses.names import make_loss
 from sapwood.losses.ranking import LambdaRank
+from sapwood.metrics.metric import RANKINGS
 from sapwood.metrics.ranking import ndcg
 from sapwood.table.schema import Schema
 from sapwood.table.target import NumberTarget
@@ -169,6 +170,9 @@ class NewtonBoostingRanker(NewtonBoosting):
         if rows.groups is None:
             raise InputError("A ranking needs queries. Pass group or qid.")
         return LambdaRank(rows.groups)
+
+    def _kind(self, loss: Loss) -> str:  # noqa: ARG002
+        return RANKINGS
 
     def _default_metric(self, loss: Loss) -> str:  # noqa: ARG002
         return "ndcg"

@@ -10,6 +10,7 @@ import numpy as np
 from sapwood.errors import ParameterError
 from sapwood.losses.loss import Floats, Loss, Target
 from sapwood.parameters import CallableRule, Interval, Rule, check_parameters
+from sapwood.signature import n_needed, positional_arguments
 
 _RULES: dict[str, tuple[Rule, ...]] = {"function": (CallableRule(),), "n_scores": (Interval(int, low=1),)}
 
@@ -28,10 +29,20 @@ class CustomLoss(Loss):
         check_parameters("CustomLoss", _RULES, {"function": function, "n_scores": n_scores})
         self.function = function
         self.n_scores = int(n_scores)
+        self._refuse_more_arguments()
 
     def options(self) -> dict[str, Any]:
         """The function, and how many scores it takes."""
         return {"function": self.function, "n_scores": self.n_scores}
+
+    def _refuse_more_arguments(self) -> None:
+        arguments = positional_arguments(self.function)
+        if arguments is not None and n_needed(arguments) > 2:
+            names = ", ".join(argument.name for argument in arguments)
+            raise ParameterError(
+                f"{self._label} takes ({names}), but it is given (y_true, y_score). The derivatives it returns are "
+                "multiplied by the weights of the rows, so write it without them."
+            )
 
     @property
     def _label(self) -> str:

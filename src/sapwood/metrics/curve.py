@@ -40,6 +40,13 @@ def aucpr(y: Target, prediction: Floats, weight: Floats | None, groups: Groups |
 def _cumulated(name: str, y: Target, prediction: Floats, weight: Floats | None) -> tuple[Floats, Floats]:
     """Weight of class 0 and of class 1 in the rows of the highest predictions, after each distinct one, from 0 on."""
     predicted = single(name, prediction)
+    other = (y != 0) & (y != 1)
+    if other.any():
+        row = int(np.argmax(other))
+        raise InputError(
+            f"y holds {y[row].item()} in row {row}, but the metric {name!r} compares rows of 0 and of 1. Use 'rmse' or "
+            "'mae' for numbers."
+        )
     order = np.argsort(-predicted, kind="stable")
     mass = np.ones(len(order)) if weight is None else weight[order]
     last_of_ties = np.append(np.flatnonzero(np.diff(predicted[order])), len(order) - 1)

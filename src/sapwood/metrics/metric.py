@@ -17,6 +17,16 @@ Groups = NDArray[np.int64]  # numbers of rows of the queries, in the order of th
 MetricFunction = Callable[[Target, Floats, Floats | None, Groups | None], float]
 RowLosses = Callable[[Target, Floats], Floats]
 
+NUMBERS, QUANTILES, TWO_CLASSES, CLASSES, RANKINGS = (
+    "numbers",
+    "several quantiles",
+    "two classes",
+    "more than two classes",
+    "rankings",
+)
+"""What a model may predict."""
+EVERY_KIND = frozenset({NUMBERS, QUANTILES, TWO_CLASSES, CLASSES, RANKINGS})
+
 
 @dataclass(frozen=True)
 class Metric:
@@ -26,6 +36,12 @@ class Metric:
     larger_is_better: bool
     function: MetricFunction
     uses_score: bool = False
+    decides: bool = False
+    """Whether it looks at the classes that `predict` says, not at probabilities."""
+    kinds: frozenset[str] = EVERY_KIND
+    """What a model must predict for the number to mean something."""
+    knows_direction: bool = True
+    """Whether `larger_is_better` was said by someone, not assumed."""
 
 
 @dataclass(frozen=True)

@@ -13,10 +13,20 @@ import numpy as np
 from sapwood.errors import ParameterError
 from sapwood.metrics import classification, curve, ranking, regression
 from sapwood.metrics.custom import custom_metric
-from sapwood.metrics.metric import MeanOfRows, Metric, RowLosses
+from sapwood.metrics.metric import (
+    CLASSES,
+    NUMBERS,
+    QUANTILES,
+    RANKINGS,
+    TWO_CLASSES,
+    MeanOfRows,
+    Metric,
+    RowLosses,
+)
+from sapwood.metrics.scikit import is_scikit, scikit_metric, scorer_names
 from sapwood.parameters import Interval, OneOf, check_parameters
 
-__all__ = ["METRICS", "custom_metric", "find_metric"]
+__all__ = ["METRICS", "custom_metric", "find_metric", "metric_for"]
 
 
 @dataclass(frozen=True)
@@ -50,33 +60,79 @@ _OPTIONS = {
 }
 
 
-def _rows(name: str, rows: RowLosses, finish: Callable[[float], float] = float, many: bool = False) -> Metric:
-    return Metric(name, larger_is_better=False, function=MeanOfRows(name, rows, finish, many))
+_OF_NUMBERS = frozenset({NUMBERS})
+_OF_PROBABILITIES = frozenset({NUMBERS, TWO_CLASSES})  # those of two classes are numbers, too
+_OF_TWO = frozenset({TWO_CLASSES})
+_OF_CLASSES = frozenset({TWO_CLASSES, CLASSES})
+_OF_RANKINGS = frozenset({RANKINGS})
+
+
+def _rows(
+    name: str,
+    rows: RowLosses,
+    kinds: frozenset[str],
+    finish: Callable[[float], float] = float,
+    many: bool = False,
+    decides: bool = False,
+) -> Metric:
+    return Metric(name, False, MeanOfRows(name, rows, finish, many), kinds=kinds, decides=decides)
 
 
 METRICS: dict[str, Metric] = {
     metric.name: metric
     for metric in (
-        _rows("rmse", regression.squares, finish=math.sqrt),
-        _rows("mae", regression.distances),
-        _rows("mape", regression.shares),
-        _rows("rmsle", regression.squared_log_differences, finish=math.sqrt),
-        _rows("mphe", regression.pseudo_huber),
-        _rows("quantile", regression.pinball, many=True),
-        _rows("poisson-nloglik", regression.poisson_likelihood),
-        _rows("gamma-nloglik", regression.gamma_likelihood),
-        _rows("gamma-deviance", regression.gamma_deviance),
-        _rows("tweedie-nloglik", regression.tweedie_likelihood),
-        _rows("logloss", classification.log_losses),
-        _rows("error", classification.mistakes),
-        _rows("mlogloss", classification.class_log_losses, many=True),
-        _rows("merror", classification.class_mistakes, many=True),
-        Metric("auc", larger_is_better=True, function=curve.auc),
-        Metric("aucpr", larger_is_better=True, function=curve.aucpr),
-        Metric("ndcg", larger_is_better=True, function=ranking.ndcg),
-        Metric("map", larger_is_better=True, function=ranking.average_precision),
+        _rows("rmse", regression.squares, _OF_PROBABILITIES, finish=math.sqrt),
+        _rows("mae", regression.distances, _OF_PROBABILITIES),
+        _rows("mape", regression.shares, _OF_NUMBERS),
+        _rows("rmsle", regression.squared_log_differences, _OF_NUMBERS, finish=math.sqrt),
+        _rows("mphe", regression.pseudo_huber, _OF_NUMBERS),
+        _rows("quantile", regression.pinball, frozenset({NUMBERS, QUANTILES}), many=True),
+        _rows("poisson-nloglik", regression.poisson_likelihood, _OF_NUMBERS),
+        _rows("gamma-nloglik", regression.gamma_likelihood, _OF_NUMBERS),
+        _rows("gamma-deviance", regression.gamma_deviance, _OF_NUMBERS),
+        _rows("tweedie-nloglik", regression.tweedie_likelihood, _OF_NUMBERS),
+        _rows("logloss", classification.log_losses, _OF_TWO),
+        _rows("error", classification.mistakes, _OF_TWO, decides=True),
+        _rows("mlogloss", classification.class_log_losses, _OF_CLASSES, many=True),
+        _rows("merror", classification.class_mistakes, _OF_CLASSES, many=True, decides=True),
+        Metric("auc", True, curve.auc, kinds=_OF_PROBABILITIES),
+        Metric("aucpr", True, curve.aucpr, kinds=_OF_PROBABILITIES),
+        Metric("ndcg", True, ranking.ndcg, kinds=_OF_RANKINGS),
+        Metric("map", True, ranking.average_precision, kinds=_OF_RANKINGS),
     )
 }
+
+
+def metric_for(item: Any, kind: str, owner: str, losses: RowLosses | None = None) -> Metric:
+    """The metric of a name or a function for models that predict the kind; others are refused."""
+    metric = _metric_of(item, kind, losses)
+    if kind not in metric.kinds:
+        fitting = [name for name, known in METRICS.items() if kind in known.kinds]
+        words = " or ".join(sorted(metric.kinds))
+        raise ParameterError(
+            f"eval_metric={metric.name!r} is for {words}, but {owner} predicts {kind}. "
+            f"Use {', '.join(map(repr, fitting))}{', ' if fitting else ''}'loss', or a function of (y_true, y_pred)."
+        )
+    return metric
+
+
+def _metric_of(item: Any, kind: str, losses: RowLosses | None) -> Metric:
+    if callable(item):
+        return scikit_metric(item, kind) if is_scikit(item) else custom_metric(item)
+    is_ours = isinstance(item, str) and item.partition("@")[0] in (*METRICS, "loss")
+    if isinstance(item, str) and not is_ours and item in scorer_names():
+        return scikit_metric(item, kind)
+    return find_metric(item, losses)
+
+
+def larger_is_better(name: str) -> bool | None:
+    """Whether more of the metric of that name is better; None if nobody knows, as of a user's function."""
+    if name == "loss":
+        return False
+    known = METRICS.get(name.partition("@")[0])
+    if known is not None:
+        return known.larger_is_better
+    return True if name in scorer_names() else None
 
 
 def find_metric(name: str, losses: RowLosses | None = None) -> Metric:
@@ -100,7 +156,10 @@ class _Known(OneOf):
 
     def describe(self) -> str:
         """List the names, and those that may be followed by a number."""
-        return f"{super().describe()}, and {', '.join(_OPTIONS)} may be followed by @ and a number"
+        return (
+            f"{super().describe()}, where {', '.join(_OPTIONS)} may be followed by @ and a number, or the name of one "
+            "of scikit-learn's scorers"
+        )
 
     def nearest(self, value: object) -> object | None:
         """Return the name that was probably mistyped."""

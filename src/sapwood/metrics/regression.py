@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import gammaln
 
 from sapwood.errors import InputError
@@ -29,11 +30,7 @@ def shares(y: Target, predicted: Floats) -> Floats:
 
 def squared_log_differences(y: Target, predicted: Floats) -> Floats:
     """(log(1 + y) - log(1 + ŷ))²."""
-    if (y <= -1).any():
-        row = int(np.argmax(y <= -1))
-        raise InputError(
-            f"y holds {y[row].item()} in row {row}, but the metric 'rmsle' needs numbers above -1. Use 'rmse' or 'mae'."
-        )
+    _refuse(y, y <= -1, "rmsle", "numbers above -1")
     return np.asarray(np.square(np.log1p(y) - np.log1p(np.maximum(predicted, _LEAST_LOG1P))))
 
 
@@ -56,23 +53,36 @@ def pinball(y: Target, predicted: Floats, quantiles: tuple[float, ...] = (0.5,))
 
 def poisson_likelihood(y: Target, predicted: Floats) -> Floats:
     """Negative log-likelihood: ŷ - y log ŷ + log y!."""
+    _refuse(y, y < 0, "poisson-nloglik", "numbers of at least 0")
     expected = np.maximum(predicted, _LEAST)
     return np.asarray(expected - y * np.log(expected) + gammaln(y + 1.0))
 
 
 def gamma_likelihood(y: Target, predicted: Floats) -> Floats:
     """Negative log-likelihood for a dispersion of 1: y / ŷ + log ŷ."""
+    _refuse(y, y < 0, "gamma-nloglik", "numbers of at least 0")
     expected = np.maximum(predicted, _LEAST)
     return np.asarray(y / expected + np.log(expected))
 
 
 def gamma_deviance(y: Target, predicted: Floats) -> Floats:
     """2 (y / ŷ - 1 - log(y / ŷ))."""
+    _refuse(y, y < 0, "gamma-deviance", "numbers of at least 0")
     ratio = np.maximum(y, _LEAST) / np.maximum(predicted, _LEAST)
     return np.asarray(2.0 * (ratio - 1.0 - np.log(ratio)))
 
 
 def tweedie_likelihood(y: Target, predicted: Floats, power: float = 1.5) -> Floats:
     """Negative log-likelihood up to a constant: ŷ^(2-p) / (2-p) - y ŷ^(1-p) / (1-p)."""
+    _refuse(y, y < 0, "tweedie-nloglik", "numbers of at least 0")
     expected = np.maximum(predicted, _LEAST)
     return np.asarray(expected ** (2.0 - power) / (2.0 - power) - y * expected ** (1.0 - power) / (1.0 - power))
+
+
+def _refuse(y: Target, bad: NDArray[np.bool_], metric: str, domain: str) -> None:
+    """Name the first target that the metric has no number for."""
+    if bad.any():
+        row = int(np.argmax(bad))
+        raise InputError(
+            f"y holds {y[row].item()} in row {row}, but the metric {metric!r} needs {domain}. Use 'rmse' or 'mae'."
+        )
