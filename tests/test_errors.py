@@ -21,6 +21,7 @@ EXPECTED = {
     "MissingExtraError": (ImportError,),
     "InternalError": (RuntimeError,),
 }
+WARNINGS = {"KernelCacheWarning"}
 
 
 def drawn_names() -> set[str]:
@@ -29,7 +30,8 @@ def drawn_names() -> set[str]:
 
 def defined_names() -> set[str]:
     members = inspect.getmembers(errors, inspect.isclass)
-    return {name for name, error in members if error.__module__ == errors.__name__} - {"SapwoodError"}
+    own = {name for name, error in members if error.__module__ == errors.__name__ and not issubclass(error, Warning)}
+    return own - {"SapwoodError"}
 
 
 def test_the_drawing_shows_every_error() -> None:
@@ -37,7 +39,13 @@ def test_the_drawing_shows_every_error() -> None:
 
 
 def test_every_error_is_public() -> None:
-    assert set(errors.__all__) == set(EXPECTED) | {"SapwoodError"}
+    assert set(errors.__all__) == set(EXPECTED) | {"SapwoodError"} | WARNINGS
+
+
+def test_every_warning_is_named_in_the_docstring() -> None:
+    members = inspect.getmembers(errors, inspect.isclass)
+    assert {name for name, warning in members if issubclass(warning, Warning)} == WARNINGS
+    assert all(name in (errors.__doc__ or "") for name in WARNINGS)
 
 
 @pytest.mark.parametrize(("name", "bases"), EXPECTED.items())
