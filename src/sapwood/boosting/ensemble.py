@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sapwood.cached_property import cached_property
 from sapwood.grove import Grove, Member
 from sapwood.predictor import BLOCK_ROWS, Predictor, Scorer
 from sapwood.table.table import Table

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Sequence
-from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
@@ -21,6 +20,7 @@ from sapwood.boosting.grown import GrownTree, prune_by_cost, prune_by_gain
 from sapwood.boosting.histogram_search import HistogramSearch
 from sapwood.boosting.options import NO_LIMIT, TreeOptions
 from sapwood.boosting.team_growth import TeamGrowth
+from sapwood.cached_property import cached_property
 from sapwood.kernels.boosting_records import NODE
 from sapwood.kernels.branching import branch, mark_splittable, new_node
 from sapwood.kernels.newton import NO_GAIN

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from sapwood.cached_property import cached_property
 from sapwood.cli.history import Curve, curves
 from sapwood.plot.picked import Picked, picked_tree
 from sapwood.show import export_text

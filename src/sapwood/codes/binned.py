@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sapwood.cached_property import cached_property
 from sapwood.codes.bins import MOST_BINS, Bins, LevelBins, NumberBins, cut_levels, cut_values
 from sapwood.codes.bundles import Bundles, find_bundles, is_worth_it, separate
 from sapwood.kernels.binning import pack_column

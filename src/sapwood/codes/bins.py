@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sapwood.cached_property import cached_property
 from sapwood.codes.binning import equal_count_cuts
 from sapwood.codes.separation import midpoints, round_down
 from sapwood.kernels.binning import N_CELLS, SHIFT, SIGN, code_values

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sapwood.cached_property import cached_property
 from sapwood.codes.binning import equal_count_cuts
 from sapwood.codes.sorted_column import SortedColumn, sort_column
 from sapwood.kernels.groups import MISSING, NOTHING, VALUE

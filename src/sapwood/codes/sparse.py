@@ -9,7 +9,7 @@ A column of a histogram has no more room than it has codes, so a cell is one num
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from sapwood.cached_property import cached_property
 from sapwood.codes.binned import BinnedTable
 from sapwood.codes.bins import Bins, NumberBins
 from sapwood.kernels.entries import Entries

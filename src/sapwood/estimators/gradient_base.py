@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import cached_property, partial
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -19,6 +19,7 @@ from sapwood.boosting.rate import Rate, learning_rate
 from sapwood.boosting.rounds import RoundOptions
 from sapwood.boosting.stages import Patience, Stages, stage_facts, stage_reporter
 from sapwood.boosting.training import Callback, Outcome, Plan, Progress
+from sapwood.cached_property import cached_property
 from sapwood.errors import ParameterError
 from sapwood.estimators.boosting import Boosting
 from sapwood.estimators.boosting_rows import digests, hold_out

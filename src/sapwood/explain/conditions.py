@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
 from sapwood.boosting.boxes import Boxes, Cells, Side, find_cells
+from sapwood.cached_property import cached_property
 from sapwood.show.value import level_text, threshold_text
 from sapwood.table.schema import Schema
 from sapwood.tree import Tree

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sapwood.boosting.boxes import find_cells
+from sapwood.cached_property import cached_property
 from sapwood.errors import InputError, InternalError
 from sapwood.explain.beam import beam_search
 from sapwood.explain.cheapest import Found, Point, Rules, cheapest

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sapwood.cached_property import cached_property
 from sapwood.explain.answers import Answers
 from sapwood.explain.model import plain
 from sapwood.explain.rows import Rows

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sapwood.cached_property import cached_property
 from sapwood.explain.column_pairs import ColumnPairs
 from sapwood.explain.rows import Rows
 from sapwood.explain.tree_twins import Questions, Twins, find_twins

@@ -24,12 +24,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sapwood.cached_property import cached_property
 from sapwood.kernels.preorder import add_up, link
 from sapwood.packed_tree import FORMULAS, PackedTree, formula_of, shortest, whole_class_weights
 from sapwood.tree import LEAF, UNDEFINED, Tree

@@ -17,6 +17,7 @@ from numba.extending import intrinsic
 
 from sapwood.kernels._cache import KernelCache
 from sapwood.kernels._compiling import rest_collector_while_compiling
+from sapwood.kernels._forks import fork_between_compilations
 
 
 def _stored(**options: Any) -> Any:
@@ -80,3 +81,4 @@ def prefetch(_context: Any, array: Any, _index: Any) -> Any:
 
 
 rest_collector_while_compiling()
+fork_between_compilations()

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from sapwood.cached_property import cached_property
 from sapwood.codes.separation import round_down
 from sapwood.kernels.traverse import STEPS, Levels, find_leaves
 from sapwood.table.storage import SparseStorage, Storage

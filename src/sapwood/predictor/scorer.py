@@ -6,12 +6,13 @@ million, on any number of threads, from any container.
 
 from __future__ import annotations
 
-from functools import cached_property, partial
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sapwood.cached_property import cached_property
 from sapwood.grove import Grove
 from sapwood.kernels.traverse import score_row
 from sapwood.predictor.contest import Contest, Field

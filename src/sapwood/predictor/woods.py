@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sapwood.cached_property import cached_property
 from sapwood.codes.separation import round_down
 from sapwood.grove import Grove
 from sapwood.kernels.traverse import STEPS, Levels, add_words_of_leaves

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from sapwood.cached_property import cached_property
 from sapwood.table.column import Codes, Kind
 from sapwood.table.storage import Absent
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cached_property
 from itertools import pairwise
 from typing import Any, Literal, Protocol
 
 import numpy as np
 from scipy import sparse
 
+from sapwood.cached_property import cached_property
 from sapwood.table.column import MISSING, Array, Column, read_only
 from sapwood.table.levels import drop_unobserved
 from sapwood.table.ranges import Ranges, matrix_ranges, sparse_ranges

@@ -17,12 +17,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sapwood.cached_property import cached_property
 from sapwood.errors import InputTypeError, ParameterError
 from sapwood.estimators.adaboost import AdaBoost
 from sapwood.estimators.boosting import Boosting
