@@ -12,6 +12,7 @@ from sapwood.cli.console import complain, say
 from sapwood.cli.cv import cv
 from sapwood.cli.demo import demo
 from sapwood.cli.evaluate import evaluate
+from sapwood.cli.explain import explain
 from sapwood.cli.inspect import inspect
 from sapwood.cli.options import TracebackOption, wants_traceback
 from sapwood.cli.predict import predict
@@ -43,7 +44,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     help="Tree-based machine learning on data files.",
 )
-for command in (demo, train, predict, evaluate, cv, inspect, warmup):
+for command in (demo, train, predict, evaluate, explain, cv, inspect, warmup):
     app.command()(command)
 
 
