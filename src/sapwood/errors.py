@@ -23,7 +23,9 @@
 Each message names the argument, shows the value, says what is allowed and what to do.
 """
 
-from sklearn.exceptions import NotFittedError as _SklearnNotFittedError
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
 
 __all__ = [
     "CheckpointWarning",
@@ -71,10 +73,6 @@ class SchemaError(InputError):
     """New rows do not fit the columns of the training table."""
 
 
-class NotFittedError(SapwoodError, _SklearnNotFittedError):
-    """The estimator was used before fit was called."""
-
-
 class DataFileError(SapwoodError, ValueError):
     """A data file cannot be read or written."""
 
@@ -117,3 +115,23 @@ class NoSplitWarning(SapwoodWarning):
 
 class InitWarning(SapwoodWarning):
     """An estimator to start from predicts numbers that the loss does not allow."""
+
+
+if TYPE_CHECKING:
+
+    class NotFittedError(SapwoodError, ValueError, AttributeError):
+        """The estimator was used before fit was called."""
+
+
+def __getattr__(name: str) -> Any:
+    """NotFittedError is made when it is first asked for: scikit-learn, whose own it extends, takes long to import."""
+    if name != "NotFittedError":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from sklearn.exceptions import NotFittedError as Theirs
+
+    text = {"__doc__": "The estimator was used before fit was called.", "__module__": __name__}
+    return globals().setdefault(name, type(name, (SapwoodError, Theirs), text))
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

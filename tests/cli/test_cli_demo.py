@@ -2,16 +2,13 @@ import pytest
 
 from sapwood.cli import warmup
 from sapwood.estimators import model_file
-from sapwood.kernels import _cache
 
 
 def test_the_demo_shows_three_trees_and_a_boosted_ensemble_and_draws_one(run, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(warmup, "is_compiled", lambda: False)
     result = run("demo")
     assert result.exit_code == 0, result.output
     for word in (
-        "first run: compiling kernels, once per machine",
         "full",
         "depth 3",
         "pruned",
@@ -31,13 +28,6 @@ def test_the_demo_draws_where_it_is_told(run, tmp_path):
     result = run("demo", "--out", tmp_path / "no" / "tree.svg")
     assert result.exit_code == 1
     assert "There is no folder" in result.output
-
-
-def test_the_cache_of_kernels_is_found(tmp_path, monkeypatch):
-    monkeypatch.setattr(_cache, "folders", lambda: iter([tmp_path / "not there", tmp_path]))
-    assert not warmup.is_compiled()
-    (tmp_path / "grow.grow.nbc").touch()
-    assert warmup.is_compiled()
 
 
 @pytest.mark.slow

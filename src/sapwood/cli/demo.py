@@ -20,12 +20,9 @@ def demo(
 ) -> None:
     """Grow, limit and prune decision trees on the Wisconsin breast cancer data, draw one, and boost many."""
     from sapwood.cli.picture import check_picture, write_picture
-    from sapwood.cli.warmup import is_compiled
     from sapwood.show import export_text
 
     check_picture(out)
-    if not is_compiled():
-        say("first run: compiling kernels, once per machine")
     show = _Demo()
     for stage in track(list(show.stages.values()), list(show.stages)):
         stage()

@@ -24,7 +24,6 @@ from sapwood.cli.options import (
 )
 from sapwood.cli.task import Task
 from sapwood.errors import InputError, ParameterError
-from sapwood.table.names import shorten
 
 if TYPE_CHECKING:
     from sapwood.cli.metrics import Scores
@@ -98,6 +97,8 @@ def _of_file(file: Path, test: Path, recipe: Recipe) -> None:
 
 def _check_labels(estimator: Any, y: Any, target: str) -> None:
     """Refuse a column that cannot be what the model predicts."""
+    from sapwood.table.names import shorten
+
     labels = estimator.classes_.tolist() if hasattr(estimator, "classes_") else []
     if labels and not set(labels) & set(y.tolist()):
         raise InputError(

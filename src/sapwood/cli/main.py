@@ -9,6 +9,7 @@ import os
 import sys
 from typing import Any, TextIO
 
+from sapwood import __version__
 from sapwood.cli.extras import missing_extra
 from sapwood.errors import MissingExtraError
 
@@ -17,6 +18,9 @@ def main() -> None:
     """Run the command line."""
     for stream in (sys.stdout, sys.stderr):
         _never_fail_to_print(stream)
+    if sys.argv[1:] == ["--version"]:
+        print(f"sapwood {__version__}")
+        return
     try:
         app = _load_app()
     except MissingExtraError as error:

@@ -53,13 +53,6 @@ def warmup(_traceback: TracebackOption = False) -> None:
     say(f"All kernels are compiled ({time.perf_counter() - start:.1f} s).")
 
 
-def is_compiled() -> bool:
-    """Whether kernels were compiled on this machine before."""
-    from sapwood.kernels._cache import has_compiled_kernels
-
-    return has_compiled_kernels()
-
-
 def _variants() -> tuple[list[tuple[Any, NDArray[Any]]], list[str]]:
     """Estimators with targets, and what to call them. The kernels differ by target, splitter and kind of column."""
     steps, names = [], []

@@ -111,11 +111,6 @@ class KernelCache(_Cache):
         return name.startswith(f"{self._name}.") and not name.startswith(f"{self._name}.{self._stamp:.12}.")
 
 
-def has_compiled_kernels() -> bool:
-    """Whether kernels were compiled on this machine before."""
-    return any(any(folder.glob("*.nbc")) for folder in folders())
-
-
 def _read(path: Path) -> bytes | None:
     """What follows the checksum, if the file is there and undamaged."""
     try:
