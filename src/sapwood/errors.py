@@ -15,6 +15,9 @@
 Each message names the argument, shows the value, says what is allowed and what to do.
 """
 
+import sys
+import warnings
+
 from sklearn.exceptions import NotFittedError as _SklearnNotFittedError
 
 __all__ = [
@@ -74,3 +77,11 @@ class MissingExtraError(SapwoodError, ImportError):
 
 class InternalError(SapwoodError, RuntimeError):
     """A bug in the library: an invariant that user input cannot break was broken."""
+
+
+def warn_user(message: str, category: type[Warning] = UserWarning) -> None:
+    """Warn, and point at the line outside of this library from which it was called."""
+    level, frame = 1, sys._getframe()
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "sapwood":
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, category, stacklevel=level)

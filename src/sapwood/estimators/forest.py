@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
@@ -15,7 +14,7 @@ from sklearn.base import MultiOutputMixin
 from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils import Tags
 
-from sapwood.errors import InputError, InputTypeError, ParameterError
+from sapwood.errors import InputError, InputTypeError, ParameterError, warn_user
 from sapwood.estimators.boosting_rows import warn_of_column
 from sapwood.estimators.checkpoint import Checkpoints, take_over
 from sapwood.estimators.settings import monotonic_signs, n_features_drawn
@@ -97,7 +96,7 @@ class ForestEstimator(MultiOutputMixin, TreeModel):
         """
         self._check_parameters()
         self._check_sampling(rows is not None)
-        warn_of_column(y, stacklevel=3)
+        warn_of_column(y)
         n_jobs = resolve_jobs(self.n_jobs)
         template = self._template()
         training = self._with_weight(template, template._read_rows(X, y, sample_weight))
@@ -202,9 +201,7 @@ class ForestEstimator(MultiOutputMixin, TreeModel):
                 "are when warm_start=True. Raise n_estimators, or set warm_start=False."
             )
         if len(self.forest_) == self.n_estimators:
-            warnings.warn(
-                "Warm-start fitting without increasing n_estimators does not fit new trees.", UserWarning, stacklevel=4
-            )
+            warn_user("Warm-start fitting without increasing n_estimators does not fit new trees.")
         return list(self.forest_.trees)
 
     def _check_same(self, table: Table, target: Any) -> None:
@@ -313,11 +310,9 @@ class ForestEstimator(MultiOutputMixin, TreeModel):
     def _set_out_of_bag(self, found: OutOfBag, rows: TreeRows) -> None:
         self.oob_curve_ = np.array(found.curve)
         if not found.counts.all():
-            warnings.warn(
+            warn_user(
                 f"{np.count_nonzero(found.counts == 0)} rows were in the bag of every tree, so they have no OOB "
-                "prediction (NaN) and do not count in oob_score_. Grow more trees.",
-                UserWarning,
-                stacklevel=4,
+                "prediction (NaN) and do not count in oob_score_. Grow more trees."
             )
         self._set_oob_predictions(found, rows)
 
