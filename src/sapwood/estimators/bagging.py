@@ -19,7 +19,7 @@ from sapwood.estimators.foreign import check_kind, class_numbers, indexed, no_tr
 from sapwood.estimators.forest import ForestEstimator
 from sapwood.estimators.forest_kinds import ForestClassifier, ForestRegressor
 from sapwood.estimators.tree import DecisionTree, DecisionTreeClassifier, DecisionTreeRegressor
-from sapwood.estimators.tree_rows import TreeRows
+from sapwood.estimators.tree_rows import TreeRows, unless_equal
 from sapwood.forest.bags import Bag, Bags, n_drawn
 from sapwood.forest.out_of_bag import OutOfBag
 from sapwood.grove import Grove
@@ -107,7 +107,7 @@ class Bagging(ForestEstimator):
         bags = super()._bags_of(rows, given)
         n = rows.table.n_rows
         every_column = self.max_features_ == self.n_features_in_ and not self.bootstrap_features
-        size = n_drawn(self.max_samples, rows.given if self.bootstrap else None, n)
+        size = n_drawn(self.max_samples, n)
         if not self.bootstrap and size > n:
             raise ParameterError(
                 f"max_samples={self.max_samples!r} asks for {size} rows, but there are {n} to draw from without "
@@ -161,7 +161,7 @@ class Bagging(ForestEstimator):
         warn_of_column(y)
         table = Table.from_any(X)
         rows_read = TreeRows.of(table, self.tree_kind()._read_target(y, table.n_rows), sample_weight)
-        training = replace(rows_read, given=rows_read.weight)
+        training = replace(rows_read, weight=unless_equal(rows_read.weight), given=unless_equal(rows_read.weight))
         self._members = self._members_so_far(training)
         describer = self.tree_kind()
         describer._describe(training.table, training.target)

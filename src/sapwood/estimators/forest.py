@@ -20,8 +20,8 @@ from sapwood.estimators.checkpoint import Checkpoints, take_over
 from sapwood.estimators.settings import monotonic_signs, n_features_drawn
 from sapwood.estimators.tree import DecisionTree, Unseen, names_of_outputs
 from sapwood.estimators.tree_model import TreeModel
-from sapwood.estimators.tree_rows import TreeRows
-from sapwood.forest.bags import Bag, Bags, canonical_order, counts_rows, n_drawn
+from sapwood.estimators.tree_rows import TreeRows, unless_equal
+from sapwood.forest.bags import Bag, Bags, canonical_order, n_drawn
 from sapwood.forest.forest import Forest, Vote
 from sapwood.forest.growing import Growing, grow_forest
 from sapwood.forest.out_of_bag import OutOfBag
@@ -180,14 +180,14 @@ class ForestEstimator(MultiOutputMixin, TreeModel):
         plain = rows.weight is None and getattr(template, "class_weight", None) is None
         weight = None if plain else template._row_weights(rows.target, rows.weights)
         if weight is None or weight.all():
-            return replace(rows, weight=weight, given=rows.weight)
+            return replace(rows, weight=unless_equal(weight), given=unless_equal(rows.weight))
         used = np.flatnonzero(weight)
-        given = None if rows.weight is None else rows.weight[used]
+        given = None if rows.weight is None else unless_equal(rows.weight[used])
         target = rows.target
         if isinstance(target, ClassTarget):  # a class of weight zero remains a class
             target = ClassTarget(target.codes[used], target.classes, target.single)
         among_all = used if rows.used is None else rows.used[used]
-        return TreeRows(rows.table.take(used), target, weight[used], among_all, given)
+        return TreeRows(rows.table.take(used), target, unless_equal(weight[used]), among_all, given)
 
     def _trees_so_far(self, table: Table, target: Any) -> list[Any]:
         """Trees of an earlier fit that this one goes on from."""
@@ -243,7 +243,6 @@ class ForestEstimator(MultiOutputMixin, TreeModel):
             rules.max_features,
             max_bins=template.max_bins,
             draws=draws,
-            counts=rows.given.astype(np.int64) if counts_rows(rows.given) else None,
             n_jobs=n_jobs,
         )
         return Nursery(
@@ -265,7 +264,7 @@ class ForestEstimator(MultiOutputMixin, TreeModel):
             self._seed,
             self._order_of(rows),
             rows.weight if self.bootstrap else None,
-            n_drawn(self.max_samples, rows.given, table.n_rows) if self.bootstrap else None,
+            n_drawn(self.max_samples, table.n_rows) if self.bootstrap else None,
             n_features=table.n_features,
             n_chosen=self.max_features_ if self.feature_sampling == "tree" else None,
             given=given,
