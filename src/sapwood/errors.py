@@ -25,6 +25,8 @@ Each message names the argument, shows the value, says what is allowed and what 
 
 from __future__ import annotations
 
+import sys
+import warnings
 from typing import TYPE_CHECKING, Any
 
 __all__ = [
@@ -135,3 +137,11 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return sorted({*globals(), *__all__})
+
+
+def warn_user(message: str, category: type[Warning] = UserWarning) -> None:
+    """Warn, and point at the line outside of this library from which it was called."""
+    level, frame = 1, sys._getframe()
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "sapwood":
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, category, stacklevel=level)

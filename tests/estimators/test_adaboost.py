@@ -12,9 +12,16 @@ import sklearn.ensemble as peer
 import sklearn.tree as peer_tree
 from sklearn.base import clone
 from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 
-from sapwood import AdaBoostClassifier, AdaBoostRegressor, DecisionTreeClassifier, DecisionTreeRegressor
+from sapwood import (
+    AdaBoostClassifier,
+    AdaBoostRegressor,
+    DecisionTreeClassifier,
+    DecisionTreeRegressor,
+    NewtonBoostingClassifier,
+)
 from sapwood.adaboost.r2 import r2_step, weighted_median
 from sapwood.adaboost.samme import samme_step
 from sapwood.errors import InputError, ParameterError
@@ -126,8 +133,8 @@ def test_any_estimator() -> None:
         model = AdaBoostClassifier(LogisticRegression(), n_estimators=5, resample=resample, random_state=0).fit(X, TWO)
         assert isinstance(model.estimators_[0], LogisticRegression)
         assert model.score(X, TWO) > 0.6
-    theirs = peer.AdaBoostClassifier(LogisticRegression(), n_estimators=5, random_state=0).fit(X, TWO)
-    ours = AdaBoostClassifier(LogisticRegression(), n_estimators=5, random_state=0).fit(X, TWO)
+    theirs = peer.AdaBoostClassifier(GaussianNB(), n_estimators=5).fit(X, TWO)  # the scale of weights is no matter
+    ours = AdaBoostClassifier(GaussianNB(), n_estimators=5).fit(X, TWO)
     np.testing.assert_allclose(ours.decision_function(X), theirs.decision_function(X))
     with pytest.raises(ParameterError, match="doesn't support sample_weight"):
         AdaBoostClassifier(KNeighborsClassifier()).fit(X, TWO)
@@ -194,3 +201,13 @@ def test_weighted_fits_do_not_depend_on_the_seed() -> None:
     first, second = (AdaBoostRegressor(n_estimators=5, random_state=seed).fit(X, SCORE) for seed in (0, 1))
     np.testing.assert_array_equal(first.predict(X), second.predict(X))
     assert clone(first).get_params() == first.get_params()
+
+
+def test_learners_get_weights_of_mean_one() -> None:
+    """The scale that penalties are meant for: the first learner is the one that is fitted without weights."""
+    alone = LogisticRegression(C=0.01).fit(X, TWO)
+    first = AdaBoostClassifier(LogisticRegression(C=0.01), n_estimators=3).fit(X, TWO).estimators_[0]
+    np.testing.assert_allclose(first.coef_, alone.coef_)
+    boosted = AdaBoostClassifier(NewtonBoostingClassifier(n_estimators=5), n_estimators=3, random_state=0).fit(X, TWO)
+    assert boosted.estimators_[0].ensemble_.rounds[0][0].node_count > 1  # min_child_weight=1 forbids no split
+    assert boosted.score(X, TWO) > 0.9

@@ -161,7 +161,7 @@ def test_a_monitor_sees_a_model_and_may_stop() -> None:
     seen = []
 
     def stop_at_the_fourth(i: int, model: Any, facts: dict[str, Any]) -> bool:
-        assert model is facts["self"] is own
+        assert model is facts["self"] is not own  # which stays as it was until training has ended
         assert model.n_estimators_ == len(model.estimators_) == len(model.train_score_) == i + 1
         np.testing.assert_allclose(model.predict(DATA.X), facts["raw_predictions"][:, 0])
         assert facts["begin_at_stage"] == 0

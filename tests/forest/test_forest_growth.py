@@ -145,15 +145,6 @@ def test_a_sparse_matrix_grows_the_forest_of_the_dense_one() -> None:
             np.testing.assert_array_equal(ours.predict_proba(sparse.csr_array(dense)), theirs.predict_proba(dense))
 
 
-@pytest.mark.parametrize("max_bins", [None, 16, 255])
-def test_whole_number_weights_are_repeated_rows(max_bins: int | None) -> None:
-    weight = np.random.default_rng(0).integers(0, 4, len(X))
-    forest, cells = RandomForestRegressor(5, random_state=0, max_bins=max_bins), X[["a", "b", "d", "e"]]
-    ours = clone(forest).fit(cells, NUMBERS, sample_weight=weight)
-    theirs = clone(forest).fit(cells.iloc[np.repeat(np.arange(len(X)), weight)], np.repeat(NUMBERS, weight))
-    np.testing.assert_allclose(ours.predict(cells), theirs.predict(cells))
-
-
 def test_rows_of_weight_zero_are_not_there() -> None:
     weight = (np.arange(len(X)) % 3 > 0).astype(float)
     forest = RandomForestClassifier(5, random_state=0, oob_score=lambda *_: 0.0)

@@ -104,14 +104,13 @@ def code_table(
     table: Table,
     *,
     max_bins: int | None = None,
-    counts: NDArray[np.int64] | None = None,
     list_all: bool = False,
     rank_all: bool = False,
     keep_values: bool = False,
     n_reserved: int = 1,
     n_jobs: int = 1,
 ) -> CodedTable:
-    """Prepare a table for growth. `counts` are rows that each row stands for, in bins of about equal numbers of rows.
+    """Prepare a table for growth. Bins have about equal numbers of rows, whatever these weigh.
 
     `list_all` keeps every row in a list, as the absolute error needs; `rank_all` gives every distinct value a code,
     for trees that look at few columns in each node: lists would have to follow every split. `keep_values` is for
@@ -131,7 +130,7 @@ def code_table(
             return _code_categories(table, j, codes[j])
         if keep_values and not _is_thin(table, j):
             return Form(True, is_valued=True, look_up=lambda rows: table.cells(j, rows))
-        return _code_numbers(table, j, codes[j], entries[n_reserved + j], max_bins, counts, list_all, rank_all)
+        return _code_numbers(table, j, codes[j], entries[n_reserved + j], max_bins, list_all, rank_all)
 
     forms = run_all([lambda j=j: prepare(j) for j in range(n_features)], n_jobs)  # type: ignore[misc]
     starts = np.arange(n_reserved, n_reserved + n_features)[:, None] * n_rows + np.array(
@@ -166,7 +165,6 @@ def _code_numbers(
     codes: Array,
     entries: NDArray[np.uint32],
     max_bins: int | None,
-    counts: NDArray[np.int64] | None,
     list_all: bool,
     rank_all: bool,
 ) -> Form:
@@ -187,7 +185,7 @@ def _code_numbers(
             size = _write(column, 0, len(column.rows), entries, 0)
             return Form(False, sizes=(size, 0, 0), implicit=MISSING, look_up=look_up)
     if rank_all or max_bins is not None or column.n_distinct <= FEW_VALUES:
-        return _code_runs(column, values, codes, max_bins, counts)
+        return _code_runs(column, values, codes, max_bins)
     size = _write(column, 0, len(column.rows), entries, 0)
     sizes = (size, 0, _write_missing(column.missing, entries, size))
     return Form(False, sizes=sizes, look_up=look_up)
@@ -199,16 +197,10 @@ def _is_thin(table: Table, j: int) -> bool:
     return stored is not None and table.n_rows - len(stored[0]) > IMPLICIT_SHARE * table.n_rows
 
 
-def _code_runs(
-    column: SortedColumn, values: Array, codes: Array, max_bins: int | None, counts: NDArray[np.int64] | None
-) -> Form:
+def _code_runs(column: SortedColumn, values: Array, codes: Array, max_bins: int | None) -> Form:
     cuts = column.run_starts()
     if max_bins is not None and len(cuts) - 1 > max_bins:
-        if counts is None:
-            cuts = equal_count_cuts(cuts, max_bins)
-        else:  # as if each row stood there so often
-            ends = np.concatenate([[0], np.cumsum(counts[column.rows])])[cuts]
-            cuts = cuts[np.searchsorted(ends, equal_count_cuts(ends, max_bins))]
+        cuts = equal_count_cuts(cuts, max_bins)
     codes[column.missing] = 0
     write_codes(column.rows, cuts, codes)
     low, high = np.full(len(cuts), np.nan), np.full(len(cuts), np.nan)

@@ -13,6 +13,7 @@ from scipy.special import softmax
 from sklearn.base import ClassifierMixin, RegressorMixin, clone
 from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils import Tags, _safe_indexing, check_random_state
+from sklearn.utils.validation import has_fit_parameter
 
 from sapwood.adaboost.r2 import r2_step, weighted_median
 from sapwood.adaboost.samme import samme_step
@@ -20,7 +21,8 @@ from sapwood.adaboost.step import Step, normalised, resampled
 from sapwood.errors import InputError, InputTypeError, ParameterError
 from sapwood.estimators.boosting_rows import warn_of_column
 from sapwood.estimators.checkpoint import Checkpoints, take_over
-from sapwood.estimators.learners import AnyLearner, AnyMembers, Learner, TreeLearner, TreeMembers, check_kind, no_trees
+from sapwood.estimators.foreign import check_kind, indexed, no_trees, tags_of
+from sapwood.estimators.learners import AnyLearner, AnyMembers, Learner, TreeLearner, TreeMembers
 from sapwood.estimators.tree import DecisionTree, DecisionTreeClassifier, DecisionTreeRegressor
 from sapwood.estimators.tree_model import OneRowProbabilities, TreeModel
 from sapwood.estimators.tree_rows import TreeRows
@@ -69,7 +71,7 @@ class AdaBoost(TreeModel):
         """
         self._check_parameters()
         check_kind(self, self.estimator)
-        warn_of_column(y, stacklevel=3)
+        warn_of_column(y)
         own = self._own_tree()
         kinds = getattr(own, "categorical_features", "from_dtype")
         table = Table.from_any(X, categorical_features=kinds)
@@ -110,8 +112,13 @@ class AdaBoost(TreeModel):
         if own is not None:
             return TreeLearner(own, rows)
         if rows.used is not None:
-            X = _safe_indexing(X, rows.used)
-        return AnyLearner(self.estimator, X, self._labels_of(rows), self._classes_or_none(), self.resample)
+            X = _safe_indexing(indexed(X), rows.used)
+        return AnyLearner(self.estimator, X, self._labels_of(rows), self._classes_or_none(), self._draws_rows)
+
+    @property
+    def _draws_rows(self) -> bool:
+        """Whether learners get rows that were drawn instead of weights."""
+        return self.resample
 
     def _describe(self, rows: TreeRows) -> None:
         schema = rows.table.schema
@@ -137,7 +144,7 @@ class AdaBoost(TreeModel):
             for t in range(self.n_estimators):
                 weight = normalised(weight)
                 seed = int(draws.randint(LARGEST_SEED))
-                drawn = resampled(weight, draws.random_sample(len(weight))) if self.resample else None
+                drawn = resampled(weight, draws.random_sample(len(weight))) if self._draws_rows else None
                 said = learner.fit(weight, drawn, seed, done[t] if t < len(done) else None)
                 step = self._step(said, rows.target, weight)
                 if not self._take_up(t, step):
@@ -227,7 +234,7 @@ class AdaBoost(TreeModel):
         """A learner that is not fitted."""
         self._check_fitted()
         own = self._own_tree()
-        return clone(self.estimator) if own is None else own
+        return clone(self.estimator, safe=False) if own is None else own
 
     @property
     def estimators_(self) -> list[Any]:
@@ -275,7 +282,7 @@ class AdaBoost(TreeModel):
         """The library's own trees take anything; other learners what they take."""
         tags = super().__sklearn_tags__()
         inner = DecisionTreeClassifier() if self.estimator is None else self.estimator
-        given = inner.__sklearn_tags__().input_tags
+        given = tags_of(inner).input_tags
         tags.input_tags.allow_nan, tags.input_tags.sparse = given.allow_nan, given.sparse
         tags.input_tags.categorical = given.categorical
         return tags
@@ -453,7 +460,7 @@ class AdaBoostRegressor(RegressorMixin, AdaBoost):
         None is DecisionTreeRegressor(max_depth=3) of this library.
     resample : bool
         False fits learners by weight; True gives them rows drawn by weight, as scikit-learn always does, with the same
-        draws for the same random_state.
+        draws for the same random_state. Learners whose fit takes no sample_weight always get drawn rows.
     """
 
     rules: ClassVar = {**RULES, "loss": (OneOf("linear", "square", "exponential"),)}
@@ -482,6 +489,11 @@ class AdaBoostRegressor(RegressorMixin, AdaBoost):
     def default_estimator(self) -> DecisionTree:
         """A tree of depth 3, as in scikit-learn."""
         return DecisionTreeRegressor(max_depth=3, n_jobs=self.n_jobs)
+
+    @property
+    def _draws_rows(self) -> bool:
+        is_own = self.estimator is None or isinstance(self.estimator, DecisionTree)
+        return self.resample or not (is_own or has_fit_parameter(self.estimator, "sample_weight"))
 
     def _read_target(self, y: Any, n_rows: int) -> NumberTarget:
         return NumberTarget.from_any(y, n_rows)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar, Self
@@ -14,13 +13,13 @@ from sklearn.utils import Tags, _safe_indexing
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import has_fit_parameter
 
-from sapwood.errors import InputError, InputTypeError, ParameterError
+from sapwood.errors import InputError, InputTypeError, ParameterError, warn_user
 from sapwood.estimators.boosting_rows import warn_of_column
+from sapwood.estimators.foreign import check_kind, class_numbers, indexed, no_trees, seeded, tags_of
 from sapwood.estimators.forest import ForestEstimator
 from sapwood.estimators.forest_kinds import ForestClassifier, ForestRegressor
-from sapwood.estimators.learners import check_kind, no_trees
 from sapwood.estimators.tree import DecisionTree, DecisionTreeClassifier, DecisionTreeRegressor
-from sapwood.estimators.tree_rows import TreeRows
+from sapwood.estimators.tree_rows import TreeRows, unless_equal
 from sapwood.forest.bags import Bag, Bags, n_drawn
 from sapwood.forest.out_of_bag import OutOfBag
 from sapwood.grove import Grove
@@ -109,7 +108,7 @@ class Bagging(ForestEstimator):
         bags = super()._bags_of(rows, given)
         n = rows.table.n_rows
         every_column = self.max_features_ == self.n_features_in_ and not self.bootstrap_features
-        size = n_drawn(self.max_samples, rows.given if self.bootstrap else None, n)
+        size = n_drawn(self.max_samples, n)
         if not self.bootstrap and size > n:
             raise ParameterError(
                 f"max_samples={self.max_samples!r} asks for {size} rows, but there are {n} to draw from without "
@@ -160,16 +159,16 @@ class Bagging(ForestEstimator):
     def _fit_any(self, X: Any, y: Any, sample_weight: Any, rows: Any = None, features: Any = None) -> Self:
         self._check_parameters()
         self._check_sampling(rows is not None)
-        warn_of_column(y, stacklevel=4)
+        warn_of_column(y)
         table = Table.from_any(X)
         rows_read = TreeRows.of(table, self.tree_kind()._read_target(y, table.n_rows), sample_weight)
-        training = replace(rows_read, given=rows_read.weight)
+        training = replace(rows_read, weight=unless_equal(rows_read.weight), given=unless_equal(rows_read.weight))
         self._members = self._members_so_far(training)
         describer = self.tree_kind()
         describer._describe(training.table, training.target)
         self._take_description(describer)
         bags = self._bags_of(training, self._given(rows, features, training.table))
-        X = X if training.used is None else _safe_indexing(X, training.used)
+        X = indexed(X) if training.used is None else _safe_indexing(indexed(X), training.used)
         n_members = self.n_estimators if bags.given is None else len(bags.given)
         labels = self._labels_of(training.target)
         n_jobs, first = resolve_jobs(self.n_jobs), len(self._members)
@@ -192,11 +191,7 @@ class Bagging(ForestEstimator):
                 "are when warm_start=True. Raise it, or set warm_start=False."
             )
         if len(members) == self.n_estimators:
-            warnings.warn(
-                "Warm-start fitting without increasing n_estimators does not fit new members.",
-                UserWarning,
-                stacklevel=5,
-            )
+            warn_user("Warm-start fitting without increasing n_estimators does not fit new members.")
         return members
 
     def _labels_of(self, target: Any) -> NDArray[Any]:
@@ -207,16 +202,16 @@ class Bagging(ForestEstimator):
         return columns[0] if target.single else np.stack(columns, axis=1)
 
     def _fit_member(self, X: Any, y: NDArray[Any], weight: Floats, bags: Bags, t: int) -> Any:
-        bag, member = bags.bag(t), clone(self.estimator)
-        seeded = [name for name in member.get_params() if name == "random_state" or name.endswith("__random_state")]
-        member.set_params(**{name: bags.key(t) for name in seeded})
+        bag, member = bags.bag(t), seeded(self.estimator, bags.key(t))
         own = _columns_of(X, bag)
         with without_text_warnings():
             if has_fit_parameter(member, "sample_weight"):
                 drawn = np.zeros(len(y))
                 drawn[bag.rows] = bag.counts
-                return member.fit(own, y, sample_weight=drawn * weight)
-            return member.fit(_safe_indexing(own, bag.drawn), _safe_indexing(y, bag.drawn))
+                member.fit(own, y, sample_weight=drawn * weight)
+            else:
+                member.fit(_safe_indexing(own, bag.drawn), _safe_indexing(y, bag.drawn))
+        return member
 
     def _hear(self, X: Any, bags: Bags, training: TreeRows) -> OutOfBag:
         found = OutOfBag(training.target, training.given)
@@ -242,6 +237,7 @@ class Bagging(ForestEstimator):
         if self._members is None:
             return super()._mean(X)
         self._match(X)
+        X = indexed(X)
         tasks = [
             partial(self._said, member, _columns_of(X, self._bags.bag(t))) for t, member in enumerate(self._members)
         ]
@@ -251,7 +247,7 @@ class Bagging(ForestEstimator):
     def estimator_(self) -> Any:
         """A member that is not fitted."""
         self._check_fitted()
-        return self._template() if self._members is None else clone(self.estimator)
+        return self._template() if self._members is None else clone(self.estimator, safe=False)
 
     @property
     def estimators_(self) -> Any:
@@ -281,13 +277,13 @@ class Bagging(ForestEstimator):
         """The library's own trees take anything; other members what they take."""
         tags = super().__sklearn_tags__()
         if self.estimator is not None and not isinstance(self.estimator, DecisionTree):
-            inner = self.estimator.__sklearn_tags__()
+            inner = tags_of(self.estimator)
             tags.input_tags.allow_nan = inner.input_tags.allow_nan
             tags.input_tags.sparse = inner.input_tags.sparse
             tags.input_tags.categorical = inner.input_tags.categorical
             tags.target_tags = inner.target_tags
-            tags.classifier_tags = inner.classifier_tags
-            tags.regressor_tags = inner.regressor_tags
+            tags.classifier_tags = inner.classifier_tags or tags.classifier_tags
+            tags.regressor_tags = inner.regressor_tags or tags.regressor_tags
         return tags
 
 
@@ -341,11 +337,11 @@ class BaggingClassifier(Bagging, ForestClassifier):
 
     def _said(self, member: Any, X: Any) -> Floats:
         sizes = self._sizes
-        if not hasattr(member, "predict_proba"):
+        if not (hasattr(member, "predict_proba") and hasattr(member, "classes_")):
             predicted = np.asarray(member.predict(X)).reshape(-1, len(sizes))
             out = np.zeros((len(predicted), len(sizes), max(sizes)))
             for o, labels in enumerate([self.classes_] if self._single_output else self.classes_):
-                out[np.arange(len(out)), o, np.searchsorted(labels, predicted[:, o])] = 1.0
+                out[np.arange(len(out)), o, class_numbers(labels, predicted[:, o], member)] = 1.0
             return out
         shares = member.predict_proba(X)
         parts, own = ([shares], [member.classes_]) if self._single_output else (shares, member.classes_)
@@ -358,6 +354,7 @@ class BaggingClassifier(Bagging, ForestClassifier):
     def decision_function(self, X: Any) -> Floats:
         """Mean of the members' decision functions."""
         self._match(X)
+        X = indexed(X)
         assert self._members is not None
         found = [m.decision_function(_columns_of(X, self._bags.bag(t))) for t, m in enumerate(self._members)]
         return np.asarray(np.mean(found, axis=0))

@@ -1,9 +1,10 @@
-"""What all estimators share: checked parameters, refused unknown names, guarded unfitted use."""
+"""What all estimators share: checked parameters, refused unknown names, guarded unfitted use, fits that fail whole."""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import wraps
 from typing import Any, ClassVar, Self
 
 from sklearn.base import BaseEstimator
@@ -16,6 +17,12 @@ class RuledEstimator(BaseEstimator):
     """A scikit-learn estimator whose parameters have rules."""
 
     rules: ClassVar[Mapping[str, tuple[Rule, ...]]] = {}
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Every `fit` succeeds, or leaves the estimator as it was."""
+        super().__init_subclass__(**options)
+        if "fit" in vars(cls):
+            cls.fit = _on_a_copy(cls.fit)
 
     def __new__(cls, *unnamed: Any, **parameters: Any) -> Self:
         """Refuse unknown parameters with the nearest known name, which `__init__` could not."""
@@ -50,6 +57,24 @@ class RuledEstimator(BaseEstimator):
                 f"This {type(self).__name__} instance is not fitted yet. Call 'fit' with appropriate arguments before "
                 "using this estimator."
             )
+
+
+def _on_a_copy(fit: Callable[..., Any]) -> Callable[..., Any]:
+    """Fit a shallow copy, and take over its attributes once nothing can fail any more.
+
+    Whatever ends a fit early (an error, Ctrl-C, a callback, a full disk), and whoever predicts while it runs, the
+    estimator is the one it was before. Fits replace fitted objects and do not change them, warm starts included.
+    """
+
+    @wraps(fit)
+    def fit_or_stay(self: Any, *given: Any, **options: Any) -> Any:
+        draft = object.__new__(type(self))
+        draft.__dict__.update(self.__dict__)
+        fit(draft, *given, **options)
+        self.__dict__ = draft.__dict__
+        return self
+
+    return fit_or_stay
 
 
 def _n_positions(cls: type[RuledEstimator]) -> int:

@@ -55,8 +55,6 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 ReadQueries = Callable[[int], Ints]  # from the number of rows to the rows of each query
 
-STACK = 6  # calls between the user's and a warning about y
-
 
 class Boosting(TreeModel):
     """Boosted trees. Use one of the classes below it."""
@@ -132,11 +130,9 @@ class Boosting(TreeModel):
         eval_queries: Sequence[ReadQueries] | None = None,
         checkpoint: Any = None,
     ) -> Self:
-        """Train; sets everything that ends in an underscore. A fit that fails leaves the model as it was."""
-        draft = copy(self)
+        """Train; sets everything that ends in an underscore."""
         sets = read_eval_set(eval_set, sample_weight_eval_set, f"{self.weight_name}_eval_set")
-        draft._train(X, y, sample_weight, sets, init_model, queries, eval_queries, checkpoint)
-        self.__dict__ = draft.__dict__
+        self._train(X, y, sample_weight, sets, init_model, queries, eval_queries, checkpoint)
         return self
 
     def _train(
@@ -203,7 +199,7 @@ class Boosting(TreeModel):
     def _training_rows(self, X: Any, y: Any, sample_weight: Any, read_queries: ReadQueries | None, start: Any) -> Rows:
         """Rows to train on; those of weight zero are removed before anything else looks at them."""
         table = self._training_table(X, start)
-        warn_of_column(y, STACK)
+        warn_of_column(y)
         target = self._read_target(y, table.n_rows) if start is None else self._continue_target(start, y, table.n_rows)
         groups = None if read_queries is None else read_queries(table.n_rows)
         weight = self._read_weight(sample_weight, table.n_rows, groups)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -13,7 +12,7 @@ from sklearn.exceptions import DataConversionWarning
 from sklearn.model_selection import train_test_split
 
 from sapwood.boosting.fitting import Rows
-from sapwood.errors import InputError, InputTypeError, SapwoodError
+from sapwood.errors import InputError, InputTypeError, SapwoodError, warn_user
 from sapwood.table.column import Column
 from sapwood.table.digest import digest_arrays, digest_table
 from sapwood.table.storage import ColumnStorage
@@ -32,14 +31,13 @@ def naming(argument: str) -> Iterator[None]:
         raise type(error)(f"{argument}: {error}") from error
 
 
-def warn_of_column(y: Any, stacklevel: int) -> None:
+def warn_of_column(y: Any) -> None:
     """A target of one column is taken as a vector, but said to be odd, as scikit-learn does."""
     if len(getattr(y, "shape", ())) == 2 and y.shape[1] == 1:
-        warnings.warn(
+        warn_user(
             "A column-vector y was passed when a 1d array was expected. Pass one number or label for each row, for "
             "example y.ravel().",
             DataConversionWarning,
-            stacklevel=stacklevel,
         )
 
 

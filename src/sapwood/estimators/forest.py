@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
@@ -15,14 +14,14 @@ from sklearn.base import MultiOutputMixin
 from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils import Tags
 
-from sapwood.errors import InputError, InputTypeError, ParameterError
+from sapwood.errors import InputError, InputTypeError, ParameterError, warn_user
 from sapwood.estimators.boosting_rows import warn_of_column
 from sapwood.estimators.checkpoint import Checkpoints, take_over
 from sapwood.estimators.settings import monotonic_signs, n_features_drawn
 from sapwood.estimators.tree import DecisionTree, Unseen, names_of_outputs
 from sapwood.estimators.tree_model import TreeModel
-from sapwood.estimators.tree_rows import TreeRows
-from sapwood.forest.bags import Bag, Bags, canonical_order, counts_rows, n_drawn
+from sapwood.estimators.tree_rows import TreeRows, unless_equal
+from sapwood.forest.bags import Bag, Bags, canonical_order, n_drawn
 from sapwood.forest.forest import Forest, Vote
 from sapwood.forest.growing import Growing, grow_forest
 from sapwood.forest.out_of_bag import OutOfBag
@@ -97,7 +96,7 @@ class ForestEstimator(MultiOutputMixin, TreeModel):
         """
         self._check_parameters()
         self._check_sampling(rows is not None)
-        warn_of_column(y, stacklevel=3)
+        warn_of_column(y)
         n_jobs = resolve_jobs(self.n_jobs)
         template = self._template()
         training = self._with_weight(template, template._read_rows(X, y, sample_weight))
@@ -181,14 +180,14 @@ class ForestEstimator(MultiOutputMixin, TreeModel):
         plain = rows.weight is None and getattr(template, "class_weight", None) is None
         weight = None if plain else template._row_weights(rows.target, rows.weights)
         if weight is None or weight.all():
-            return replace(rows, weight=weight, given=rows.weight)
+            return replace(rows, weight=unless_equal(weight), given=unless_equal(rows.weight))
         used = np.flatnonzero(weight)
-        given = None if rows.weight is None else rows.weight[used]
+        given = None if rows.weight is None else unless_equal(rows.weight[used])
         target = rows.target
         if isinstance(target, ClassTarget):  # a class of weight zero remains a class
             target = ClassTarget(target.codes[used], target.classes, target.single)
         among_all = used if rows.used is None else rows.used[used]
-        return TreeRows(rows.table.take(used), target, weight[used], among_all, given)
+        return TreeRows(rows.table.take(used), target, unless_equal(weight[used]), among_all, given)
 
     def _trees_so_far(self, table: Table, target: Any) -> list[Any]:
         """Trees of an earlier fit that this one goes on from."""
@@ -202,9 +201,7 @@ class ForestEstimator(MultiOutputMixin, TreeModel):
                 "are when warm_start=True. Raise n_estimators, or set warm_start=False."
             )
         if len(self.forest_) == self.n_estimators:
-            warnings.warn(
-                "Warm-start fitting without increasing n_estimators does not fit new trees.", UserWarning, stacklevel=4
-            )
+            warn_user("Warm-start fitting without increasing n_estimators does not fit new trees.")
         return list(self.forest_.trees)
 
     def _check_same(self, table: Table, target: Any) -> None:
@@ -246,7 +243,6 @@ class ForestEstimator(MultiOutputMixin, TreeModel):
             rules.max_features,
             max_bins=template.max_bins,
             draws=draws,
-            counts=rows.given.astype(np.int64) if counts_rows(rows.given) else None,
             n_jobs=n_jobs,
         )
         return Nursery(
@@ -268,7 +264,7 @@ class ForestEstimator(MultiOutputMixin, TreeModel):
             self._seed,
             self._order_of(rows),
             rows.weight if self.bootstrap else None,
-            n_drawn(self.max_samples, rows.given, table.n_rows) if self.bootstrap else None,
+            n_drawn(self.max_samples, table.n_rows) if self.bootstrap else None,
             n_features=table.n_features,
             n_chosen=self.max_features_ if self.feature_sampling == "tree" else None,
             given=given,
@@ -313,11 +309,9 @@ class ForestEstimator(MultiOutputMixin, TreeModel):
     def _set_out_of_bag(self, found: OutOfBag, rows: TreeRows) -> None:
         self.oob_curve_ = np.array(found.curve)
         if not found.counts.all():
-            warnings.warn(
+            warn_user(
                 f"{np.count_nonzero(found.counts == 0)} rows were in the bag of every tree, so they have no OOB "
-                "prediction (NaN) and do not count in oob_score_. Grow more trees.",
-                UserWarning,
-                stacklevel=4,
+                "prediction (NaN) and do not count in oob_score_. Grow more trees."
             )
         self._set_oob_predictions(found, rows)
 

@@ -28,9 +28,9 @@ class RandomForestClassifier(ForestClassifier):
         Average the trees' probabilities, or count the classes they vote for.
 
     Rows are drawn by the order of a hash of their contents, so the forest does not depend on their order. Weights of
-    rows and classes are probabilities of the draws, as in scikit-learn 1.9. Whole-number weights, of 10 at most on
-    average, are numbers of rows, and as many rows are drawn. With oob_score or oob_stop, `oob_curve_` has the error
-    after each tree: the share of wrong classes, or the mean squared error, weighted by sample_weight.
+    rows and classes are probabilities of the draws, and as many rows are drawn as there are: weights times a constant
+    give the same forest. With oob_score or oob_stop, `oob_curve_` has the error after each tree: the share of wrong
+    classes, or the mean squared error, weighted by sample_weight.
     """
 
     def __init__(

@@ -91,24 +91,13 @@ class GradientBoosting(Boosting):
             X: table of rows.
             y: a number or a class for each row.
             sample_weight: weights of the rows.
-            monitor: called after each stage as `monitor(i, self, facts)`, where `self` can already predict and `facts`
-                has scikit-learn's names (`y`, `raw_predictions`, `sample_mask`, …); True stops training.
+            monitor: called after each stage as `monitor(i, model, facts)`, where `model` is a copy that can already
+                predict (the estimator itself stays as it was until training has ended) and `facts` has scikit-learn's
+                names (`y`, `raw_predictions`, `sample_mask`, …); True stops training.
             checkpoint: a path, or a `Checkpoint`, where training writes down how far it is. The same call goes on from
                 there after a crash, and gives the same model to the last bit.
         """
-        return self._fit_or_restore(X, y, sample_weight, monitor, checkpoint)
-
-    def _fit_or_restore(
-        self, X: Any, y: Any, sample_weight: Any, monitor: Monitor | None, checkpoint: Any = None
-    ) -> Self:
-        """A fit that fails leaves the model as it was."""
-        before = dict(self.__dict__)
-        try:
-            self._fit_stages(X, y, sample_weight, monitor, checkpoint)
-        except BaseException:
-            self.__dict__.clear()
-            self.__dict__.update(before)
-            raise
+        self._fit_stages(X, y, sample_weight, monitor, checkpoint)
         return self
 
     def _fit_stages(self, X: Any, y: Any, sample_weight: Any, monitor: Monitor | None, checkpoint: Any) -> None:

@@ -7,12 +7,11 @@ from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
-from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import has_fit_parameter
 
 from sapwood.errors import ParameterError
+from sapwood.estimators.foreign import class_numbers, indexed, seeded
 from sapwood.estimators.settings import monotonic_signs
 from sapwood.estimators.tree import DecisionTree
 from sapwood.estimators.tree_rows import TreeRows
@@ -27,24 +26,6 @@ from sapwood.threads import resolve_jobs
 from sapwood.tree import Tree
 
 Floats = NDArray[np.float64]
-
-
-def check_kind(ensemble: Any, estimator: Any) -> None:
-    """Refuse a regressor in an ensemble of classifiers, and the other way round."""
-    for wanted, is_one in (("classifier", is_classifier), ("regressor", is_regressor)):
-        if is_one(ensemble) and hasattr(estimator, "fit") and not isinstance(estimator, type) and not is_one(estimator):
-            raise ParameterError(
-                f"estimator={estimator!r} is not a {wanted}, but {type(ensemble).__name__} needs one. Use a {wanted}, "
-                f"such as DecisionTree{wanted.capitalize()}()."
-            )
-
-
-def no_trees(ensemble: Any) -> str:
-    """Why an ensemble of foreign estimators cannot be looked into."""
-    return (
-        f"This {type(ensemble).__name__} was fitted with estimator={ensemble.estimator!r}, which is no tree of "
-        "Sapwood, so there are no trees to look at. Use estimator=None or a DecisionTree of Sapwood."
-    )
 
 
 class Members(Protocol):
@@ -138,22 +119,26 @@ class AnyMembers:
         self.fitted: list[Any] = []
         self._classes = classes
 
-    def read(self, predicted: Any) -> Floats:
-        """Predictions as numbers."""
-        if self._classes is None:
-            return np.asarray(predicted, dtype=np.float64)
-        return np.asarray(np.searchsorted(self._classes, predicted), dtype=np.float64)
+    def predict(self, member: Any, X: Any) -> Floats:
+        """What a member says, as numbers."""
+        predicted = member.predict(X)
+        if self._classes is not None:
+            predicted = class_numbers(self._classes, predicted, member)
+        return np.asarray(predicted, dtype=np.float64)
 
     def said(self, X: Any, table: Table) -> Iterator[Floats]:  # noqa: ARG002 - members read X themselves
         """What each member says about new rows."""
-        if sparse.issparse(X):
-            X = X.tocsr()
+        X = indexed(X)
         for member in self.fitted:
-            yield self.read(member.predict(X))
+            yield self.predict(member, X)
 
 
 class AnyLearner:
-    """Clones of any estimator that takes weights, or rows that were drawn."""
+    """Clones of any estimator that takes weights, or rows that were drawn.
+
+    Weights of AdaBoost sum to 1. Learners get them with a mean of 1, as if most rows had no weight: penalties and
+    least weights of nodes (min_child_weight) are meant for that scale.
+    """
 
     def __init__(self, estimator: Any, X: Any, y: NDArray[Any], classes: NDArray[Any] | None, resample: bool) -> None:
         if not resample and not has_fit_parameter(estimator, "sample_weight"):
@@ -161,18 +146,16 @@ class AnyLearner:
                 f"{type(estimator).__name__} doesn't support sample_weight. Use an estimator whose fit takes "
                 "sample_weight, or resample=True."
             )
-        self._estimator, self._X, self._y = estimator, X, y
+        self._estimator, self._X, self._y = estimator, indexed(X), y
         self.members = AnyMembers(classes)
 
     def fit(self, weight: Floats, drawn: NDArray[Any] | None, seed: int, done: PackedTree | None = None) -> Floats:  # noqa: ARG002
         """Fit one more clone."""
-        member = clone(self._estimator)
-        if "random_state" in member.get_params():
-            member.set_params(random_state=seed)
+        member = seeded(self._estimator, seed)
         with without_text_warnings():
             if drawn is None:
-                member.fit(self._X, self._y, sample_weight=weight)
+                member.fit(self._X, self._y, sample_weight=weight * (len(weight) / weight.sum()))
             else:
                 member.fit(_safe_indexing(self._X, drawn), _safe_indexing(self._y, drawn))
         self.members.fitted.append(member)
-        return self.members.read(member.predict(self._X))
+        return self.members.predict(member, self._X)

@@ -52,6 +52,11 @@ class TreeRows:
         return np.ones(self.table.n_rows) if self.weight is None else self.weight
 
 
+def unless_equal(weight: Floats | None) -> Floats | None:
+    """Weights, or None if all are the same: these tell no row from another."""
+    return None if weight is None or (weight == weight[0]).all() else weight
+
+
 def take(target: Target, rows: NDArray[np.intp]) -> Target:
     """The target of some rows, as if the others had never been there."""
     if isinstance(target, NumberTarget):

@@ -1,7 +1,11 @@
 """Bags: the rows that each tree of a forest is grown on.
 
 Draws refer to the rows in an order that their contents decide (`canonical_order`), not the order in which they stand
-in the table. So a forest does not change when rows are shuffled, and a row of weight 3 is the same as three rows.
+in the table. So a forest does not change when rows are shuffled.
+
+A bag has as many draws as there are rows, or as max_samples says, whatever the rows weigh: weights are only the
+probabilities of the draws. So weights times any constant give the same bags. A row of weight 3 is drawn like three
+rows of weight 1; a bag is the same, too, if max_samples gives the number of draws, which three rows would raise.
 """
 
 from __future__ import annotations
@@ -9,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, TypeGuard
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +26,6 @@ from sapwood.table.table import Table
 from sapwood.threads import blocks, run_all
 
 ROW_DRAW, COLUMN_DRAW, CONTENT = 1, 2, 3  # what a hash is for: keeps draws of rows and columns apart
-MOST_REPEATS = 10  # whole-number weights count rows as long as they are no larger than this on average
 BLOCK = 1 << 13
 SEED_SHIFT = 33
 Array = NDArray[Any]
@@ -134,16 +137,10 @@ def canonical_order(table: Table, target: Array, n_jobs: int = 1) -> NDArray[np.
     return np.argsort(hashes, kind="stable")
 
 
-def counts_rows(weight: Array | None) -> TypeGuard[Array]:
-    """Whether weights are numbers of rows: whole, and no larger than 10 on average."""
-    return weight is not None and bool((weight == np.rint(weight)).all() and weight.sum() <= MOST_REPEATS * len(weight))
-
-
-def n_drawn(setting: int | float | None, weight: Array | None, n_rows: int) -> int:
-    """How many rows a bag has: a number, or a share of the rows, which whole-number weights repeat."""
-    size = int(weight.sum()) if counts_rows(weight) else n_rows
+def n_drawn(setting: int | float | None, n_rows: int) -> int:
+    """How many draws a bag has: a number, or a share of the rows."""
     if setting is None:
-        return size
+        return n_rows
     if isinstance(setting, (int, np.integer)):
         return int(setting)
-    return max(1, int(setting * size))
+    return max(1, int(setting * n_rows))

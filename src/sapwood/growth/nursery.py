@@ -68,10 +68,9 @@ def code_for_many(
     *,
     max_bins: int | None,
     draws: bool,
-    counts: NDArray[np.int64] | None = None,
     n_jobs: int = 1,
 ) -> CodedTable:
-    """Code a table for many trees; rows may stand for so many each, in bins.
+    """Code a table for many trees.
 
     Lists of sorted rows follow every split, in every column. That pays if a node looks at most of the columns;
     otherwise every value gets its rank as a code, and a node counts the codes of the columns it looks at.
@@ -81,7 +80,6 @@ def code_for_many(
     return code_table(
         table,
         max_bins=max_bins,
-        counts=counts,
         list_all=absolute,
         rank_all=few and not absolute,
         keep_values=draws,
