@@ -13,11 +13,15 @@
     └── InternalError       (RuntimeError)     a bug in the library: please report it
 
 Each message names the argument, shows the value, says what is allowed and what to do.
+
+    SapwoodWarning          (UserWarning)
+    └── DataDriftWarning                       rows to predict are not like the training data
 """
 
 from sklearn.exceptions import NotFittedError as _SklearnNotFittedError
 
 __all__ = [
+    "DataDriftWarning",
     "DataFileError",
     "InputError",
     "InputTypeError",
@@ -28,6 +32,7 @@ __all__ = [
     "ParameterError",
     "ParameterTypeError",
     "SapwoodError",
+    "SapwoodWarning",
     "SchemaError",
 ]
 
@@ -74,3 +79,15 @@ class MissingExtraError(SapwoodError, ImportError):
 
 class InternalError(SapwoodError, RuntimeError):
     """A bug in the library: an invariant that user input cannot break was broken."""
+
+
+class SapwoodWarning(UserWarning):
+    """Base of all warnings given by this library."""
+
+
+class DataDriftWarning(SapwoodWarning):
+    """Rows to predict are not like the training data; `summary` says how, without the remedy."""
+
+    def __init__(self, message: str, summary: str = "") -> None:
+        super().__init__(message)
+        self.summary = summary or message

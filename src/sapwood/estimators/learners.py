@@ -20,6 +20,7 @@ from sapwood.forest.forest import Forest
 from sapwood.growth.nursery import Nursery, code_for_many
 from sapwood.packed_tree import PackedTree
 from sapwood.predictor import Predictor, Scorer, find
+from sapwood.table.drift import quiet_about_drift
 from sapwood.table.table import Table
 from sapwood.table.target import ClassTarget
 from sapwood.threads import resolve_jobs
@@ -148,7 +149,7 @@ class AnyMembers:
         if sparse.issparse(X):
             X = X.tocsr()
         for member in self.fitted:
-            yield self.read(member.predict(X))
+            yield self.read(_asked(member, X))
 
 
 class AnyLearner:
@@ -173,4 +174,10 @@ class AnyLearner:
         else:
             member.fit(_safe_indexing(self._X, drawn), _safe_indexing(self._y, drawn))
         self.members.fitted.append(member)
-        return self.members.read(member.predict(self._X))
+        return self.members.read(_asked(member, self._X))
+
+
+@quiet_about_drift
+def _asked(member: Any, X: Any) -> Any:
+    """What a member predicts; the ensemble has compared the rows with those of training."""
+    return member.predict(X)
