@@ -14,6 +14,7 @@
 
     SapwoodWarning          (UserWarning)
     ├── CheckpointWarning                      a checkpoint could not be written; training went on
+    ├── DataDriftWarning                       rows to predict are not like the training data
     ├── TextColumnWarning                      text looks like numbers or dates, or has very many classes
     ├── MetricDirectionWarning                 a function decides about early stopping; its direction is unknown
     ├── NoSplitWarning                         min_child_weight kept every tree from splitting
@@ -31,6 +32,7 @@ from typing import TYPE_CHECKING, Any
 
 __all__ = [
     "CheckpointWarning",
+    "DataDriftWarning",
     "DataFileError",
     "InitWarning",
     "InputError",
@@ -117,6 +119,14 @@ class NoSplitWarning(SapwoodWarning):
 
 class InitWarning(SapwoodWarning):
     """An estimator to start from predicts numbers that the loss does not allow."""
+
+
+class DataDriftWarning(SapwoodWarning):
+    """Rows to predict are not like the training data; `summary` says how, without the remedy."""
+
+    def __init__(self, message: str, summary: str = "") -> None:
+        super().__init__(message)
+        self.summary = summary or message
 
 
 if TYPE_CHECKING:

@@ -8,9 +8,11 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
+from sapwood.cli.check import check
 from sapwood.cli.console import complain, say
 from sapwood.cli.cv import cv
 from sapwood.cli.demo import demo
+from sapwood.cli.drift_note import drift_as_note
 from sapwood.cli.evaluate import evaluate
 from sapwood.cli.explain import explain
 from sapwood.cli.inspect import inspect
@@ -27,7 +29,8 @@ class Commands(TyperGroup):
     def invoke(self, ctx: Any) -> Any:
         """Run a command."""
         try:
-            return super().invoke(ctx)
+            with drift_as_note():
+                return super().invoke(ctx)
         except SapwoodError as error:
             if wants_traceback(ctx):
                 traceback.print_exc()
@@ -44,7 +47,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     help="Tree-based machine learning on data files.",
 )
-for command in (demo, train, predict, evaluate, explain, cv, inspect, warmup):
+for command in (demo, train, predict, evaluate, explain, cv, inspect, check, warmup):
     app.command()(command)
 
 

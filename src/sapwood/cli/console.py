@@ -29,6 +29,11 @@ def complain(message: str) -> None:
     err.print(_literal(f"Error: {' '.join(message.split())}", style="red"), soft_wrap=True)
 
 
+def note(message: str) -> None:
+    """Print a note as one yellow line, beside the results."""
+    err.print(_literal(f"Note: {' '.join(message.split())}", style="yellow"), soft_wrap=True)
+
+
 def show_table(title: str, header: Sequence[str], rows: Iterable[Sequence[str]], n_names: int = 1) -> None:
     """Print a table whose first columns hold names and whose other columns hold numbers."""
     out.print(_literal(title, style="bold"))

@@ -32,6 +32,7 @@ from sapwood.packed_tree import PackedTree
 from sapwood.parameters import EstimatorRule, Flag, Interval, Nothing, OneOf, RandomState
 from sapwood.predictor import Scorer
 from sapwood.progress_bar import ProgressBar, Shown
+from sapwood.table.statistics import with_statistics
 from sapwood.table.table import Table
 from sapwood.table.target import ClassTarget, NumberTarget
 from sapwood.table.text_warning import warn_of_classes
@@ -47,6 +48,7 @@ RULES: dict[str, Any] = {
     "random_state": (RandomState(),),
     "resample": (Flag(),),
     "n_jobs": JOBS,
+    "drift_warning": (Flag(),),
     "verbose": (Interval(int, low=0), Flag()),
 }
 
@@ -121,8 +123,7 @@ class AdaBoost(TreeModel):
         return self.resample
 
     def _describe(self, rows: TreeRows) -> None:
-        schema = rows.table.schema
-        self.schema_ = schema
+        self.schema_ = schema = with_statistics(rows.table)
         self.n_features_in_ = schema.n_features
         if schema.named:
             self.feature_names_in_ = np.array(schema.names, dtype=object)
@@ -196,7 +197,7 @@ class AdaBoost(TreeModel):
 
     def _said(self, X: Any) -> Iterator[Floats]:
         """What each learner says about the rows of X."""
-        table = self._match(X)  # before anything else is asked of a model that may not be fitted
+        table = self._new_rows(X)  # before anything else is asked of a model that may not be fitted
         return self._members.said(X, table)
 
     def _own_members(self) -> TreeMembers:
@@ -300,6 +301,8 @@ class AdaBoostClassifier(ClassifierMixin, OneRowProbabilities, AdaBoost):
         Give learners rows drawn by weight instead of weights.
     verbose : int
         Show a progress bar.
+    drift_warning : bool
+        Warn (`DataDriftWarning`) when rows to predict are not like the training data; see `schema_.compare`.
 
     `stopped_reason_` tells why the last learner was the last one.
     """
@@ -317,6 +320,7 @@ class AdaBoostClassifier(ClassifierMixin, OneRowProbabilities, AdaBoost):
         random_state: Any = None,
         resample: bool = False,
         n_jobs: int | None = None,
+        drift_warning: bool = True,
         verbose: int = 0,
     ) -> None:
         self.estimator = estimator
@@ -325,6 +329,7 @@ class AdaBoostClassifier(ClassifierMixin, OneRowProbabilities, AdaBoost):
         self.random_state = random_state
         self.resample = resample
         self.n_jobs = n_jobs
+        self.drift_warning = drift_warning
         self.verbose = verbose
 
     def default_estimator(self) -> DecisionTree:
@@ -475,6 +480,7 @@ class AdaBoostRegressor(RegressorMixin, AdaBoost):
         random_state: Any = None,
         resample: bool = False,
         n_jobs: int | None = None,
+        drift_warning: bool = True,
         verbose: int = 0,
     ) -> None:
         self.estimator = estimator
@@ -484,6 +490,7 @@ class AdaBoostRegressor(RegressorMixin, AdaBoost):
         self.random_state = random_state
         self.resample = resample
         self.n_jobs = n_jobs
+        self.drift_warning = drift_warning
         self.verbose = verbose
 
     def default_estimator(self) -> DecisionTree:

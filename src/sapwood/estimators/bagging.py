@@ -25,6 +25,7 @@ from sapwood.forest.out_of_bag import OutOfBag
 from sapwood.grove import Grove
 from sapwood.parameters import EstimatorRule, Flag, Interval, Nothing, RandomState
 from sapwood.seed import seed_from
+from sapwood.table.drift import quiet_about_drift, without_drift_warning
 from sapwood.table.schema import Schema
 from sapwood.table.table import Table
 from sapwood.table.target import ClassTarget
@@ -47,6 +48,7 @@ RULES: dict[str, Any] = {
     "oob_score": (Flag(),),
     "warm_start": (Flag(),),
     "n_jobs": JOBS,
+    "drift_warning": (Flag(),),
     "random_state": (RandomState(),),
     "verbose": (Interval(int, low=0), Flag()),
 }
@@ -236,7 +238,7 @@ class Bagging(ForestEstimator):
     def _mean(self, X: Any) -> Floats:
         if self._members is None:
             return super()._mean(X)
-        self._match(X)
+        self._new_rows(X)
         X = indexed(X)
         tasks = [
             partial(self._said, member, _columns_of(X, self._bags.bag(t))) for t, member in enumerate(self._members)
@@ -299,7 +301,7 @@ class BaggingClassifier(Bagging, ForestClassifier):
     """Bagging for classes: members on bootstrap samples, whose probabilities are averaged.
 
     Parameters are scikit-learn's. `estimator=None` is a full tree of this library, which takes missing values,
-    categories and strings. Members without predict_proba vote.
+    categories and strings. Members without predict_proba vote. `drift_warning` is that of the other estimators.
 
     Rows are drawn by the order of a hash of their contents, so the ensemble does not depend on their order.
     """
@@ -320,6 +322,7 @@ class BaggingClassifier(Bagging, ForestClassifier):
         oob_score: bool = False,
         warm_start: bool = False,
         n_jobs: int | None = None,
+        drift_warning: bool = True,
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
@@ -332,9 +335,11 @@ class BaggingClassifier(Bagging, ForestClassifier):
         self.oob_score = oob_score
         self.warm_start = warm_start
         self.n_jobs = n_jobs
+        self.drift_warning = drift_warning
         self.random_state = random_state
         self.verbose = verbose
 
+    @quiet_about_drift
     def _said(self, member: Any, X: Any) -> Floats:
         sizes = self._sizes
         if not (hasattr(member, "predict_proba") and hasattr(member, "classes_")):
@@ -353,10 +358,11 @@ class BaggingClassifier(Bagging, ForestClassifier):
     @available_if(_has_decision_function)  # type: ignore[untyped-decorator]
     def decision_function(self, X: Any) -> Floats:
         """Mean of the members' decision functions."""
-        self._match(X)
+        self._new_rows(X)
         X = indexed(X)
         assert self._members is not None
-        found = [m.decision_function(_columns_of(X, self._bags.bag(t))) for t, m in enumerate(self._members)]
+        with without_drift_warning():  # members have nothing to add
+            found = [m.decision_function(_columns_of(X, self._bags.bag(t))) for t, m in enumerate(self._members)]
         return np.asarray(np.mean(found, axis=0))
 
 
@@ -381,6 +387,7 @@ class BaggingRegressor(Bagging, ForestRegressor):
         oob_score: bool = False,
         warm_start: bool = False,
         n_jobs: int | None = None,
+        drift_warning: bool = True,
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
@@ -393,9 +400,11 @@ class BaggingRegressor(Bagging, ForestRegressor):
         self.oob_score = oob_score
         self.warm_start = warm_start
         self.n_jobs = n_jobs
+        self.drift_warning = drift_warning
         self.random_state = random_state
         self.verbose = verbose
 
+    @quiet_about_drift
     def _said(self, member: Any, X: Any) -> Floats:
         predicted = np.asarray(member.predict(X), dtype=np.float64)
         return predicted.reshape(len(predicted), -1, 1)

@@ -47,6 +47,7 @@ from sapwood.parameters import Interval, Nothing, check_parameters
 from sapwood.predictor import Scorer
 from sapwood.seed import seed_from
 from sapwood.table.schema import Schema
+from sapwood.table.statistics import with_statistics
 from sapwood.table.table import Table
 from sapwood.table.weight import check_weight
 from sapwood.threads import resolve_jobs
@@ -268,7 +269,7 @@ class Boosting(TreeModel):
         return find_metrics(self.eval_metric, self._default_metric(loss), loss, self._kind(loss), type(self).__name__)
 
     def _describe(self, table: Table) -> None:
-        self.schema_ = table.schema
+        self.schema_ = with_statistics(table)
         self.n_features_in_ = table.n_features
         if table.schema.named:
             self.feature_names_in_ = np.array(table.schema.names, dtype=object)
@@ -326,12 +327,12 @@ class Boosting(TreeModel):
         """Scores (n_scores, rows) of the best rounds, or of the first `n_rounds`."""
         if n_rounds is None:
             return super()._scores(X)
-        table = self._match(X)
+        table = self._new_rows(X)
         return self.ensemble_.scores(table, self._n_rounds(n_rounds), resolve_jobs(self.n_jobs), self._row_starts(X))
 
     def _staged(self, X: Any, n_rounds: int | None = None) -> Iterator[Floats]:
         """Scores after each round; the last ones are those of `_scores`."""
-        table = self._match(X)
+        table = self._new_rows(X)
         stages = self.ensemble_.staged_scores(table, resolve_jobs(self.n_jobs), self._row_starts(X))
         return islice(stages, self._n_rounds(n_rounds))
 
@@ -359,7 +360,7 @@ class Boosting(TreeModel):
 
     def apply(self, X: Any, *, n_rounds: int | None = None) -> NDArray[np.int32]:
         """Leaf of every row in every tree, (rows, rounds), or (rows, rounds, scores) if there are several scores."""
-        table = self._match(X)
+        table = self._new_rows(X)
         leaves = self.ensemble_.leaves(table, self._n_rounds(n_rounds), resolve_jobs(self.n_jobs))
         return leaves[:, :, 0] if self.ensemble_.n_scores == 1 else leaves
 

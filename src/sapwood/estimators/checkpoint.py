@@ -19,7 +19,8 @@ from sapwood.parameters import Interval, Nothing, check_parameters
 
 EXTENSION = "checkpoint"
 AFRESH = "remove the file to start anew"
-WITHOUT_EFFECT = ("n_jobs", "verbose", "callbacks", "max_seconds")  # on the trees; these may change on the way
+# On the trees; these may change on the way
+WITHOUT_EFFECT = ("n_jobs", "verbose", "callbacks", "max_seconds", "drift_warning")
 
 
 @dataclass(frozen=True)

@@ -400,7 +400,7 @@ class ForestEstimator(MultiOutputMixin, TreeModel):
 
     def apply(self, X: Any) -> NDArray[np.int64]:
         """Leaf of every row in every tree, (rows, trees)."""
-        table = self._match(X)
+        table = self._new_rows(X)
         stop = self.unseen == "node"
         leaves = self.forest_.leaves(table, stop_at_unseen=stop, n_jobs=resolve_jobs(self.n_jobs))
         return leaves.T.astype(np.int64)

@@ -129,7 +129,7 @@ class ForestRegressor(RegressorMixin, ForestEstimator):
         Each tree spreads a weight of 1 over the rows of the leaf; the mean of this distribution is what `predict`
         says. Several outputs: (rows, outputs, quantiles). A single quantile gives (rows,). Needs keep_targets=True.
         """
-        table = self._match(X)
+        table = self._new_rows(X)
         if not self._leaf_targets or self._training_target is None:
             raise ParameterError(
                 "predict_quantiles needs the training targets of each leaf, which this forest has not kept. Fit it "

@@ -48,6 +48,7 @@ class RandomForestClassifier(ForestClassifier):
         bootstrap: bool = True,
         oob_score: bool | Callable[..., float] = False,
         n_jobs: int | None = None,
+        drift_warning: bool = True,
         random_state: Any = None,
         verbose: int = 0,
         warm_start: bool = False,
@@ -78,6 +79,7 @@ class RandomForestClassifier(ForestClassifier):
         self.bootstrap = bootstrap
         self.oob_score = oob_score
         self.n_jobs = n_jobs
+        self.drift_warning = drift_warning
         self.random_state = random_state
         self.verbose = verbose
         self.warm_start = warm_start
@@ -121,6 +123,7 @@ class RandomForestRegressor(ForestRegressor):
         bootstrap: bool = True,
         oob_score: bool | Callable[..., float] = False,
         n_jobs: int | None = None,
+        drift_warning: bool = True,
         random_state: Any = None,
         verbose: int = 0,
         warm_start: bool = False,
@@ -150,6 +153,7 @@ class RandomForestRegressor(ForestRegressor):
         self.bootstrap = bootstrap
         self.oob_score = oob_score
         self.n_jobs = n_jobs
+        self.drift_warning = drift_warning
         self.random_state = random_state
         self.verbose = verbose
         self.warm_start = warm_start
@@ -192,6 +196,7 @@ class ExtraTreesClassifier(ForestClassifier):
         bootstrap: bool = False,
         oob_score: bool | Callable[..., float] = False,
         n_jobs: int | None = None,
+        drift_warning: bool = True,
         random_state: Any = None,
         verbose: int = 0,
         warm_start: bool = False,
@@ -222,6 +227,7 @@ class ExtraTreesClassifier(ForestClassifier):
         self.bootstrap = bootstrap
         self.oob_score = oob_score
         self.n_jobs = n_jobs
+        self.drift_warning = drift_warning
         self.random_state = random_state
         self.verbose = verbose
         self.warm_start = warm_start
@@ -264,6 +270,7 @@ class ExtraTreesRegressor(ForestRegressor):
         bootstrap: bool = False,
         oob_score: bool | Callable[..., float] = False,
         n_jobs: int | None = None,
+        drift_warning: bool = True,
         random_state: Any = None,
         verbose: int = 0,
         warm_start: bool = False,
@@ -293,6 +300,7 @@ class ExtraTreesRegressor(ForestRegressor):
         self.bootstrap = bootstrap
         self.oob_score = oob_score
         self.n_jobs = n_jobs
+        self.drift_warning = drift_warning
         self.random_state = random_state
         self.verbose = verbose
         self.warm_start = warm_start

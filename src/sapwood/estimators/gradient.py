@@ -50,6 +50,8 @@ SHARED = """Parameters are scikit-learn's. Each stage fits a tree to the negativ
         What an unknown category does at prediction.
     n_jobs : int or None
         Threads; -1 uses every core. The model does not depend on it.
+    drift_warning : bool
+        Warn (`DataDriftWarning`) when rows to predict are not like the training data; see `schema_.compare`.
     callbacks : list of functions or None
         Each is called after every stage with a `Progress`; training stops when one returns True.
     max_seconds : float or None
@@ -110,6 +112,7 @@ class GradientBoostingClassifier(ClassBoosting, GradientBoosting):
         callbacks: Any = None,
         max_seconds: float | None = None,
         n_jobs: int | None = -1,
+        drift_warning: bool = True,
     ) -> None:
         self.loss = loss
         self.learning_rate = learning_rate
@@ -142,6 +145,7 @@ class GradientBoostingClassifier(ClassBoosting, GradientBoosting):
         self.callbacks = callbacks
         self.max_seconds = max_seconds
         self.n_jobs = n_jobs
+        self.drift_warning = drift_warning
 
     def _make_loss(self, rows: Rows) -> Loss:
         present = self.classes_[np.unique(rows.y).astype(np.intp)].tolist()
@@ -174,7 +178,7 @@ class GradientBoostingClassifier(ClassBoosting, GradientBoosting):
 
     def apply(self, X: Any, *, n_rounds: int | None = None) -> NDArray[np.int32]:
         """Leaf of every row in every tree, (rows, stages, classes); of two classes there is one tree in a stage."""
-        return self.ensemble_.leaves(self._match(X), self._n_rounds(n_rounds), resolve_jobs(self.n_jobs))
+        return self.ensemble_.leaves(self._new_rows(X), self._n_rounds(n_rounds), resolve_jobs(self.n_jobs))
 
     def _decide(self, score: Floats) -> NDArray[Any]:
         likely = (score[0] >= 0).astype(np.intp) if len(score) == 1 else score.argmax(axis=0)
@@ -230,6 +234,7 @@ class GradientBoostingRegressor(NumberBoosting, GradientBoosting):
         callbacks: Any = None,
         max_seconds: float | None = None,
         n_jobs: int | None = -1,
+        drift_warning: bool = True,
     ) -> None:
         self.loss = loss
         self.learning_rate = learning_rate
@@ -262,6 +267,7 @@ class GradientBoostingRegressor(NumberBoosting, GradientBoosting):
         self.callbacks = callbacks
         self.max_seconds = max_seconds
         self.n_jobs = n_jobs
+        self.drift_warning = drift_warning
 
     def _make_loss(self, rows: Rows) -> Loss:  # noqa: ARG002
         options = {

@@ -13,6 +13,7 @@ from sklearn.utils import _safe_indexing
 
 from sapwood.errors import InputError, ParameterError
 from sapwood.losses.loss import Loss
+from sapwood.table.drift import quiet_about_drift
 
 Floats = NDArray[np.float64]
 Numbers = NDArray[Any]
@@ -61,6 +62,7 @@ def fit_init(init: Any, X: Any, y: Floats, weight: Floats | None, is_class: bool
         ) from error
 
 
+@quiet_about_drift
 def init_scores(init: Any, X: Any, loss: Loss, n_classes: int | None) -> Floats:
     """Scores (n_scores, rows) that a fitted estimator starts with."""
     if n_classes is None:

@@ -57,6 +57,7 @@ _TAKEN = (
     "monotonic_cst",
     "categorical_features",
     "n_jobs",
+    "drift_warning",
 )
 
 GRADIENT_RULES: Rules = {

@@ -19,6 +19,7 @@ from sapwood.forest.forest import Forest
 from sapwood.growth.nursery import Nursery, code_for_many
 from sapwood.packed_tree import PackedTree
 from sapwood.predictor import Predictor, Scorer, find
+from sapwood.table.drift import quiet_about_drift
 from sapwood.table.table import Table
 from sapwood.table.target import ClassTarget
 from sapwood.table.text_warning import without_text_warnings
@@ -119,8 +120,9 @@ class AnyMembers:
         self.fitted: list[Any] = []
         self._classes = classes
 
+    @quiet_about_drift
     def predict(self, member: Any, X: Any) -> Floats:
-        """What a member says, as numbers."""
+        """What a member says, as numbers; the ensemble has compared the rows with those of training."""
         predicted = member.predict(X)
         if self._classes is not None:
             predicted = class_numbers(self._classes, predicted, member)

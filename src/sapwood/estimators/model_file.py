@@ -39,6 +39,7 @@ from sapwood.estimators.tree_model import TreeModel
 from sapwood.files.container import DIGEST, Buffer, once, pack, unpack
 from sapwood.files.json_form import digest_of, from_json, repacked, to_json
 from sapwood.files.lost import Lost
+from sapwood.files.statistics import read_statistics, write_statistics
 from sapwood.files.values import ELSEWHERE, Json, Reader, RecordKind, Writer, expect, shown
 from sapwood.parameters import CallableRule, RandomState, check_parameters
 
@@ -81,7 +82,8 @@ def write_model(
     if form not in ("binary", "json"):
         raise ParameterError(f"form={form!r} is not allowed for save: it must be 'binary' or 'json'.")
     document, arrays = describe(model)
-    document["extensions"] = dict(extensions)
+    statistics, more = write_statistics(model.schema_)
+    document["extensions"], arrays = {**statistics, **extensions}, arrays | more
     metadata = {"format": FORMAT, "version": str(VERSION), "library": __version__, "estimator": type(model).__name__}
     parts = pack(metadata, arrays | {DOCUMENT: _as_bytes(document)})
     data = parts if form == "binary" else [to_json(metadata, document, arrays, digest_of(parts))]
@@ -231,6 +233,7 @@ def _rebuild(document: Json, arrays: dict[str, Array]) -> Any:
     model = _with_parameters(document["estimator"], document["parameters"], reader, "parameters")
     expect(document["task"] == _task(model), "task", f"is not what {type(model).__name__} is for")
     restore(model, document["fitted"], reader)
+    model.schema_ = read_statistics(model.schema_, document["extensions"], arrays)
     expect(not reader.arrays, f"the array {min(reader.arrays, default='')!r}", "belongs to nothing")
     return model
 

@@ -149,6 +149,8 @@ class NewtonBoosting(Boosting):
         What a cell means that a sparse matrix does not store; a stored zero is always zero.
     n_jobs : int or None
         Threads; -1 for all cores.
+    drift_warning : bool
+        Warn (`DataDriftWarning`) when rows to predict are not like the training data; see `schema_.compare`.
 
     Attributes of a fitted model:
 
@@ -218,6 +220,7 @@ class NewtonBoosting(Boosting):
         verbose: bool | int = 0,
         random_state: Any = None,
         n_jobs: int | None = -1,
+        drift_warning: bool = True,
     ) -> None:
         self.n_estimators = n_estimators
         self.learning_rate = learning_rate
@@ -262,6 +265,7 @@ class NewtonBoosting(Boosting):
         self.verbose = verbose
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.drift_warning = drift_warning
 
     def fit(
         self,

@@ -127,6 +127,7 @@ NEWTON_RULES: Rules = {
     "verbose": (Flag(), Interval(int, low=0)),
     "random_state": (RandomState(),),
     "n_jobs": JOBS,
+    "drift_warning": (Flag(),),
 }
 
 REGRESSOR_RULES: Rules = {

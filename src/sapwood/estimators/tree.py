@@ -25,6 +25,7 @@ from sapwood.growth.rules import UNLIMITED, GrowthRules
 from sapwood.predictor import Predictor, Scorer, paths
 from sapwood.seed import seed_from
 from sapwood.show.words import explain_row
+from sapwood.table.statistics import with_statistics
 from sapwood.table.table import Table
 from sapwood.table.target import ClassTarget, NumberTarget
 from sapwood.table.text_warning import warn_of_classes
@@ -117,7 +118,7 @@ class DecisionTree(MultiOutputMixin, TreeModel):
         )
 
     def _describe(self, table: Table, target: Target) -> None:
-        self.schema_ = table.schema
+        self.schema_ = with_statistics(table)
         self.n_features_in_ = table.n_features
         if table.schema.named:
             self.feature_names_in_ = np.array(table.schema.names, dtype=object)
@@ -161,7 +162,7 @@ class DecisionTree(MultiOutputMixin, TreeModel):
         raise NotImplementedError
 
     def _leaves(self, X: Any, *, stop_at_unseen: bool) -> NDArray[np.int32]:
-        table = self._match(X)
+        table = self._new_rows(X)
         return self._predictor.leaves(table, stop_at_unseen=stop_at_unseen, n_jobs=resolve_jobs(self.n_jobs))
 
     def _nodes(self, X: Any) -> NDArray[np.int32]:
@@ -252,6 +253,8 @@ class DecisionTreeClassifier(ClassifierMixin, OneRowProbabilities, DecisionTree)
         What an unknown category does at prediction: go where missing values go, raise, or stop at the node.
     n_jobs : int or None
         Threads for preparing columns and for prediction. The tree does not depend on it.
+    drift_warning : bool
+        Warn (`DataDriftWarning`) when rows to predict are not like the training data; see `schema_.compare`.
     """
 
     rules: ClassVar = CLASSIFIER_RULES
@@ -281,6 +284,7 @@ class DecisionTreeClassifier(ClassifierMixin, OneRowProbabilities, DecisionTree)
         categorical_features: Any = "from_dtype",
         unseen: Unseen = "missing",
         n_jobs: int | None = None,
+        drift_warning: bool = True,
     ) -> None:
         self.criterion = criterion
         self.splitter = splitter
@@ -302,6 +306,7 @@ class DecisionTreeClassifier(ClassifierMixin, OneRowProbabilities, DecisionTree)
         self.categorical_features = categorical_features
         self.unseen = unseen
         self.n_jobs = n_jobs
+        self.drift_warning = drift_warning
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, check_input: bool = True) -> Self:  # noqa: ARG002
         """Grow the tree (and prune it, if ccp_alpha is set)."""
@@ -417,6 +422,7 @@ class DecisionTreeRegressor(RegressorMixin, DecisionTree):
         categorical_features: Any = "from_dtype",
         unseen: Unseen = "missing",
         n_jobs: int | None = None,
+        drift_warning: bool = True,
     ) -> None:
         self.criterion = criterion
         self.splitter = splitter
@@ -437,6 +443,7 @@ class DecisionTreeRegressor(RegressorMixin, DecisionTree):
         self.categorical_features = categorical_features
         self.unseen = unseen
         self.n_jobs = n_jobs
+        self.drift_warning = drift_warning
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, check_input: bool = True) -> Self:  # noqa: ARG002
         """Grow the tree (and prune it, if ccp_alpha is set)."""

@@ -13,6 +13,7 @@ from sapwood.estimators.row_reader import RowReader
 from sapwood.grove import Grove
 from sapwood.predictor import Scorer
 from sapwood.show.row import as_one_row
+from sapwood.table.drift import warn_of_drift
 from sapwood.table.schema import Schema, Unseen
 from sapwood.table.table import Table
 from sapwood.threads import resolve_jobs
@@ -28,6 +29,7 @@ class TreeModel(RuledEstimator):
 
     schema_: Schema
     n_jobs: int | None
+    drift_warning: bool = True
 
     @abstractmethod
     def _grove(self) -> Grove:
@@ -81,6 +83,13 @@ class TreeModel(RuledEstimator):
             return X
         return self.schema_.match(X, unseen=self._unseen_policy, owner=type(self).__name__)
 
+    def _new_rows(self, X: Any) -> Table:
+        """As `_match`, for rows that the caller asks about: a warning tells if they are not like the training data."""
+        table = self._match(X)
+        if self.drift_warning and table is not X and table.n_rows > 1:
+            warn_of_drift(self.schema_, table)
+        return table
+
     def predict_one(self, row: Any) -> Any:
         """Prediction for one row: what `predict` gives for a table of this row.
 
@@ -99,7 +108,7 @@ class TreeModel(RuledEstimator):
         scores = self._scores_of_single(X)
         if scores is not None:
             return scores
-        table, n_jobs = self._match(X), resolve_jobs(self.n_jobs)
+        table, n_jobs = self._new_rows(X), resolve_jobs(self.n_jobs)
         return self._scorer().scores(table, n_trees=self._n_trees, begin=self._row_starts(X), n_jobs=n_jobs)
 
     def _scores_of_row(self, row: Any) -> Floats:

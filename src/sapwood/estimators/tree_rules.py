@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sapwood.parameters import ArrayLike, Interval, MappingLike, Nothing, OneOf, RandomState, Rule
+from sapwood.parameters import ArrayLike, Flag, Interval, MappingLike, Nothing, OneOf, RandomState, Rule
 from sapwood.threads import JOBS
 
 Rules = dict[str, tuple[Rule, ...]]
@@ -30,6 +30,7 @@ SHARED_RULES: Rules = {
     "categorical_features": (OneOf("from_dtype"), ArrayLike(), Nothing()),
     "unseen": (OneOf("missing", "error", "node"),),
     "n_jobs": JOBS,
+    "drift_warning": (Flag(),),
 }
 
 CLASSIFIER_RULES: Rules = {

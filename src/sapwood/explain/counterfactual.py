@@ -28,6 +28,7 @@ from sapwood.show.names import one_line
 from sapwood.show.number import plain_number
 from sapwood.show.row import as_one_row
 from sapwood.show.value import level_text, value_text
+from sapwood.table.drift import quiet_about_drift
 from sapwood.table.names import shorten
 from sapwood.table.schema import ColumnSchema
 from sapwood.table.storage import MatrixStorage
@@ -91,6 +92,7 @@ class Counterfactual:
         return "\n".join([*parts, f"Distance {plain_number(self.distance, 3)}; {sure}."])
 
 
+@quiet_about_drift
 def counterfactual(
     model: Any,
     row: Any,

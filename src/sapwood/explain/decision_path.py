@@ -21,6 +21,7 @@ from sapwood.show.number import percent, plain_number
 from sapwood.show.row import as_one_row
 from sapwood.show.value import level_text
 from sapwood.show.words import Step, told, walk
+from sapwood.table.drift import quiet_about_drift
 
 Floats = NDArray[np.float64]
 
@@ -65,6 +66,7 @@ class DecisionPath:
     __repr__ = __str__
 
 
+@quiet_about_drift
 def decision_path(model: Any, row: Any, *, tree: Any = None, most: int = 5) -> DecisionPath:
     """Tell in words how a model comes to its prediction for one row.
 

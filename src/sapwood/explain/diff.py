@@ -19,6 +19,7 @@ from sapwood.explain.split_changes import SplitChange, split_changes
 from sapwood.explain.tree_pairs import TreePairs, pair_trees
 from sapwood.parameters import Interval, Nothing, check_parameters
 from sapwood.show.fitted import classes_by_output, require_model
+from sapwood.table.drift import quiet_about_drift
 from sapwood.table.names import shorten
 from sapwood.threads import resolve_jobs
 
@@ -28,6 +29,7 @@ _RULES = {
 }
 
 
+@quiet_about_drift
 def diff(
     model_a: Any,
     model_b: Any,

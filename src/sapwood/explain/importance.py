@@ -21,6 +21,7 @@ from sapwood.parameters import Interval, Nothing, OneOf, RandomState, check_para
 from sapwood.seed import seed_from
 from sapwood.show.fitted import require_model
 from sapwood.show.names import one_line
+from sapwood.table.drift import quiet_about_drift
 from sapwood.table.weight import check_weight
 from sapwood.threads import resolve_jobs
 
@@ -76,6 +77,7 @@ class Importance:
         return "\n".join("  ".join([line[0].ljust(widths[0]), *_right(line[1:], widths[1:])]) for line in lines)
 
 
+@quiet_about_drift
 def importance(
     model: Any,
     X: Any = None,

@@ -22,6 +22,7 @@ from sapwood.parameters import Flag, Interval, OneOf, check_parameters
 from sapwood.show.fitted import require_model
 from sapwood.show.names import one_line
 from sapwood.show.number import number_text, plain_number
+from sapwood.table.drift import quiet_about_drift
 from sapwood.table.schema import Schema
 from sapwood.table.weight import check_weight
 from sapwood.threads import resolve_jobs, run_all
@@ -100,6 +101,7 @@ class PartialDependence:
         return self._head(f"{name}_") if name in self.feature_names else name
 
 
+@quiet_about_drift
 def partial_dependence(
     model: Any,
     X: Any,

@@ -21,6 +21,7 @@ from sapwood.interchange.boundary import FEWEST_ROWS, MOST_ROWS, boundary_cells
 from sapwood.interchange.targets.formula import Formula
 from sapwood.show.names import one_line
 from sapwood.table.column import UNSEEN
+from sapwood.table.drift import quiet_about_drift
 from sapwood.table.schema import ColumnSchema
 from sapwood.table.storage import MatrixStorage
 from sapwood.table.table import Table
@@ -109,6 +110,7 @@ def write_checked(path: str | os.PathLike[str] | None, data: bytes) -> None:
         ) from error
 
 
+@quiet_about_drift
 def _model_answers(model: Any, formula: Formula, cells: Floats) -> Answers:
     table = Table(formula.schema, MatrixStorage(cells))
     if not formula.classes:

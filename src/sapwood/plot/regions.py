@@ -18,6 +18,7 @@ from sapwood.plot.truth import positions, require_known
 from sapwood.show.colour import class_colours, purity, rgb
 from sapwood.show.fitted import is_classifier, require_model
 from sapwood.show.names import class_names_for, feature_names_for
+from sapwood.table.drift import quiet_about_drift
 
 Floats = NDArray[np.float64]
 
@@ -28,6 +29,7 @@ _MOST_POINTS = 5000
 _JITTER = 0.28
 
 
+@quiet_about_drift
 def plot_decision_regions(
     estimator: Any,
     X: Any,

@@ -8,6 +8,7 @@ import numpy as np
 
 from sapwood.table.column import Array, Mask
 
+_MOST_BYTE = 255
 _FOLD = 64  # rows laid side by side: numpy reduces long rows several times faster than short ones
 
 
@@ -26,6 +27,20 @@ def matrix_ranges(matrix: Array) -> Ranges:
     if not missing.any():
         return Ranges(low, _reduce(np.maximum, matrix), missing)
     return Ranges(_reduce(np.fmin, matrix), _reduce(np.fmax, matrix), missing)
+
+
+def matrix_missing(matrix: Array) -> Array:
+    """Number of NaN in each column of a float matrix."""
+    n_rows, n_features = matrix.shape
+    if not matrix.flags.c_contiguous:
+        return np.array([np.count_nonzero(np.isnan(matrix[:, j])) for j in range(n_features)])
+    folded = n_rows // _FOLD * _FOLD
+    counts: Array = np.isnan(matrix[folded:]).sum(axis=0)
+    step = _FOLD * _MOST_BYTE  # so that a byte can count
+    for start in range(0, folded, step):
+        wide = np.isnan(matrix[start : min(start + step, folded)]).view(np.uint8).reshape(-1, _FOLD * n_features)
+        counts += np.add.reduce(wide, axis=0, dtype=np.uint8).reshape(_FOLD, n_features).sum(axis=0, dtype=np.int64)
+    return counts
 
 
 def sparse_ranges(matrix: Any, absent_is_zero: bool = True) -> Ranges:

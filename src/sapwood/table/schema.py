@@ -13,6 +13,8 @@ from sapwood.table.column import Codes, Kind
 from sapwood.table.storage import Absent
 
 if TYPE_CHECKING:
+    from sapwood.table.comparison import Comparison
+    from sapwood.table.statistics import ColumnStatistics
     from sapwood.table.table import Table
 
 Unseen = Literal["missing", "node", "error"]
@@ -20,7 +22,10 @@ Unseen = Literal["missing", "node", "error"]
 
 @dataclass(frozen=True, eq=False)
 class ColumnSchema:
-    """One column of the training table; `low` and `high` are NaN for categories and for columns without values."""
+    """One column of the training table; `low` and `high` are NaN for categories and for columns without values.
+
+    `statistics` describe its values, for comparison with new rows; they are no part of what makes columns equal.
+    """
 
     name: str
     kind: Kind
@@ -28,6 +33,7 @@ class ColumnSchema:
     low: float = math.nan
     high: float = math.nan
     has_missing: bool = False
+    statistics: ColumnStatistics | None = None
 
     @cached_property
     def code_of(self) -> dict[Any, int]:
@@ -81,8 +87,23 @@ class Schema:
         """Whether every column holds numbers or booleans, so that a matrix fits without conversion."""
         return self.kinds <= {"number", "boolean"}
 
+    @property
+    def has_statistics(self) -> bool:
+        """Whether something is known of the values of the columns, beyond their ranges and levels."""
+        return all(column.statistics is not None for column in self.columns)
+
     def match(self, X: Any, *, unseen: Unseen = "missing", owner: str = "estimator") -> Table:
         """New rows in the columns, order and codes of the training table; `unseen` says what unknown levels become."""
         from sapwood.table.matching import match_table  # a table knows its schema, so this direction must wait
 
         return match_table(self, X, unseen=unseen, owner=owner)
+
+    def compare(self, X: Any) -> Comparison:
+        """How new rows differ from the training data, column by column: print it, or use its `to_frame()`.
+
+        Args:
+            X: table of rows in any form that `predict` takes.
+        """
+        from sapwood.table.comparison import compare_rows  # as above
+
+        return compare_rows(self, X)

@@ -198,6 +198,10 @@ class SparseStorage:
         """These rows only."""
         return SparseStorage(self._by_row[rows], self.absent)
 
+    def every(self, step: int) -> sparse.csr_array:
+        """Every so manieth row, stored cells only."""
+        return self._by_row[::step]
+
     def arrange(self, order: Sequence[int]) -> SparseStorage:
         """These columns only, in this order."""
         return SparseStorage(self.matrix[:, list(order)], self.absent)

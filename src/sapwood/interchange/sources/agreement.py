@@ -14,6 +14,7 @@ from sapwood.estimators.tree_model import TreeModel
 from sapwood.grove import Grove
 from sapwood.interchange.boundary import MOST_ROWS, boundary_cells
 from sapwood.table.column import MISSING, UNSEEN, Column
+from sapwood.table.drift import quiet_about_drift
 from sapwood.table.schema import Schema
 from sapwood.table.storage import ColumnStorage
 from sapwood.table.table import Table
@@ -47,6 +48,7 @@ class Domain:
 EVERYTHING = Domain()
 
 
+@quiet_about_drift
 def check_agreement(
     model: TreeModel,
     theirs: Scores,
