@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from sapwood.cli.history import Curve, curves
-from sapwood.plot.picked import Picked, picked_tree
 from sapwood.show import export_text
+from sapwood.show.picked import Picked, picked_tree
 
 
 @dataclass(frozen=True)
