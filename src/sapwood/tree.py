@@ -7,11 +7,14 @@ split a category column: `threshold` is then NaN and the levels that go left are
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from sapwood.result import Part, Result
 
 LEAF = -1  # children_left and children_right of a leaf
 UNDEFINED = -2  # feature and threshold of a leaf
@@ -20,8 +23,8 @@ Ints = NDArray[np.int32]
 Floats = NDArray[np.float64]
 
 
-@dataclass(frozen=True, eq=False)
-class Tree:
+@dataclass(frozen=True, eq=False, repr=False)
+class Tree(Result):
     """Nodes as parallel arrays; `value` is (node, output, class share) or (node, output, 1)."""
 
     children_left: Ints
@@ -41,6 +44,10 @@ class Tree:
     def __post_init__(self) -> None:
         for array in self.arrays().values():
             array.setflags(write=False)
+
+    def _parts(self) -> Iterator[Part]:
+        sizes = f"{self.node_count} nodes, {self.n_leaves} leaves, depth {self.max_depth}"
+        yield f"Tree({sizes}, {self.n_features} columns, {self.n_outputs} outputs)"
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """All arrays by name."""

@@ -93,7 +93,7 @@ def test_without_impurity_there_is_no_gain(fitted):
 @pytest.mark.parametrize(
     ("name", "tree", "error", "words"),
     [
-        ("forest", None, InputTypeError, "RandomForestClassifier has many trees, but one is drawn. Use tree=0"),
+        ("forest", None, InputTypeError, "RandomForestClassifier has many trees, but one is wanted. Use tree=0"),
         ("forest", 3, ParameterError, "tree=3 is not allowed for this RandomForestClassifier: .* from 0 to 2"),
         ("forest", -1, ParameterError, "tree=-1"),
         ("forest", "x", ParameterError, "tree='x'"),

@@ -145,4 +145,4 @@ def _unescaped(text):
 
 
 def _one_line(name):
-    return name.replace("\n", "\\n").replace("\ud800", "\\ud800")
+    return name.replace("\n", "\\n").replace("\ud800", "\\ud800").replace("\u202e", "\\u202e")

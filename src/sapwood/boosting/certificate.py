@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from textwrap import wrap
 from typing import Any
 
 import numpy as np
@@ -20,15 +21,18 @@ from sapwood.boosting.boxes import Boxes, find_cells, subtree_ends
 from sapwood.boosting.ensemble import Ensemble
 from sapwood.boosting.witness import Breach, Witnesses
 from sapwood.errors import ParameterError
+from sapwood.one_line import one_line
+from sapwood.result import Part, Result, TextTable
 from sapwood.table.schema import Schema
 from sapwood.tree import Tree
 
 Sets = tuple[frozenset[int], ...]
+WIDTH = 110  # of the argument in print
 MOST_BREACHES = 50  # of which witnesses are sought
 
 
-@dataclass(frozen=True, eq=False)
-class CounterExample:
+@dataclass(frozen=True, eq=False, repr=False)
+class CounterExample(Result):
     """Rows that show that a constraint is broken.
 
     Attributes:
@@ -54,9 +58,21 @@ class CounterExample:
     in_model: bool
     tree_values: tuple[float, ...]
 
+    def _parts(self) -> Iterator[Part]:
+        """The rows, with what they get: their own columns first, since other columns are alike in all of them."""
+        yield f"Counter-example ({self.kind}) in tree {self.tree} of round {self.round}:"
+        names = [*self.columns, *(name for name in self.rows[0] if name not in self.columns)]
+        heads = ["score", "value of the tree", *map(one_line, names)]
+        numbers = zip(self.rows, self.scores, self.tree_values, strict=False)
+        yield TextTable(
+            heads,
+            [[f"{s:.6g}", f"{v:.6g}", *(one_line(row[name]) for name in names)] for row, s, v in numbers],
+            sides="r",
+        )
 
-@dataclass(frozen=True, eq=False)
-class Certificate:
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Certificate(Result):
     """What `certify` found; true if all constraints are kept.
 
     Attributes:
@@ -78,6 +94,14 @@ class Certificate:
     def __bool__(self) -> bool:
         """Whether all constraints are kept."""
         return self.ok
+
+    def _parts(self) -> Iterator[Part]:
+        """The verdict, the constraints, the argument, and rows that show what is wrong."""
+        yield f"Certificate: the constraints are {'kept' if self.ok else 'BROKEN'} ({self.n_trees} trees)"
+        yield from (f"  {constraint}" for constraint in self.checked)
+        yield from wrap(self.proof, WIDTH)
+        if self.counter_example is not None:
+            yield from self.counter_example._parts()
 
 
 def certify(ensemble: Ensemble, schema: Schema, signs: NDArray[np.int8] | None, together: Sets | None) -> Certificate:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -27,6 +27,8 @@ from sapwood.errors import InputError
 from sapwood.interrupts import Interrupts
 from sapwood.losses.loss import Loss
 from sapwood.metrics.metric import Metric
+from sapwood.progress_bar import describe
+from sapwood.result import Part, Result
 from sapwood.threads import run_all
 
 Floats = NDArray[np.float64]
@@ -35,8 +37,8 @@ Coded = tuple[Binned | RankedTable, Recode | None]
 TRAIN, TEST = "train", "test"
 
 
-@dataclass(frozen=True, eq=False)
-class FoldCurve:
+@dataclass(frozen=True, eq=False, repr=False)
+class FoldCurve(Result):
     """A metric after every round in every fold: `values[fold, round]`."""
 
     values: Floats
@@ -45,6 +47,11 @@ class FoldCurve:
     def n_rounds(self) -> int:
         """Rounds done."""
         return int(self.values.shape[1])
+
+    def _parts(self) -> Iterator[Part]:
+        mean, error = self.mean, self.standard_error
+        ends = " to ".join(f"{mean[k]:.6g} ± {error[k]:.2g}" for k in (0, -1))
+        yield f"FoldCurve({len(self.values)} folds, {self.n_rounds} rounds, mean {ends})"
 
     @property
     def mean(self) -> Floats:
@@ -128,8 +135,8 @@ def _watch(name: str, rounds: Rounds, weight: Floats | None, rows: Numbers, grou
     return Watched(name, rounds.y[rows], own, lambda: rounds.score[:, rows], groups)
 
 
-@dataclass(frozen=True, eq=False)
-class FoldsProgress:
+@dataclass(frozen=True, eq=False, repr=False)
+class FoldsProgress(Result):
     """What a callback is told after each round of all folds; `history` holds means over the folds."""
 
     round: int
@@ -138,6 +145,9 @@ class FoldsProgress:
     best_round: int | None
     seconds: float
     folds: Sequence[Fold] = field(repr=False)
+
+    def _parts(self) -> Iterator[Part]:
+        yield f"FoldsProgress({describe(self)})"
 
 
 @dataclass(frozen=True, eq=False)

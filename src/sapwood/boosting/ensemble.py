@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from sapwood.cached_property import cached_property
 from sapwood.grove import Grove, Member
 from sapwood.predictor import BLOCK_ROWS, Predictor, Scorer
+from sapwood.result import Part, Result
 from sapwood.table.table import Table
 from sapwood.threads import blocks, run_all
 from sapwood.tree import Tree
@@ -19,8 +20,8 @@ from sapwood.tree import Tree
 Floats = NDArray[np.float64]
 
 
-@dataclass(frozen=True, eq=False)
-class Ensemble:
+@dataclass(frozen=True, eq=False, repr=False)
+class Ensemble(Result):
     """`rounds[t][k]` is the tree of round t for score k; `base` are the scores before the first round."""
 
     base: Floats
@@ -30,6 +31,10 @@ class Ensemble:
     def __getstate__(self) -> dict[str, object]:
         """Packed trees are made again when they are needed."""
         return {"base": self.base, "rounds": self.rounds, "_predictors": {}}
+
+    def _parts(self) -> Iterator[Part]:
+        leaves = sum(tree.n_leaves for trees in self.rounds for tree in trees)
+        yield f"Ensemble({self.n_rounds} rounds, {self.n_scores} trees in a round, {leaves} leaves)"
 
     @property
     def n_rounds(self) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from sapwood.boosting.ensemble import Ensemble
@@ -12,6 +12,8 @@ from sapwood.boosting.history import Curves, History
 from sapwood.boosting.rate import Rate
 from sapwood.boosting.rounds import Rounds
 from sapwood.interrupts import Interrupts
+from sapwood.progress_bar import describe
+from sapwood.result import Part, Result
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,8 +26,8 @@ class Outcome:
     stopped_reason: str
 
 
-@dataclass(frozen=True, eq=False)
-class Progress:
+@dataclass(frozen=True, eq=False, repr=False)
+class Progress(Result):
     """What a callback is told after each round."""
 
     round: int  # rounds done, those of the model it continues included
@@ -35,6 +37,9 @@ class Progress:
     seconds: float
     rounds: Rounds = field(repr=False)
     log: History = field(repr=False)
+
+    def _parts(self) -> Iterator[Part]:
+        yield f"Progress({describe(self)})"
 
     @property
     def ensemble(self) -> Ensemble:

@@ -12,8 +12,8 @@ import numpy as np
 
 from sapwood.cached_property import cached_property
 from sapwood.cli.history import Curve, curves
-from sapwood.plot.picked import Picked, picked_tree
 from sapwood.show import export_text
+from sapwood.show.picked import Picked, picked_tree
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Self
 from sklearn.base import BaseEstimator
 
 from sapwood.errors import NotFittedError, ParameterTypeError
+from sapwood.estimators.fitted_facts import facts_html
 from sapwood.parameters import Rule, check_names, check_parameters
 
 
@@ -47,6 +48,17 @@ class RuledEstimator(BaseEstimator):
                     f"Set {outer} itself."
                 )
         return super().set_params(**parameters)  # type: ignore[no-any-return]
+
+    @property
+    def _repr_html_(self) -> Callable[[], str]:
+        """Scikit-learn's box, and what was fitted below it; not there if scikit-learn is set to show text."""
+        box = super()._repr_html_
+        return lambda: f"{box()}{facts_html(self)}"
+
+    def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
+        """The same for notebooks, which ask for all forms at once."""
+        forms: dict[str, str] = super()._repr_mimebundle_(**options)
+        return forms | {"text/html": forms["text/html"] + facts_html(self)} if "text/html" in forms else forms
 
     def _check_parameters(self) -> None:
         check_parameters(type(self).__name__, self.rules, self.get_params(deep=False))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -28,6 +28,7 @@ from sapwood.estimators.splits import check_classes, check_groups, inner_split, 
 from sapwood.parameters import Flag, Interval, Nothing, OneOf, check_parameters
 from sapwood.plot.boosting_cv import plot_boosting_cv
 from sapwood.progress_bar import ProgressBar
+from sapwood.result import Part, Result
 from sapwood.seed import seed_from
 from sapwood.threads import JOBS, resolve_jobs
 
@@ -45,7 +46,7 @@ _RULES: dict[str, tuple[Any, ...]] = {
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class BoostingCV:
+class BoostingCV(Result):
     """The result of `cross_validate_boosting`. Rounds are counted from 0, so `best_round + 1` trees are the best.
 
     Attributes:
@@ -84,13 +85,14 @@ class BoostingCV:
     stopped_reason: str
     curves: dict[str, dict[str, FoldCurve]]
 
-    def __repr__(self) -> str:
-        """The choice in one line."""
+    def _parts(self) -> Iterator[Part]:
+        """The choice in one line, and why training ended."""
         n_folds, n_rounds = self.test_curve.values.shape
-        return (
+        yield (
             f"BoostingCV({self.metric} {self.best_mean:.6g} ± {self.best_standard_error:.2g} after "
             f"{self.best_n_rounds} of {n_rounds} rounds in {n_folds} folds, rule={self.rule!r})"
         )
+        yield f"  {self.stopped_reason}"
 
     @property
     def best_n_rounds(self) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import Any
@@ -14,6 +14,7 @@ from sapwood.errors import ParameterError
 from sapwood.estimators.forest import ForestEstimator
 from sapwood.forest.out_of_bag import first_flat
 from sapwood.parameters import check_parameters
+from sapwood.result import Part, Result, TextTable
 
 LEAF_SIZES = (1, 2, 5, 10)
 
@@ -28,22 +29,29 @@ class Trial:
     error: float
 
 
-@dataclass(frozen=True, eq=False)
-class OobChoice:
+@dataclass(frozen=True, eq=False, repr=False)
+class OobChoice(Result):
     """What was tried, and the forest with the least error, fitted to all rows."""
 
     best: Trial
     trials: tuple[Trial, ...]
     forest: Any
 
-    def __str__(self) -> str:
+    def _parts(self) -> Iterator[Part]:
         """A table, the best first."""
-        lines = ["max_features  min_samples_leaf  trees  OOB error"]
-        for trial in sorted(self.trials, key=lambda one: one.error):
-            mark = "  <- chosen" if trial is self.best else ""
-            size, leaf = str(trial.max_features), trial.min_samples_leaf
-            lines.append(f"{size:>12}  {leaf:>16}  {trial.n_trees:>5}  {trial.error:9.6g}{mark}")
-        return "\n".join(lines)
+        trials = sorted(self.trials, key=lambda one: one.error)
+        heads = ("max_features", "min_samples_leaf", "trees", "OOB error", "")
+        yield TextTable(heads, [self._cells(trial) for trial in trials], sides="rrrrl")
+
+    def _cells(self, trial: Trial) -> tuple[str, ...]:
+        mark = "<- chosen" if trial is self.best else ""
+        return (
+            str(trial.max_features),
+            str(trial.min_samples_leaf),
+            str(trial.n_trees),
+            f"{trial.error:.6g}",
+            mark,
+        )
 
 
 def tune_by_oob(

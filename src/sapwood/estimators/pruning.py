@@ -8,6 +8,7 @@ standard error for each alpha.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -20,9 +21,12 @@ from sklearn.utils import _safe_indexing
 
 from sapwood.errors import InputError, ParameterError, ParameterTypeError
 from sapwood.estimators.tree import DecisionTree, DecisionTreeClassifier
+from sapwood.explain.frame import make_frame
 from sapwood.growth.prune import PruningPath, ancestors_at, collapse, pruning_path
 from sapwood.parameters import Interval, OneOf, check_parameters
 from sapwood.plot.pruning import plot_pruning
+from sapwood.result import Part, Result, TextTable
+from sapwood.show.number import plain_number
 from sapwood.table.weight import check_weight
 from sapwood.threads import JOBS, resolve_jobs, run_all
 from sapwood.tree import Tree
@@ -30,9 +34,11 @@ from sapwood.tree import Tree
 Floats = NDArray[np.float64]
 Rule = Literal["min", "1se"]
 
+SHOWN_ALPHAS = 15  # in print
 
-@dataclass(frozen=True, eq=False)
-class PruningChoice:
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PruningChoice(Result):
     """The pruned tree and how it was chosen: cross-validated error (mean, standard error) at every alpha."""
 
     estimator: DecisionTree
@@ -49,6 +55,30 @@ class PruningChoice:
     def alpha(self) -> float:
         """The chosen alpha."""
         return float(self.alphas[self.chosen])
+
+    def to_frame(self) -> Any:
+        """A data frame with one line for each alpha: leaves, mean error and its standard error."""
+        columns = {"alpha": self.alphas, "leaves": self.n_leaves, "mean": self.mean}
+        return make_frame(columns | {"standard_error": self.standard_error})
+
+    def _parts(self) -> Iterator[Part]:
+        """The choice, and a table of alphas, the whole tree first; of many, some that are spread evenly."""
+        leaves = int(self.n_leaves[self.chosen])
+        size = f"{leaves} leaves" if leaves != 1 else "1 leaf"
+        error = f"{self.score_name} {self._error(self.chosen)}"
+        yield f"Pruned at alpha = {self.alpha:.6g} to {size} by rule {self.rule!r}: {error}"
+        spread = np.linspace(0, len(self.alphas) - 1, SHOWN_ALPHAS).round().astype(int)
+        shown = sorted({*spread.tolist(), self.best, self.chosen})
+        rest = len(self.alphas) - len(shown)
+        rows = [(f"{self.alphas[k]:.6g}", str(self.n_leaves[k]), self._error(k), self._mark(k)) for k in shown]
+        yield TextTable(("alpha", "leaves", self.score_name, ""), rows, f"{rest} more" if rest else "", "rrrl")
+
+    def _error(self, k: int) -> str:
+        error = plain_number(float(f"{self.standard_error[k]:.2g}"), 6)
+        return f"{self.mean[k]:.6g} ± {error}"
+
+    def _mark(self, k: int) -> str:
+        return "<- chosen" if k == self.chosen else "<- least error" if k == self.best else ""
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the error against alpha, with the choice marked; returns the Axes."""

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sapwood.result import Part, Result
 from sapwood.show.names import one_line
 from sapwood.show.value import levels_text, value_text
 from sapwood.table.schema import ColumnSchema, Schema
@@ -18,8 +19,8 @@ Ints = NDArray[np.intp]
 Pair = tuple[ColumnSchema | None, ColumnSchema | None]
 
 
-@dataclass(frozen=True)
-class ColumnChange:
+@dataclass(frozen=True, repr=False)
+class ColumnChange(Result):
     """One thing that is different about a column.
 
     | what | before and after |
@@ -37,8 +38,8 @@ class ColumnChange:
     after: Any
     words: str
 
-    def __str__(self) -> str:
-        return self.words
+    def _parts(self) -> Iterator[Part]:
+        yield self.words
 
 
 @dataclass(frozen=True, eq=False)

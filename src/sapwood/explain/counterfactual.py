@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -23,6 +24,7 @@ from sapwood.explain.model import column_numbers, plain
 from sapwood.explain.native import to_native
 from sapwood.explain.slots import Slots, scales_of, slots_of
 from sapwood.parameters import Interval, Nothing, check_parameters
+from sapwood.result import Part, Result
 from sapwood.show.fitted import require_model
 from sapwood.show.names import one_line
 from sapwood.show.number import plain_number
@@ -48,8 +50,8 @@ _RULES = {
 }
 
 
-@dataclass(frozen=True)
-class Change:
+@dataclass(frozen=True, repr=False)
+class Change(Result):
     """One column that changes, its values before and after, and what that costs.
 
     In `words` numbers are rounded, but never across a threshold of the model: as printed, they lead to the prediction.
@@ -61,12 +63,12 @@ class Change:
     cost: float
     words: str
 
-    def __str__(self) -> str:
-        return self.words
+    def _parts(self) -> Iterator[Part]:
+        yield self.words
 
 
 @dataclass(frozen=True, repr=False)
-class Counterfactual:
+class Counterfactual(Result):
     """The smallest change found; `is_proven` tells whether none is smaller. `others` change other sets of columns."""
 
     changes: tuple[Change, ...]
@@ -78,18 +80,19 @@ class Counterfactual:
     others: tuple[Counterfactual, ...] = ()
     is_other: bool = False  # one of `others`, to which smaller changes may have come before
 
-    def __str__(self) -> str:
+    def _parts(self) -> Iterator[Part]:
         """What has to change, and what is predicted then."""
-        return "\n\n".join(one._told() for one in (self, *self.others))
+        yield from self._told()
+        for other in self.others:
+            yield ""
+            yield from other._told()
 
-    __repr__ = __str__
-
-    def _told(self) -> str:
+    def _told(self) -> Iterator[str]:
         nothing = "no smaller change of other columns" if self.is_other else "no smaller change"
         sure = f"{nothing} does it" if self.is_proven else "a smaller change may do it too"
-        parts = [f"Prediction: {_answer(self.before)} → {_answer(self.after)}, if"]
-        parts += [f"  {change}" for change in self.changes]
-        return "\n".join([*parts, f"Distance {plain_number(self.distance, 3)}; {sure}."])
+        yield f"Prediction: {_answer(self.before)} → {_answer(self.after)}, if"
+        yield from (f"  {change}" for change in self.changes)
+        yield f"Distance {plain_number(self.distance, 3)}; {sure}."
 
 
 @quiet_about_drift

@@ -15,6 +15,7 @@ from sapwood.explain.numbering import member_number
 from sapwood.grove import Grove, Member
 from sapwood.parameters import Interval, check_parameters
 from sapwood.predictor import Descent
+from sapwood.result import Part, Result
 from sapwood.show.fitted import OneTree, classes_by_output, require_model
 from sapwood.show.names import one_line
 from sapwood.show.number import percent, plain_number
@@ -29,8 +30,8 @@ _RULES = {"most": (Interval(int, low=1),)}
 _SHOWN_CLASSES = 5
 
 
-@dataclass(frozen=True)
-class TreePath:
+@dataclass(frozen=True, repr=False)
+class TreePath(Result):
     """The way of the row through one tree, and what its leaf says of the prediction compared with the tree's average.
 
     `says` and `expected` are about the predicted class or number; of boosting, what the tree adds to the score that
@@ -49,9 +50,14 @@ class TreePath:
         """What the row gains in this tree over an average row of training."""
         return self.says - self.expected
 
+    def _parts(self) -> Iterator[Part]:
+        about = "" if self.about is None else f" about {self.about}"
+        yield f"Tree {self.tree} says {plain_number(self.says, 3)}{about}, {plain_number(self.expected, 3)} on average:"
+        yield from (f"  {step.words}" for step in self.steps)
+
 
 @dataclass(frozen=True, repr=False)
-class DecisionPath:
+class DecisionPath(Result):
     """A prediction and the ways that lead to it; as a string, all of it in words."""
 
     prediction: Any
@@ -60,10 +66,8 @@ class DecisionPath:
     paths: tuple[TreePath, ...]
     lines: tuple[str, ...]
 
-    def __str__(self) -> str:
-        return "\n".join(self.lines)
-
-    __repr__ = __str__
+    def _parts(self) -> Iterator[Part]:
+        yield from self.lines
 
 
 @quiet_about_drift

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +18,7 @@ from sapwood.explain.scoring import Scoring
 from sapwood.explain.shap import shap_values
 from sapwood.explain.structure import structure
 from sapwood.parameters import Interval, Nothing, OneOf, RandomState, check_parameters
+from sapwood.result import Part, Result, TextTable
 from sapwood.seed import seed_from
 from sapwood.show.fitted import require_model
 from sapwood.show.names import one_line
@@ -38,8 +39,8 @@ _RULES = {
 }
 
 
-@dataclass(frozen=True, eq=False)
-class Importance:
+@dataclass(frozen=True, eq=False, repr=False)
+class Importance(Result):
     """A table of columns (or groups of them) by measures, the most important column first.
 
     | measure | meaning |
@@ -68,13 +69,10 @@ class Importance:
         """A data frame with one line for each column, and its name under "feature"."""
         return make_frame({"feature": list(self.names), **self.measures})
 
-    def __str__(self) -> str:
-        """An aligned table."""
-        columns = [["feature", *map(one_line, self.names)]]
-        columns += [[name, *map(_number, values)] for name, values in self.measures.items()]
-        widths = [max(map(len, column)) for column in columns]
-        lines = zip(*columns, strict=True)
-        return "\n".join("  ".join([line[0].ljust(widths[0]), *_right(line[1:], widths[1:])]) for line in lines)
+    def _parts(self) -> Iterator[Part]:
+        numbers = [list(map(_number, values)) for values in self.measures.values()]
+        rows = list(zip(map(one_line, self.names), *numbers, strict=True))
+        yield TextTable(("feature", *self.measures), rows)
 
 
 @quiet_about_drift
@@ -181,7 +179,3 @@ def _descending(value: float) -> float:
 
 def _number(value: float) -> str:
     return f"{int(value)}" if float(value).is_integer() else f"{value:.4g}"
-
-
-def _right(cells: Sequence[str], widths: Sequence[int]) -> list[str]:
-    return [cell.rjust(width) for cell, width in zip(cells, widths, strict=True)]

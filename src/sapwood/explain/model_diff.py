@@ -15,6 +15,7 @@ from sapwood.explain.shap_moves import ShapMoves
 from sapwood.explain.split_changes import SplitChange
 from sapwood.explain.tree_pairs import AFTER, BEFORE, SAME, STRUCTURE, VALUES, ScoreParts, TreePairs
 from sapwood.parameters import OneOf, check_parameters
+from sapwood.result import Part, Result
 from sapwood.show.names import one_line
 from sapwood.show.number import number_text, percent, plain_number
 
@@ -26,7 +27,7 @@ PARTS = ("rows", "features", "trees", "splits", "columns", "parameters")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ModelDiff:
+class ModelDiff(Result):
     """What changed from one model to another; print it for a page of text.
 
     | part | meaning |
@@ -82,19 +83,21 @@ class ModelDiff:
         check_parameters("to_frame", {"part": (OneOf(*PARTS),)}, {"part": part})
         return make_frame(getattr(self, f"_{part}_frame")())
 
-    def __str__(self) -> str:
+    def _parts(self) -> Iterator[Part]:
         """A page: columns, parameters, predictions, trees, and columns that explain the moves."""
         before, after = self.model_names
         names = after if before == after else f"{before} → {after}"
-        title = f"Model diff: {names}, {_counted(self.moves.n_rows, 'row')}"
+        yield f"Model diff: {names}, {_counted(self.moves.n_rows, 'row')}"
         if self.is_same:
             trees = "" if self.trees is None else ", trees"
-            return f"{title}\nNo difference: columns, parameters{trees} and predictions are the same."
-        parts = [self._columns_text(), self._parameters_text(), self._moves_text(), self._trees_text()]
-        lines = [line for part in [*parts, self._features_text()] for line in part]
-        return "\n".join([title, *lines, *(f"Note: {note}" for note in self.notes)])
-
-    __repr__ = __str__
+            yield f"No difference: columns, parameters{trees} and predictions are the same."
+            return
+        yield from self._columns_text()
+        yield from self._parameters_text()
+        yield from self._moves_text()
+        yield from self._trees_text()
+        yield from self._features_text()
+        yield from (f"Note: {note}" for note in self.notes)
 
     def _columns_text(self) -> Iterator[str]:
         yield from _listed("Columns", self.columns, SHOWN["columns"])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +14,7 @@ from sapwood.cached_property import cached_property
 from sapwood.explain.answers import Answers
 from sapwood.explain.model import plain
 from sapwood.explain.rows import Rows
+from sapwood.result import Part, Result
 from sapwood.show.names import one_line
 from sapwood.show.number import number_text, plain_number
 from sapwood.show.value import level_text
@@ -24,8 +25,8 @@ Mask = NDArray[np.bool_]
 QUANTILES = (0.5, 0.9, 0.99)
 
 
-@dataclass(frozen=True)
-class RowMove:
+@dataclass(frozen=True, repr=False)
+class RowMove(Result):
     """One row: what was predicted for it, what is predicted now, and the largest change of a number or probability.
 
     `about` is the output or class that the change is about.
@@ -38,14 +39,14 @@ class RowMove:
     about: Any
     has_moved: bool
 
-    def __str__(self) -> str:
+    def _parts(self) -> Iterator[Part]:
         gap = abs(self.move) if self.move else math.inf
         old, new = (_said(answer, gap) for answer in (self.before, self.after))
-        return f"row {self.row}: {old} → {new}" if old != new else f"row {self.row}: {old}"
+        yield f"row {self.row}: {old} → {new}" if old != new else f"row {self.row}: {old}"
 
 
-@dataclass(frozen=True, eq=False)
-class Moves:
+@dataclass(frozen=True, eq=False, repr=False)
+class Moves(Result):
     """Predictions of both models, and the numbers behind them (rows, outputs): probabilities, or the predictions.
 
     Of two classes there is only the probability of the second one. The size of a row's move is the largest change of
@@ -125,6 +126,12 @@ class Moves:
         at = np.quantile(self.size, QUANTILES, method="inverted_cdf")
         sizes = {"mean": self.size.mean(), **{f"q{100 * q:g}": s for q, s in zip(QUANTILES, at, strict=True)}}
         return {name: float(one) for name, one in {**shares, **sizes, "largest": self.size.max()}.items()}
+
+    def _parts(self) -> Iterator[Part]:
+        """The rows that move, the largest move first."""
+        moved = self.order[self.has_moved[self.order]]
+        yield f"Moves: {len(moved)} of {self.n_rows} rows"
+        yield from (f"  {self.words_of(int(i))}" for i in moved)
 
     def words_of(self, i: int) -> str:
         """Row i in words, with what changed most."""

@@ -2,27 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from sapwood.explain.model import plain
+from sapwood.result import Part, Result
 from sapwood.show.names import one_line
 
 LONGEST = 60  # characters of a value in print
 
 
-@dataclass(frozen=True)
-class ParameterChange:
+@dataclass(frozen=True, repr=False)
+class ParameterChange(Result):
     """A parameter with another value; "model" stands for the class of the model."""
 
     name: str
     before: Any
     after: Any
 
-    def __str__(self) -> str:
-        return f"{self.name}: {self.words_before} → {self.words_after}"
+    def _parts(self) -> Iterator[Part]:
+        yield f"{self.name}: {self.words_before} → {self.words_after}"
 
     @property
     def words_before(self) -> str:

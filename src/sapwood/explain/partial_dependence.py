@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from itertools import product
@@ -19,6 +19,7 @@ from sapwood.explain.marginal import marginal_scores
 from sapwood.explain.model import column_number, is_sum
 from sapwood.explain.rows import Rows
 from sapwood.parameters import Flag, Interval, OneOf, check_parameters
+from sapwood.result import Part, Result, TextTable
 from sapwood.show.fitted import require_model
 from sapwood.show.names import one_line
 from sapwood.show.number import number_text, plain_number
@@ -40,8 +41,8 @@ _RULES = {
 }
 
 
-@dataclass(frozen=True, eq=False)
-class PartialDependence:
+@dataclass(frozen=True, eq=False, repr=False)
+class PartialDependence(Result):
     """What the model says over a grid of one or two columns.
 
     `grid` holds the values of each column as the user knows them (numbers, level names, dates, truth values), and
@@ -73,19 +74,16 @@ class PartialDependence:
         columns[self._head("average")] = self.average[(where[0], *at)]
         return make_frame(columns)
 
-    def __str__(self) -> str:
+    def _parts(self) -> Iterator[Part]:
         """What it is about, and averages at a few points of the grid."""
         of, on = (", ".join(map(one_line, names)) for names in (self.output_names, self.feature_names))
         about = self.output if self.output_names == (self.output,) else f"{self.output} of {of}"
         rows = "" if self.individual is None else f", with curves of {self.individual.shape[1]} rows"
         centred = ", centred" if self.centred else ""
-        title = f"Partial dependence on {on}: {about} by method {self.method}{centred}{rows}"
-        n_points = self.average[0].size
-        lines = self._lines(SHOWN_POINTS[len(self.grid) - 1])
-        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-        table = ["  " + "  ".join(map(str.rjust, line, widths)) for line in lines]
-        rest = n_points - (len(lines) - 1)
-        return "\n".join([title, *table, *([f"  … {rest} more points"] if rest else [])])
+        yield f"Partial dependence on {on}: {about} by method {self.method}{centred}{rows}"
+        heads, *points = self._lines(SHOWN_POINTS[len(self.grid) - 1])
+        rest = self.average[0].size - len(points)
+        yield TextTable(heads, points, rest=f"{rest} more points" if rest else "", sides="r", indent=2)
 
     def _lines(self, most: int) -> list[list[str]]:
         """Cells of a table: heads, then points that are spread evenly over each axis, with their averages."""

@@ -13,6 +13,7 @@ from sapwood.explain.model import classes_of_tree, plain, score_title, scores_pe
 from sapwood.explain.numbering import member_number
 from sapwood.grove import Member
 from sapwood.parameters import Interval, Nothing, check_parameters
+from sapwood.result import Part, Result
 from sapwood.show.fitted import require_model
 from sapwood.show.names import feature_names_for
 from sapwood.show.number import percent, plain_number
@@ -25,8 +26,8 @@ _RULES = {
 }
 
 
-@dataclass(frozen=True)
-class Rule:
+@dataclass(frozen=True, repr=False)
+class Rule(Result):
     """A leaf: what holds for its rows, how many of the training rows it has, and what it says.
 
     `prediction` is a class or number (a tuple if there are several outputs) and `shares` are those of the classes, one
@@ -61,13 +62,13 @@ class Rule:
         sign = "+" if answers[0] >= 0 else ""
         return f"{sign}{plain_number(answers[0], 3)} to the {self.about}"
 
-    def __str__(self) -> str:
+    def _parts(self) -> Iterator[Part]:
         rows = f"{self.n_rows} row{'s' if self.n_rows != 1 else ''}, {percent(self.share)}"
-        return f"IF {self.condition} THEN {self.says}  [{rows}]"
+        yield f"IF {self.condition} THEN {self.says}  [{rows}]"
 
 
-@dataclass(frozen=True)
-class Rules(Sequence[Rule]):
+@dataclass(frozen=True, repr=False)
+class Rules(Result, Sequence[Rule]):
     """Rules of one or more trees, leaves from left to right, or those of most rows first."""
 
     rules: tuple[Rule, ...]
@@ -82,10 +83,10 @@ class Rules(Sequence[Rule]):
     def __iter__(self) -> Iterator[Rule]:
         return iter(self.rules)
 
-    def __str__(self) -> str:
+    def _parts(self) -> Iterator[Part]:
         """One line for each rule, with the number of its tree if there are several."""
         several = len({rule.tree for rule in self.rules}) > 1
-        return "\n".join(f"tree {rule.tree}: {rule}" if several else str(rule) for rule in self.rules)
+        yield from (f"tree {rule.tree}: {rule}" if several else str(rule) for rule in self.rules)
 
     def to_frame(self) -> Any:
         """Rules as a data frame, ready for a file."""

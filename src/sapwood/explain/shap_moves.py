@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +14,8 @@ from sapwood.explain.column_pairs import ColumnPairs
 from sapwood.explain.rows import Rows
 from sapwood.explain.shap import shap_values
 from sapwood.explain.shap_result import ShapValues
+from sapwood.one_line import one_line
+from sapwood.result import Part, Result, TextTable
 from sapwood.table.storage import MatrixStorage
 from sapwood.table.table import Table
 
@@ -30,8 +32,8 @@ class FeatureMove:
     mean: float
 
 
-@dataclass(frozen=True, eq=False)
-class ShapMoves:
+@dataclass(frozen=True, eq=False, repr=False)
+class ShapMoves(Result):
     """Shapley values of after less those of before, (rows, features, outputs).
 
     Those of a row and its difference of base values add up to the move of its score. A column that only one of the
@@ -63,6 +65,10 @@ class ShapMoves:
     def mean_abs(self) -> Floats:
         """Mean size of the differences, (features, outputs)."""
         return np.asarray(np.abs(self.values).mean(axis=0))
+
+    def _parts(self) -> Iterator[Part]:
+        yield f"Differences of Shapley values: {len(self.rows)} rows, {len(self.feature_names)} features"
+        yield TextTable(("feature", "mean size"), [(one_line(name), f"{size:.4g}") for name, size in self.sizes])
 
     @cached_property
     def features(self) -> tuple[FeatureMove, ...]:

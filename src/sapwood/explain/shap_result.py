@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numbers
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 
 from sapwood.errors import MissingExtraError, ParameterError
 from sapwood.explain.display import seconds_and_words
+from sapwood.result import Part, Result, TextTable
 from sapwood.show.names import one_line
 from sapwood.show.number import number_text
 
@@ -18,8 +20,8 @@ Floats = NDArray[np.float64]
 SHOWN_FEATURES = 10
 
 
-@dataclass(frozen=True, eq=False)
-class _Shap:
+@dataclass(frozen=True, eq=False, repr=False)
+class _Shap(Result):
     """What values of features and of pairs share; with several outputs, they are the last axis of the numbers."""
 
     values: Floats
@@ -70,7 +72,7 @@ class _Shap:
         return f"{what}: {rows} rows, {features} features, output {outputs}"
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ShapValues(_Shap):
     """Shapley values (rows, features), or (rows, features, outputs): a row's sum and its base value are its score."""
 
@@ -93,19 +95,17 @@ class ShapValues(_Shap):
             output_names=names,
         )
 
-    def __str__(self) -> str:
+    def _parts(self) -> Iterator[Part]:
         """Features by the mean size of their values, the largest first; sizes of outputs are added up."""
         size = self.mean_abs().reshape(len(self.feature_names), -1).sum(axis=1)
         order = np.argsort(-size, kind="stable")
-        shown = [(one_line(self.feature_names[j]), number_text(float(size[j]), 4)) for j in order[:SHOWN_FEATURES]]
-        width = max(len(name) for name, _ in shown)
-        lines = [f"  {name:<{width}}  {text}" for name, text in shown]
-        rest = len(order) - len(shown)
-        more = [f"  … {rest} more"] if rest else []
-        return "\n".join([self._title("Shapley values"), "  mean size:", *lines, *more])
+        rows = [(one_line(self.feature_names[j]), number_text(float(size[j]), 4)) for j in order[:SHOWN_FEATURES]]
+        yield self._title("Shapley values")
+        yield "  mean size:"
+        yield _indented(rows, len(order))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ShapInteractions(_Shap):
     """Shapley interaction values (rows, features, features), with several outputs a fourth axis.
 
@@ -118,15 +118,20 @@ class ShapInteractions(_Shap):
         values = self.values.sum(axis=2)
         return ShapValues(values, self.base_values, self.data, self.feature_names, self.output_names, self.opposite)
 
-    def __str__(self) -> str:
+    def _parts(self) -> Iterator[Part]:
         """Pairs by the mean size of their values, both entries together, the largest first."""
         n = len(self.feature_names)
         size = self.mean_abs().reshape(n, n, -1).sum(axis=2)
         first, second = np.triu_indices(n, 1)
-        order = np.argsort(-size[first, second], kind="stable")[:SHOWN_FEATURES]
-        pairs = [(first[k], second[k]) for k in order]
+        order = np.argsort(-size[first, second], kind="stable")
+        pairs = [(first[k], second[k]) for k in order[:SHOWN_FEATURES]]
         names = [f"{one_line(self.feature_names[i])} × {one_line(self.feature_names[j])}" for i, j in pairs]
-        width = max(map(len, names), default=0)
         texts = [number_text(2.0 * float(size[pair]), 4) for pair in pairs]
-        lines = [f"  {name:<{width}}  {text}" for name, text in zip(names, texts, strict=True)]
-        return "\n".join([self._title("Shapley interaction values"), "  mean size of pairs:", *lines])
+        yield self._title("Shapley interaction values")
+        yield "  mean size of pairs:"
+        yield _indented(list(zip(names, texts, strict=True)), len(order))
+
+
+def _indented(rows: list[tuple[str, str]], n_all: int) -> TextTable:
+    rest = n_all - len(rows)
+    return TextTable((), rows, rest=f"{rest} more" if rest else "", sides="l", indent=2)

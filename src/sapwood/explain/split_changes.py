@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,6 +15,7 @@ from sapwood.explain.column_pairs import ColumnPairs, Pair
 from sapwood.explain.model import plain
 from sapwood.explain.native import to_native
 from sapwood.grove import Grove
+from sapwood.result import Part, Result
 from sapwood.show.names import one_line
 from sapwood.show.value import levels_text, threshold_text
 from sapwood.table.levels import sort_levels
@@ -28,8 +29,8 @@ SHOWN = 3
 """Splits that are listed in words."""
 
 
-@dataclass(frozen=True, eq=False)
-class SplitChange:
+@dataclass(frozen=True, eq=False, repr=False)
+class SplitChange(Result):
     """How two models split a column: number of splits, and the splits that only one of them has.
 
     A split is a number, a date, a duration, or a tuple of the levels that go left. Those in `turned` are in both
@@ -44,8 +45,8 @@ class SplitChange:
     turned: tuple[Any, ...]
     words: str
 
-    def __str__(self) -> str:
-        return self.words
+    def _parts(self) -> Iterator[Part]:
+        yield self.words
 
     @property
     def is_change(self) -> bool:

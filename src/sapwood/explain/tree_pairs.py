@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +16,7 @@ from sapwood.explain.rows import Rows
 from sapwood.explain.tree_twins import Questions, Twins, find_twins
 from sapwood.grove import Grove, Member
 from sapwood.predictor import Descent, find
+from sapwood.result import Part, Result, TextTable
 from sapwood.table.table import Table
 
 Floats = NDArray[np.float64]
@@ -46,8 +47,8 @@ class TreeChange:
     largest_step: float = 0.0
 
 
-@dataclass(frozen=True, eq=False)
-class ScoreParts:
+@dataclass(frozen=True, eq=False, repr=False)
+class ScoreParts(Result):
     """Why the scores of rows move, (rows, outputs) each; the sum of the parts is the move.
 
     | part | moves because of |
@@ -66,18 +67,28 @@ class ScoreParts:
         """Mean size of each part over the rows; sizes of outputs are added up."""
         return {name: float(np.abs(own).sum(axis=1).mean()) for name, own in self.by_name().items()}
 
+    def _parts(self) -> Iterator[Part]:
+        yield f"Moves of the scores of {len(self.start)} rows, {len(self.output_names)} outputs"
+        yield TextTable(("part", "mean size"), [(name, f"{size:.4g}") for name, size in self.mean_abs().items()])
+
     def by_name(self) -> dict[str, Floats]:
         """The parts by name."""
         return {"start": self.start, "values": self.values, "structure": self.structure}
 
 
-@dataclass(frozen=True, eq=False)
-class TreePairs:
+@dataclass(frozen=True, eq=False, repr=False)
+class TreePairs(Result):
     """What became of each tree; which rows are in the same leaves of all trees that both models have; and the parts."""
 
     trees: tuple[TreeChange, ...]
     same_leaves: Mask
     parts: ScoreParts | None
+
+    def _parts(self) -> Iterator[Part]:
+        """How many trees there are of each status, and all trees."""
+        yield f"Trees: {', '.join(f'{n} {status}' for status, n in self.counts.items() if n)}"
+        heads = ("tree", "status", "leaves before", "leaves after", "leaves kept", "leaves same", "largest step")
+        yield TextTable(heads, [_cells(tree) for tree in self.trees], sides="rlr")
 
     @cached_property
     def n_first_same(self) -> int:
@@ -89,6 +100,11 @@ class TreePairs:
         """Number of trees by status."""
         found = Counter(tree.status for tree in self.trees)
         return {status: found[status] for status in (SAME, VALUES, STRUCTURE, BEFORE, AFTER)}
+
+
+def _cells(change: TreeChange) -> list[str]:
+    numbers = (change.leaves_before, change.leaves_after, change.leaves_kept, change.leaves_same)
+    return [str(change.tree), change.status, *map(str, numbers), f"{change.largest_step:.4g}"]
 
 
 def pair_trees(

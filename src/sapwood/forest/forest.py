@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from sapwood.grove import Grove, Member
 from sapwood.packed_tree import PackedTree
 from sapwood.predictor import Descent, Scorer, find
+from sapwood.result import Part, Result
 from sapwood.table.table import Table
 from sapwood.threads import run_all
 from sapwood.tree import Tree
@@ -41,8 +42,8 @@ class Vote:
         return out
 
 
-@dataclass(eq=False)
-class Forest:
+@dataclass(eq=False, repr=False)
+class Forest(Result):
     """Trees in the order of growth, packed; what prediction needs of them is unpacked when it is first needed."""
 
     trees: list[PackedTree]
@@ -54,6 +55,9 @@ class Forest:
     def __getstate__(self) -> dict[str, Any]:
         """What is unpacked is not pickled."""
         return {"trees": self.trees, "vote": self.vote, "_descents": {}, "_said": {}, "_scorers": {}}
+
+    def _parts(self) -> Iterator[Part]:
+        yield f"Forest({len(self)} trees, {'hard' if self.vote.hard else 'soft'} votes)"
 
     def __len__(self) -> int:
         """Number of trees."""

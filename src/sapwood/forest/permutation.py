@@ -6,7 +6,7 @@ are independent given the rows, so their spread gives a standard error.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -16,6 +16,8 @@ from numpy.typing import NDArray
 
 from sapwood.forest.bags import Bags
 from sapwood.forest.forest import Forest
+from sapwood.one_line import one_line
+from sapwood.result import Part, Result, TextTable
 from sapwood.table.table import Table
 from sapwood.table.target import ClassTarget, NumberTarget
 from sapwood.threads import run_all
@@ -23,8 +25,8 @@ from sapwood.threads import run_all
 Floats = NDArray[np.float64]
 
 
-@dataclass(frozen=True, eq=False)
-class PermutationImportance:
+@dataclass(frozen=True, eq=False, repr=False)
+class PermutationImportance(Result):
     """Increase of the out-of-bag error by shuffling columns, for each tree (trees, groups)."""
 
     names: tuple[str, ...]
@@ -46,16 +48,12 @@ class PermutationImportance:
         error = self.standard_error
         return np.divide(self.mean, error, out=np.zeros_like(error), where=error > 0)
 
-    def __str__(self) -> str:
+    def _parts(self) -> Iterator[Part]:
         """A table, the most important first."""
-        width = max(map(len, self.names))
-        order = np.argsort(-self.mean, kind="stable")
-        lines = [f"{'column':<{width}}  increase of error  standard error      z"]
-        for j in order:
-            lines.append(
-                f"{self.names[j]:<{width}}  {self.mean[j]:17.6g}  {self.standard_error[j]:14.3g}  {self.z[j]:5.1f}"
-            )
-        return "\n".join(lines)
+        mean, error, z = self.mean, self.standard_error, self.z
+        order = np.argsort(-mean, kind="stable")
+        rows = [(one_line(self.names[j]), f"{mean[j]:.6g}", f"{error[j]:.3g}", f"{z[j]:.1f}") for j in order]
+        yield TextTable(("column", "increase of error", "standard error", "z"), rows)
 
 
 def permutation_importance(

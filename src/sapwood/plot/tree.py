@@ -11,11 +11,10 @@ import numpy as np
 from sapwood.parameters import Interval, Nothing, Rule, check_parameters
 from sapwood.plot.label import wrapped
 from sapwood.plot.layout import Layout, Shape, Spacing, drawn_shape, tidy_layout
-from sapwood.plot.picked import picked_tree
 from sapwood.plot.style import FAINT, INK, NOTE, PAPER, as_plain_text, pyplot, require_axes, style
-from sapwood.show.card import CARD_RULES, GAIN, TRUNCATED, CardOptions, CardWriter
-from sapwood.show.colour import TRUNCATED_FILL, node_fills, score_fills
-from sapwood.show.fitted import is_classifier
+from sapwood.show.card import CARD_RULES, TRUNCATED, CardOptions, CardWriter
+from sapwood.show.colour import TRUNCATED_FILL, tree_fills
+from sapwood.show.picked import picked_tree
 from sapwood.tree import LEAF, Tree
 
 _RULES: dict[str, tuple[Rule, ...]] = {**CARD_RULES, "fontsize": (Interval(float, low=0, closed="neither"), Nothing())}
@@ -67,7 +66,7 @@ def plot_tree(
     nodes = picked.estimator.tree_
     shape = drawn_shape(nodes, max_depth)
     labels = _labels(CardWriter(picked.estimator, options), shape)
-    fills = _fills(picked.estimator) if filled else [PAPER] * nodes.node_count
+    fills = tree_fills(picked.estimator) if filled else [PAPER] * nodes.node_count
     with style():
         axes = _emptied(_current_axes(shape, labels, fontsize or _FONT) if ax is None else ax)
         as_plain_text((axes.title,))
@@ -83,12 +82,6 @@ class _Picture:
     axes: Any
     layout: Layout
     fontsize: float
-
-
-def _fills(estimator: Any) -> list[str]:
-    if estimator.criterion == GAIN:
-        return score_fills(estimator.tree_)
-    return node_fills(estimator.tree_, is_classifier(estimator))
 
 
 def _labels(cards: CardWriter, shape: Shape) -> list[str]:

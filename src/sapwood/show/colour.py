@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import colorsys
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sapwood.show.card import GAIN
+from sapwood.show.fitted import is_classifier
 from sapwood.tree import Floats, Tree
 
 RGB = tuple[float, float, float]
@@ -44,6 +47,13 @@ def purity(shares: Floats) -> Floats:
         return np.ones(shares.shape[:-1])
     second, first = np.moveaxis(np.sort(shares, axis=-1)[..., -2:], -1, 0)
     return np.asarray((first - second) / np.maximum(1.0 - second, 1e-12))
+
+
+def tree_fills(estimator: Any) -> list[str]:
+    """Fill of every node of a tree that was picked; see below."""
+    if estimator.criterion == GAIN:
+        return score_fills(estimator.tree_)
+    return node_fills(estimator.tree_, is_classifier(estimator))
 
 
 def node_fills(tree: Tree, classifier: bool) -> list[str]:

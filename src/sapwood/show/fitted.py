@@ -70,7 +70,8 @@ def require_fitted(estimator: Any) -> None:
         return
     if hasattr(estimator, "schema_"):
         raise InputTypeError(
-            f"{owner} has many trees, but one is wanted. Pass one of them, such as estimators_[0] of a forest."
+            f"{owner} has many trees, but one is wanted. Use sapwood.explain.decision_path(model, row), which takes "
+            "any model."
         )
     if hasattr(estimator, "_grove"):
         raise NotFittedError(f"This {owner} is not fitted yet. Call fit(X, y) first.")

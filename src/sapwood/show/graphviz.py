@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from sapwood.parameters import Flag, Rule, check_parameters
 from sapwood.show.card import CARD_RULES, TRUNCATED, CardOptions, CardWriter
-from sapwood.show.colour import TRUNCATED_FILL, node_fills
+from sapwood.show.colour import TRUNCATED_FILL, tree_fills
 from sapwood.show.file import write_text
-from sapwood.show.fitted import is_classifier, require_fitted
 from sapwood.show.names import one_line
+from sapwood.show.picked import picked_tree
 from sapwood.tree import LEAF, Tree
 
 _RULES: dict[str, tuple[Rule, ...]] = {
@@ -29,6 +29,7 @@ def export_graphviz(
     decision_tree: Any,
     out_file: Any = None,
     *,
+    tree: Any = None,
     max_depth: int | None = None,
     feature_names: Any = None,
     class_names: Any = None,
@@ -48,13 +49,16 @@ def export_graphviz(
 
     An existing file is replaced only once the new one is complete. Names default to those seen in fit;
     `class_names=False` leaves out the class.
+
+    Of a model of many trees, `tree` is the number of one of them, from 0 on; of boosting also a round and a score, such
+    as (0, "setosa"). The values of a boosted tree are what it adds to its score.
     """
     arguments = {name: value for name, value in locals().items() if name in _RULES}
     check_parameters("export_graphviz", _RULES, arguments)
-    require_fitted(decision_tree)
+    one = picked_tree(decision_tree, tree, "decision_tree").estimator
     options = CardOptions(feature_names, class_names, label, impurity, node_ids, proportion, precision)
     head = _head(filled, rounded, leaves_parallel, rotate, _quoted(fontname))
-    body = _tree_lines(decision_tree, options, max_depth, (filled, leaves_parallel, rotate, special_characters))
+    body = _tree_lines(one, options, max_depth, (filled, leaves_parallel, rotate, special_characters))
     text = "".join([*head, *body, "}"])
     if out_file is None:
         return text
@@ -70,7 +74,7 @@ def _tree_lines(
     tree, cards = estimator.tree_, CardWriter(estimator, options)
     shown = _shown_depths(tree, max_depth)
     label_of = _html_label if special_characters else _quoted_label
-    fills = node_fills(tree, is_classifier(estimator)) if filled else None
+    fills = tree_fills(estimator) if filled else None
     yield from _body(tree, shown, max_depth, lambda node: label_of(cards.lines(node)), fills, rotate)
     if leaves_parallel:
         yield from _ranks(tree, shown, max_depth)

@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from sapwood.errors import ParameterError, ParameterTypeError
+from sapwood.one_line import one_line
 from sapwood.show.fitted import Schema, classes_by_output
 
-# Controls, line and paragraph separators, lone surrogates: they would break a line or a file
-_UNSAFE = {"Cc", "Zl", "Zp", "Cs"}
-
-
-def one_line(text: object) -> str:
-    """Text with line breaks and other control characters shown as escapes."""
-    return "".join(_visible(char) for char in str(text))
+__all__ = ["class_names_for", "feature_names_for", "one_line"]
 
 
 def feature_names_for(names: Any, schema: Schema) -> list[str]:
@@ -62,9 +56,3 @@ def _as_list(argument: str, names: Any) -> list[Any]:
             f"Use {argument}=None for the names seen in fit."
         )
     return list(names)
-
-
-def _visible(char: str) -> str:
-    if unicodedata.category(char) not in _UNSAFE:
-        return char
-    return char.encode("unicode_escape", "surrogatepass").decode("ascii")

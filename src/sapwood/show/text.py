@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 
 from sapwood.parameters import Flag, Interval, check_parameters
 from sapwood.show.condition import missing_suffixes, wording
-from sapwood.show.fitted import Schema, is_classifier, require_fitted
+from sapwood.show.fitted import Schema, is_classifier
 from sapwood.show.names import class_names_for, feature_names_for
 from sapwood.show.path import heights
+from sapwood.show.picked import picked_tree
 from sapwood.show.prediction import bracketed, class_text, class_weights, numbers
 from sapwood.tree import Tree
 
@@ -27,6 +28,7 @@ _RULES = {
 def export_text(
     decision_tree: Any,
     *,
+    tree: Any = None,
     feature_names: Any = None,
     class_names: Any = None,
     max_depth: int = 10,
@@ -38,15 +40,17 @@ def export_text(
 
     Names default to those seen in fit. `decimals` is the least number of decimals; a threshold gets more where fewer
     would make the printed rule false. "or missing" marks the side missing values take, if there were any in training.
+
+    Of a model of many trees, `tree` is the number of one of them, from 0 on; of boosting also a round and a score, such
+    as (0, "setosa"). The values of a boosted tree are what it adds to its score.
     """
     options = {"max_depth": max_depth, "spacing": spacing, "decimals": decimals, "show_weights": show_weights}
     check_parameters("export_text", _RULES, options)
-    require_fitted(decision_tree)
-    tree, schema = decision_tree.tree_, decision_tree.schema_
-    classes = class_names_for(class_names, decision_tree) if is_classifier(decision_tree) else None
-    report = _Report(
-        tree, schema, feature_names_for(feature_names, schema), classes, heights(tree), spacing, decimals, show_weights
-    )
+    one = picked_tree(decision_tree, tree, "decision_tree").estimator
+    nodes, schema = one.tree_, one.schema_
+    names = feature_names_for(feature_names, schema)
+    classes = class_names_for(class_names, one) if is_classifier(one) else None
+    report = _Report(nodes, schema, names, classes, heights(nodes), spacing, decimals, show_weights)
     return "".join(f"{line}\n" for line in report.lines(max_depth))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sapwood.result import Part, Result
 from sapwood.show.condition import Wording, wording
 from sapwood.show.fitted import Column, OneTree
 from sapwood.show.names import one_line
@@ -23,8 +25,8 @@ _UNSEEN = -2.0
 _SHOWN_CLASSES = 5
 
 
-@dataclass(frozen=True)
-class Step:
+@dataclass(frozen=True, repr=False)
+class Step(Result):
     """One node on the way of a row; at the last one, the leaf, `feature`, `value` and `went_left` are None.
 
     With unseen="node" the last one may be an inner node, whose `feature` has an unseen level in this row.
@@ -40,6 +42,9 @@ class Step:
     prediction: Any
     shares: tuple[tuple[float, ...], ...] | None
     """Shares of the classes, one tuple per output; None for a regressor."""
+
+    def _parts(self) -> Iterator[Part]:
+        yield f"node {self.node}: {self.words}  [{_node_words(self)}]"
 
 
 def decision_steps(estimator: Any, x: Any) -> list[Step]:

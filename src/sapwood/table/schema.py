@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from sapwood.cached_property import cached_property
+from sapwood.result import Part, Result, TextTable
 from sapwood.table.column import Codes, Kind
+from sapwood.table.schema_text import HEADS, column_cells, schema_title
 from sapwood.table.storage import Absent
 
 if TYPE_CHECKING:
@@ -20,8 +23,8 @@ if TYPE_CHECKING:
 Unseen = Literal["missing", "node", "error"]
 
 
-@dataclass(frozen=True, eq=False)
-class ColumnSchema:
+@dataclass(frozen=True, eq=False, repr=False)
+class ColumnSchema(Result):
     """One column of the training table; `low` and `high` are NaN for categories and for columns without values.
 
     `statistics` describe its values, for comparison with new rows; they are no part of what makes columns equal.
@@ -34,6 +37,10 @@ class ColumnSchema:
     high: float = math.nan
     has_missing: bool = False
     statistics: ColumnStatistics | None = None
+
+    def _parts(self) -> Iterator[Part]:
+        name, *facts, missing = column_cells(self)
+        yield f"{name}: {', '.join(facts)}, {missing} missing"
 
     @cached_property
     def code_of(self) -> dict[Any, int]:
@@ -52,13 +59,17 @@ class ColumnSchema:
         return (self.name, self.kind, self.levels, *bounds, self.has_missing)
 
 
-@dataclass(frozen=True)
-class Schema:
+@dataclass(frozen=True, repr=False)
+class Schema(Result):
     """All columns of the training table; `named` tells whether the names came from a data frame."""
 
     columns: tuple[ColumnSchema, ...]
     named: bool
     sparse_absent: Absent = "zero"
+
+    def _parts(self) -> Iterator[Part]:
+        yield schema_title(self)
+        yield TextTable(HEADS, [column_cells(column) for column in self.columns], sides="l")
 
     @property
     def n_features(self) -> int:

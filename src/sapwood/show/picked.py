@@ -7,8 +7,8 @@ from typing import Any
 
 from sapwood.errors import InputTypeError, NotFittedError, ParameterError
 from sapwood.parameters import Interval, check_parameters
-from sapwood.plot.output import chosen_output
 from sapwood.show.card import GAIN
+from sapwood.show.chosen_output import chosen_output
 from sapwood.show.fitted import require_model
 from sapwood.show.names import one_line
 from sapwood.tree import Tree
@@ -31,21 +31,29 @@ class BoostedTree:
     criterion: str = GAIN
 
 
-def picked_tree(model: Any, tree: Any) -> Picked:
-    """The tree of a single tree, or one of those of an ensemble."""
-    require_model(model)
+def picked_tree(model: Any, tree: Any, argument: str = "model") -> Picked:
+    """The tree of a single tree, or one of those of an ensemble: its number or, for boosting, (round, score)."""
+    require_model(model, argument)
     if hasattr(model, "tree_"):
         if tree is not None:
             raise ParameterError(f"tree={tree!r} is not allowed: {type(model).__name__} is one tree. Leave it out.")
         return Picked(model)
     owner = type(model).__name__
     if tree is None:
-        raise InputTypeError(f"{owner} has many trees, but one is drawn. Use tree=0 for the first of them.")
+        raise InputTypeError(f"{owner} has many trees, but one is wanted. {_remedy(model)}")
     if hasattr(model, "ensemble_"):
         return _boosted(model, owner, tree)
     if hasattr(model, "estimators_"):
         return _member(model, owner, tree)
     raise NotFittedError(f"This {owner} has no trees yet. Call fit(X, y) first.")
+
+
+def _remedy(model: Any) -> str:
+    """What to write for one of many trees."""
+    first = "Use tree=0 for the first of them"
+    if not hasattr(model, "ensemble_") or model.ensemble_.n_scores == 1:
+        return f"{first}."
+    return f"{first}, or tree=(0, {one_line(model._score_names()[0])!r}) for a round and a score."
 
 
 def _boosted(model: Any, owner: str, tree: Any) -> Picked:

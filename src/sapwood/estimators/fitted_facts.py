@@ -1,0 +1,61 @@
+"""What is known of a fitted model, in a few lines: for the box that a notebook shows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from sapwood.one_line import clipped
+from sapwood.result import TextTable, html_of
+from sapwood.show.fitted import classes_by_output
+from sapwood.table.schema_text import schema_title
+
+SHOWN_CLASSES = 8
+LONGEST_CLASS = 20
+MOST_TREES = 100  # that are unpacked to count their leaves
+
+
+def facts_html(model: Any) -> str:
+    """A table of facts in HTML; nothing if the model is not fitted."""
+    rows = list(fitted_facts(model))
+    return html_of([TextTable((), rows, sides="l")]) if rows else ""
+
+
+def fitted_facts(model: Any) -> Iterator[tuple[str, str]]:
+    """Names of facts and what they are; none if the model is not fitted."""
+    if not hasattr(model, "schema_"):
+        return
+    yield "columns", schema_title(model.schema_).removeprefix("Schema: ")
+    for labels in classes_by_output(model):
+        yield "classes", _listed(labels.tolist())
+    yield from _trees(model)
+    score = getattr(model, "best_score_", None)
+    if score is not None:
+        yield "best score", f"{score:.6g} in round {model.best_iteration_}"
+    if getattr(model, "oob_score_", None) is not None:
+        yield "out-of-bag score", f"{model.oob_score_:.6g}"
+    if getattr(model, "stopped_reason_", None):
+        yield "training ended", str(model.stopped_reason_)
+
+
+def _trees(model: Any) -> Iterator[tuple[str, str]]:
+    if not model._is_all_trees:
+        yield "estimators", str(len(model.estimators_))
+        return
+    rounds = getattr(model, "best_n_rounds_", None)
+    if rounds is not None:
+        yield "rounds", str(rounds)
+    grove = model._grove()
+    yield "trees", str(len(grove))
+    looked_at = min(len(grove), MOST_TREES)
+    trees = [grove.member(t).tree for t in range(looked_at)]
+    if trees:
+        of = "" if looked_at == len(grove) else f" in the first {looked_at} trees"
+        yield "leaves", f"{sum(tree.n_leaves for tree in trees)}{of}"
+        yield "greatest depth", f"{max(tree.max_depth for tree in trees)}{of}"
+
+
+def _listed(labels: list[Any]) -> str:
+    shown = ", ".join(clipped(label, LONGEST_CLASS) for label in labels[:SHOWN_CLASSES])
+    rest = len(labels) - SHOWN_CLASSES
+    return f"{len(labels)}: {shown}{f', … +{rest} more' if rest > 0 else ''}"
