@@ -8,6 +8,7 @@ from sklearn.metrics import accuracy_score, mean_squared_error
 
 from sapwood.cli.data import read_table
 from sapwood.cli.folds import split
+from sapwood.cli.layout import Layout
 from sapwood.cli.metrics import scores
 from sapwood.cli.recipe import Recipe
 from sapwood.cli.sample import read_sample
@@ -115,7 +116,7 @@ def test_delimiters_and_decimal_commas_are_guessed(tmp_path, text, delimiter):
     file = tmp_path / "data.csv"
     file.write_text(text)
     assert read_table(file).to_pydict() == {"a": [1.5, 2.5], "b": [2, 3]}
-    assert read_table(file, delimiter).to_pydict() == {"a": [1.5, 2.5], "b": [2, 3]}
+    assert read_table(file, Layout(delimiter)).to_pydict() == {"a": [1.5, 2.5], "b": [2, 3]}
 
 
 def test_spaces_after_commas_are_layout(tmp_path):

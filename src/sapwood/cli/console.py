@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, Self, TypeVar
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
 
 T = TypeVar("T")
 
+_PLURALS = {"leaf": "leaves", "category": "categories", "class": "classes"}
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 out = Console(markup=False, emoji=False, highlight=False)
@@ -22,6 +24,18 @@ err = Console(markup=False, emoji=False, highlight=False, stderr=True)
 def say(text: str) -> None:
     """Print a line as it is, however long."""
     out.print(_literal(text), soft_wrap=True)
+
+
+def counted(number: int, noun: str) -> str:
+    """A number and its noun, in the singular for one."""
+    return f"{number} {noun}" if number == 1 else f"{number} {_PLURALS.get(noun, noun + 's')}"
+
+
+def say_sample(sample: Any) -> None:
+    """Print what is notable of the columns of training rows, and the task."""
+    for note in sample.notes:
+        say(note)
+    say(f"Task: {sample.task}, because {sample.choice.why}.")
 
 
 def complain(message: str) -> None:
@@ -43,6 +57,27 @@ def show_table(title: str, header: Sequence[str], rows: Iterable[Sequence[str]],
     for row in rows:
         table.add_row(*map(_literal, row))
     out.print(table)
+
+
+@contextmanager
+def on_stderr(wanted: bool = True) -> Iterator[None]:
+    """Print on the standard error what is said meanwhile, if the standard output is for data."""
+    global out  # noqa: PLW0603
+    before = out
+    out = err if wanted else out
+    try:
+        yield
+    finally:
+        out = before
+
+
+@contextmanager
+def share_bar(name: str) -> Iterator[Callable[[float], None]]:
+    """A progress bar that is told the share that is done; on a terminal only."""
+    columns = TextColumn("{task.description}", markup=False), BarColumn(), TaskProgressColumn(), TimeElapsedColumn()
+    with Progress(*columns, console=err, disable=not err.is_terminal) as progress:
+        task = progress.add_task(name, total=1.0)
+        yield lambda share: progress.update(task, completed=share)
 
 
 def track(steps: Sequence[T], names: Sequence[str]) -> Iterator[T]:

@@ -10,13 +10,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 import typer
 
-from sapwood.cli.console import RoundsBar, say
+from sapwood.cli.console import RoundsBar, say, say_sample
 from sapwood.cli.options import (
     CategoryOption,
+    DayFirstOption,
     DelimiterOption,
     DropMissingOption,
     DropOption,
+    EncodingOption,
     ModelOption,
+    NoHeaderOption,
     SeedOption,
     SetOption,
     TargetOption,
@@ -26,6 +29,7 @@ from sapwood.cli.options import (
 )
 from sapwood.cli.task import Task
 from sapwood.errors import ParameterError
+from sapwood.table.text_warning import without_text_warnings
 
 if TYPE_CHECKING:
     from sapwood.cli.recipe import Recipe
@@ -60,6 +64,9 @@ def cv(
     drop: DropOption = None,
     category: CategoryOption = None,
     delimiter: DelimiterOption = None,
+    encoding: EncodingOption = None,
+    no_header: NoHeaderOption = False,
+    day_first: DayFirstOption = None,
     drop_missing_target: DropMissingOption = False,
     out: Annotated[
         Path | None, typer.Option("--out", help="CSV or Parquet file for the predictions of held-out rows.")
@@ -86,6 +93,9 @@ def cv(
         drop=drop,
         category=category,
         delimiter=delimiter,
+        encoding=encoding,
+        no_header=no_header,
+        day_first=day_first,
         drop_missing_target=drop_missing_target,
     )
     options = {"metric": metric, "rule": rule.value, "early_stopping_rounds": patience}
@@ -103,18 +113,20 @@ def _run(
 ) -> None:
     from sapwood.cli import data
     from sapwood.cli.output import check_output
+    from sapwood.cli.parquet_file import PARQUET
     from sapwood.cli.picture import check_picture, write_curve
     from sapwood.cli.predict import beside
     from sapwood.cli.sample import read_rows
 
     _check_model(recipe)
     if out is not None:
-        check_output(out, (".csv", ".tsv", *data.PARQUET), inputs=(path,))
+        check_output(out, (".csv", ".tsv", *PARQUET), inputs=(path,))
     if picture is not None:
         check_picture(picture)
     sample, table = read_rows(path, recipe)
-    data.require_columns(table, keep, "--keep", path)
-    say(f"Task: {sample.task}, because {sample.choice.why}.")
+    keep = list(data.named_columns(keep, table.column_names))
+    data.require_columns(table.column_names, keep, "--keep", path)
+    say_sample(sample)
     result = _cross_validate(recipe, sample, n_folds, options)
     _show(result, sample)
     if out is not None:
@@ -141,7 +153,7 @@ def _cross_validate(recipe: Recipe, sample: Sample, n_folds: int, options: dict[
     estimator = recipe.estimator(sample.task)
     splits = folds(sample, n_folds, recipe.seed, "--folds")
     start = time.perf_counter()
-    with RoundsBar("cross-validating") as bar:
+    with RoundsBar("cross-validating") as bar, without_text_warnings():
         if "callbacks" in estimator.get_params():
             estimator.set_params(callbacks=[bar])
         result = cross_validate_boosting(

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from sapwood.cli.dialect import guess_dialect
+from sapwood.cli.csv_file import NOT_UTF8, CsvFile
+from sapwood.cli.dialect import looks_like_data
 from sapwood.cli.extras import missing_extra
+from sapwood.cli.layout import FOUND_OUT, Layout
 from sapwood.cli.output import whole_output
+from sapwood.cli.parquet_file import PARQUET, ParquetFile
 from sapwood.errors import DataFileError
-from sapwood.table.names import nearest_name, repeated_names, shorten
+from sapwood.table.names import nearest_name, shorten
 
-MISSING = ("", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "NAN", "null", "NULL", "Null", "?")
 CSV = (".csv", ".tsv", ".txt")
-PARQUET = (".parquet", ".pq")
 _COMPRESSED = (".gz", ".bz2", ".zst")
-_HEAD = 1 << 16
-_BLOCK = 1 << 24  # bytes; a row must fit into one block
 
 Table = Any
 
@@ -31,19 +31,39 @@ def arrow() -> Any:
     return pa
 
 
-def read_table(path: Path, delimiter: str | None = None, text: Collection[str] = ()) -> Table:
-    """The table in a file. Columns named in `text` are read from CSV as strings, whatever they look like."""
-    check_exists(path, "CSV or Parquet file")
-    read = _read_csv if _kind(path) in CSV else _read_parquet
+def open_data(path: Path, layout: Layout = FOUND_OUT, text: Collection[str] = ()) -> CsvFile | ParquetFile:
+    """A data file. Columns named in `text` are read from CSV as strings, whatever they look like."""
+    if not path.is_dir():
+        check_exists(path, "CSV or Parquet file")
+    with readable(path):
+        if not path.is_dir() and _kind(path) in CSV:
+            return CsvFile(path, layout, text)
+        return ParquetFile(path)
+
+
+def read_table(path: Path, layout: Layout = FOUND_OUT, text: Collection[str] = ()) -> Table:
+    """The table in a file."""
+    file = open_data(path, layout, text)
+    with readable(path):
+        table = file.read()
+    if table.num_rows == 0:
+        raise no_rows(path)
+    return without_clocks(table)
+
+
+@contextmanager
+def readable(path: Path) -> Iterator[None]:
+    """Errors of reading name the file and the remedy."""
     pa = arrow()
     try:
-        table = read(path, delimiter, text)
+        yield
     except (pa.ArrowException, OSError, UnicodeError) as error:
         raise DataFileError(f"The file {str(path)!r} cannot be read: {_cause(error)}") from error
-    _check_names(path, table)
-    if table.num_rows == 0:
-        raise DataFileError(f"The file {str(path)!r} has column names but no rows. Give a file with data.")
-    return _without_clocks(table)
+
+
+def no_rows(path: Path) -> DataFileError:
+    """The error for a file that has nothing but names."""
+    return DataFileError(f"The file {str(path)!r} has column names but no rows. Give a file with data.")
 
 
 def write_table(path: Path, table: Table) -> None:
@@ -60,14 +80,23 @@ def write_table(path: Path, table: Table) -> None:
             csv.write_csv(table, temporary, csv.WriteOptions(delimiter=delimiter))
 
 
-def require_columns(table: Table, names: Collection[str], option: str, path: Path) -> None:
-    """Raise for the first name that is no column of the table."""
+def require_columns(names_there: list[str], names: Collection[str], option: str, path: Path) -> None:
+    """Raise for the first name that is none of the columns there."""
     for name in names:
-        if name not in table.column_names:
+        if name not in names_there:
+            hint = nearest_name(name, names_there)
+            if looks_like_data(names_there) and not hint:
+                hint = " Its first line looks like data, not like column names: use --no-header."
             raise DataFileError(
-                f"{option} {name!r} is not a column of {str(path)!r}.{nearest_name(name, table.column_names)} "
-                f"Its columns are {shorten(table.column_names, most=20)}."
+                f"{option} {name!r} is not a column of {str(path)!r}.{hint} "
+                f"Its columns are {shorten(names_there, most=20)}."
             )
+
+
+def named_columns(given: Iterable[str], names_there: Collection[str]) -> tuple[str, ...]:
+    """Names as given on the command line: one, or several between commas where that is not a name itself."""
+    parts = [[name] if name in names_there else [part.strip() for part in name.split(",")] for name in given]
+    return tuple(dict.fromkeys(name for names in parts for name in names if name))
 
 
 def check_exists(path: Path, wanted: str) -> None:
@@ -99,58 +128,7 @@ def _kind(path: Path) -> str:
     return suffix
 
 
-def _read_parquet(path: Path, _delimiter: str | None, _text: Collection[str]) -> Table:
-    import pyarrow.parquet as pq
-
-    return pq.read_table(path)
-
-
-def _read_csv(path: Path, delimiter: str | None, text: Collection[str]) -> Table:
-    pa = arrow()
-    from pyarrow import csv
-
-    with pa.input_stream(str(path)) as stream:
-        head = stream.read(_HEAD)
-    if not head.strip():
-        raise DataFileError(f"The file {str(path)!r} is empty. Give a file with a line of column names and rows.")
-    dialect = guess_dialect(head.decode("utf-8-sig", errors="replace"), len(head) < _HEAD, delimiter)
-    table = csv.read_csv(
-        path,
-        csv.ReadOptions(block_size=_BLOCK),
-        csv.ParseOptions(delimiter=dialect.delimiter, newlines_in_values=True),
-        csv.ConvertOptions(
-            null_values=[*MISSING, *(f" {word}" for word in MISSING)],
-            strings_can_be_null=True,
-            decimal_point=dialect.decimal,
-            column_types=dict.fromkeys(text, pa.string()),
-        ),
-    )
-    return _trimmed(path, table)
-
-
-def _trimmed(path: Path, table: Table) -> Table:
-    """Spaces around names and strings belong to the layout of a CSV file, not to the data."""
-    pa = arrow()
-    for position, field in enumerate(table.schema):
-        if pa.types.is_binary(field.type):
-            raise DataFileError(
-                f"Column {field.name!r} of {str(path)!r} is not UTF-8 text. Save the file with the encoding UTF-8."
-            )
-        if pa.types.is_string(field.type):
-            table = table.set_column(position, field.name, _trimmed_strings(table.column(position)))
-    return table.rename_columns([name.strip() for name in table.column_names])
-
-
-def _trimmed_strings(column: Any) -> Any:
-    pa = arrow()
-    from pyarrow import compute as pc
-
-    trimmed = pc.utf8_trim_whitespace(column)
-    is_missing = pc.is_in(trimmed, value_set=pa.array(MISSING))
-    return pc.if_else(is_missing, pa.scalar(None, pa.string()), trimmed)
-
-
-def _without_clocks(table: Table) -> Table:
+def without_clocks(table: Table) -> Table:
     """A time of day is the duration since midnight."""
     pa = arrow()
     for position, field in enumerate(table.schema):
@@ -161,17 +139,11 @@ def _without_clocks(table: Table) -> Table:
     return table
 
 
-def _check_names(path: Path, table: Table) -> None:
-    repeated = repeated_names(table.column_names)
-    if repeated:
-        raise DataFileError(
-            f"The file {str(path)!r} has more than one column of the name {shorten(repeated)}. Rename them."
-        )
-
-
 def _cause(error: Exception) -> str:
     if isinstance(error, UnicodeError):
-        return "it is not UTF-8 text. Save it with the encoding UTF-8."
+        return f"it is {NOT_UTF8}"
+    if "invalid UTF8" in str(error):
+        return f"it is {NOT_UTF8}"
     if isinstance(error, OSError) and error.strerror:
         return f"{error.strerror}. Check its permissions."
     return f"{str(error).rstrip('.')}. Check its contents, and for CSV its --delimiter."

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from sapwood.errors import ParameterError
+from sapwood.table.reading import recognise
 
 _DELIMITERS = ",;\t|"
 _NAMED = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";"}
@@ -28,6 +29,18 @@ def guess_dialect(head: str, complete: bool, delimiter: str | None) -> Dialect:
     """The dialect of a file that begins with this text; `complete` if that is all of it."""
     delimiter = _checked(delimiter) if delimiter else _guess_delimiter(head, complete)
     return Dialect(delimiter, _guess_decimal(_rows(head, delimiter, complete), delimiter))
+
+
+def looks_like_data(names: list[str]) -> bool:
+    """Whether the names of columns are rather values: a quarter of them are numbers or dates."""
+    values = [name for name in names if _is_value(name)]
+    return 4 * len(values) >= len(names)
+
+
+def _is_value(name: str) -> bool:
+    if re.fullmatch(r"[-+]?\d+", name):
+        return True
+    return recognise([name]).reading() is not None if name else False
 
 
 def _checked(delimiter: str) -> str:

@@ -7,12 +7,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sapwood.cli.console import say, track
+from sapwood.cli.console import say, say_sample, track
 from sapwood.cli.options import (
     CategoryOption,
+    DayFirstOption,
     DelimiterOption,
     DropMissingOption,
     DropOption,
+    EncodingOption,
+    NoHeaderOption,
     SeedOption,
     SetOption,
     SourceOption,
@@ -47,6 +50,9 @@ def evaluate(
     drop: DropOption = None,
     category: CategoryOption = None,
     delimiter: DelimiterOption = None,
+    encoding: EncodingOption = None,
+    no_header: NoHeaderOption = False,
+    day_first: DayFirstOption = None,
     drop_missing_target: DropMissingOption = False,
     _traceback: TracebackOption = False,
 ) -> None:
@@ -69,6 +75,9 @@ def evaluate(
         drop=drop,
         category=category,
         delimiter=delimiter,
+        encoding=encoding,
+        no_header=no_header,
+        day_first=day_first,
         drop_missing_target=drop_missing_target,
     )
     if file is not None and test is not None:
@@ -85,10 +94,11 @@ def _of_file(file: Path, test: Path, recipe: Recipe) -> None:
     from sapwood.cli.sample import read_more
     from sapwood.cli.saved_model import known_sample, read_model, require_model_columns
 
-    estimator = read_model(file)
+    model = read_model(file)
+    estimator = model.estimator
     _check_measurable(estimator)
-    held_out = read_more(test, recipe, known_sample(estimator))
-    require_model_columns(held_out.X, estimator, test)
+    held_out = read_more(test, recipe, known_sample(model))
+    require_model_columns(held_out.X.column_names, estimator, test)
     _check_labels(estimator, held_out.y, recipe.target)
     say(f"Model: {report.model_facts(estimator)}.")
     constant = scores(baseline(held_out), held_out)  # of the training rows nothing is known
@@ -155,7 +165,7 @@ def _read(path: Path, recipe: Recipe) -> Sample:
     from sapwood.cli.sample import read_sample
 
     sample = read_sample(path, recipe)
-    say(f"Task: {sample.task}, because {sample.choice.why}.")
+    say_sample(sample)
     return sample
 
 

@@ -53,7 +53,8 @@ SetOption = Annotated[
 SeedOption = Annotated[int, typer.Option("--seed", min=0, max=2**32 - 1, help="Seed of everything random.")]
 WeightOption = Annotated[str | None, typer.Option("--weight", metavar="COLUMN", help="Column of row weights.")]
 DropOption = Annotated[
-    list[str] | None, typer.Option("--drop", metavar="COLUMN", help="Column to leave out. Repeatable.")
+    list[str] | None,
+    typer.Option("--drop", metavar="COLUMN", help="Column to leave out, or several between commas. Repeatable."),
 ]
 CategoryOption = Annotated[
     list[str] | None,
@@ -61,6 +62,20 @@ CategoryOption = Annotated[
 ]
 DelimiterOption = Annotated[
     str | None, typer.Option("--delimiter", help="Character between the values of a CSV file; guessed if not given.")
+]
+EncodingOption = Annotated[
+    str | None,
+    typer.Option("--encoding", help="Encoding of a CSV file, such as cp1252. [default: utf-8, or what its mark says]"),
+]
+NoHeaderOption = Annotated[
+    bool,
+    typer.Option("--no-header", help="The CSV file has no line of column names; they are column1, column2 and so on."),
+]
+DayFirstOption = Annotated[
+    bool | None,
+    typer.Option(
+        "--day-first/--month-first", help="What comes first in dates such as 03/04/2024, where no value shows it."
+    ),
 ]
 DropMissingOption = Annotated[
     bool, typer.Option("--drop-missing-target", help="Leave out rows whose target is missing.")

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sapwood.cli.console import say
+from sapwood.cli.console import counted, on_stderr, say, say_sample, share_bar
 from sapwood.cli.options import (
     CategoryOption,
+    DayFirstOption,
     DelimiterOption,
     DropMissingOption,
     DropOption,
+    EncodingOption,
+    NoHeaderOption,
     SeedOption,
     SetOption,
     SourceOption,
@@ -26,7 +30,9 @@ from sapwood.cli.task import Task
 from sapwood.errors import ParameterError
 
 if TYPE_CHECKING:
+    from sapwood.cli.layout import Layout
     from sapwood.cli.recipe import Recipe
+    from sapwood.cli.rows_to_predict import Rows
     from sapwood.cli.sample import Sample
 
 _OF_TRAINING = ("target", "task", "settings", "seed", "weight", "category", "drop_missing_target")
@@ -34,8 +40,16 @@ _OF_TRAINING = ("target", "task", "settings", "seed", "weight", "category", "dro
 
 def predict(
     context: typer.Context,
-    new: Annotated[Path, typer.Option("--input", help="CSV or Parquet file with the rows to predict.")],
-    out: Annotated[Path, typer.Option("--out", help="CSV or Parquet file to write.")],
+    new: Annotated[
+        Path,
+        typer.Option(
+            "--input",
+            help="CSV or Parquet file with the rows to predict, a folder of Parquet files, or - (standard input).",
+        ),
+    ],
+    out: Annotated[
+        Path, typer.Option("--out", help="CSV or Parquet file to write, or - for CSV on the standard output.")
+    ],
     model: SourceOption = None,
     train: TrainFile = None,
     target: Annotated[str | None, typer.Option("--target", help="Column to predict, with --train.")] = None,
@@ -46,6 +60,9 @@ def predict(
     drop: DropOption = None,
     category: CategoryOption = None,
     delimiter: DelimiterOption = None,
+    encoding: EncodingOption = None,
+    no_header: NoHeaderOption = False,
+    day_first: DayFirstOption = None,
     drop_missing_target: DropMissingOption = False,
     proba: Annotated[
         bool | None,
@@ -58,13 +75,17 @@ def predict(
     _traceback: TracebackOption = False,
 ) -> None:
     """Write the predictions of a model for a data file: a model from a file, or one trained on another data file."""
+    from sapwood.cli.layout import layout_from
     from sapwood.cli.recipe import recipe_from
+    from sapwood.cli.rows_to_predict import plain_input
     from sapwood.cli.source import chosen_file
+    from sapwood.cli.table_writer import is_standard
 
-    wanted = _Wanted(new, out, delimiter, proba, tuple(dict.fromkeys(keep or ())))
     file = chosen_file(context, model, train, _OF_TRAINING)
+    layout = layout_from({"delimiter": delimiter, "encoding": encoding, "no_header": no_header, "day_first": day_first})
     if file is not None:
-        _by_file(file, wanted, tuple(drop or ()))
+        with on_stderr(is_standard(out)), plain_input(new) as path:
+            _by_file(file, _Wanted(path, out, layout, proba, tuple(keep or ())), tuple(drop or ()))
         return
     if train is None or target is None:
         raise typer.BadParameter("--train needs --target, the column to predict.")
@@ -78,9 +99,13 @@ def predict(
         drop=drop,
         category=category,
         delimiter=delimiter,
+        encoding=encoding,
+        no_header=no_header,
+        day_first=day_first,
         drop_missing_target=drop_missing_target,
     )
-    _by_training(train, recipe, wanted)
+    with on_stderr(is_standard(out)), plain_input(new) as path:
+        _by_training(train, recipe, _Wanted(path, out, layout, proba, tuple(keep or ())))
 
 
 @dataclass(frozen=True)
@@ -89,34 +114,39 @@ class _Wanted:
 
     new: Path
     out: Path
-    delimiter: str | None
+    layout: Layout
     proba: bool | None
     keep: tuple[str, ...]
 
     def check(self, source: Path) -> None:
         """Raise before any work is done if the predictions could not be written in the end."""
-        from sapwood.cli import data
         from sapwood.cli.output import check_output
+        from sapwood.cli.parquet_file import PARQUET
+        from sapwood.cli.table_writer import is_standard
 
-        check_output(self.out, (".csv", ".tsv", *data.PARQUET), inputs=(source, self.new))
+        if not is_standard(self.out):
+            check_output(self.out, (".csv", ".tsv", *PARQUET), inputs=(source, self.new))
 
-    def read(self, known: Sample) -> Any:
+    def open(self, known: Sample) -> Rows:
         """The rows to predict, read like those of training."""
-        from sapwood.cli import data
+        from sapwood.cli.rows_to_predict import Rows
 
         if self.proba and known.task is Task.REGRESSION:
             raise ParameterError("--proba needs classes, but the task is regression. Leave out --proba.")
-        rows = data.read_table(self.new, self.delimiter, text=known.text_columns)
-        data.require_columns(rows, self.keep, "--keep", self.new)
-        return rows
+        return Rows(self.new, self.layout, known, self.keep)
 
-    def write(self, estimator: Any, rows: Any, kept: Any) -> None:
-        """Predict and write."""
-        from sapwood.cli.data import write_table
+    def write(self, estimator: Any, rows: Rows, columns: Collection[str]) -> None:
+        """Predict and write, some rows at a time."""
+        from sapwood.cli.table_writer import table_writer
 
-        predicted = _predictions(estimator, rows, hasattr(estimator, "classes_") and self.proba is not False)
-        write_table(self.out, beside(kept, predicted))
-        say(f"Predictions of {rows.num_rows} rows: {self.out}")
+        proba = hasattr(estimator, "classes_") and self.proba is not False
+        n_rows = 0
+        with table_writer(self.out) as write, share_bar("predicting") as show:
+            for part, kept, share in rows.parts(columns):
+                write(beside(kept, _predictions(estimator, part, proba)))
+                n_rows += part.num_rows
+                show(share)
+        say(f"Predictions of {counted(n_rows, 'row')}: {self.out}")
 
 
 def _by_training(train: Path, recipe: Recipe, wanted: _Wanted) -> None:
@@ -126,26 +156,28 @@ def _by_training(train: Path, recipe: Recipe, wanted: _Wanted) -> None:
 
     wanted.check(train)
     sample = read_sample(train, recipe)
-    rows = wanted.read(sample)
-    require_columns(rows, sample.X.column_names, "The training column", wanted.new)
-    say(f"Task: {sample.task}, because {sample.choice.why}.")
+    rows = wanted.open(sample)
+    require_columns(rows.names, sample.X.column_names, "The training column", wanted.new)
+    say_sample(sample)
     estimator, _ = fit(recipe, sample)
-    wanted.write(estimator, rows, rows.select(wanted.keep))
+    wanted.write(estimator, rows, sample.X.column_names)
 
 
 def _by_file(file: Path, wanted: _Wanted, drop: tuple[str, ...]) -> None:
-    from sapwood.cli.data import require_columns
+    from sapwood.cli.data import named_columns, require_columns
     from sapwood.cli.report import model_facts
     from sapwood.cli.saved_model import known_sample, read_model, require_model_columns
 
     wanted.check(file)
-    estimator = read_model(file)
-    rows = wanted.read(known_sample(estimator))
-    require_columns(rows, drop, "--drop", wanted.new)
-    left = rows.drop_columns(list(drop))
-    require_model_columns(left, estimator, wanted.new)
-    say(f"Model: {model_facts(estimator)}.")
-    wanted.write(estimator, left, rows.select(wanted.keep))
+    model = read_model(file)
+    rows = wanted.open(known_sample(model))
+    drop = named_columns(drop, rows.names)
+    require_columns(rows.names, drop, "--drop", wanted.new)
+    left = [name for name in rows.names if name not in drop]
+    require_model_columns(left, model.estimator, wanted.new)
+    say(f"Model: {model_facts(model.estimator)}.")
+    schema = model.estimator.schema_
+    wanted.write(model.estimator, rows, schema.names if schema.named else left)
 
 
 def _predictions(estimator: Any, rows: Any, proba: bool) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from sapwood.cli.layout import FOUND_OUT, Layout, layout_from
 from sapwood.cli.models import estimator_class, find_model
 from sapwood.cli.settings import parse_settings
 from sapwood.cli.task import Task
@@ -23,7 +24,7 @@ class Recipe:
     weight: str | None = None
     drop: tuple[str, ...] = ()
     category: tuple[str, ...] = ()
-    delimiter: str | None = None
+    layout: Layout = FOUND_OUT
     drop_missing_target: bool = False
 
     def __post_init__(self) -> None:
@@ -52,6 +53,7 @@ class Recipe:
 
 def recipe_from(**options: Any) -> Recipe:
     """A recipe from options as typer gives them, with None for a list nobody gave."""
+    layout = layout_from(options)
     for name in ("settings", "drop", "category"):
         options[name] = tuple(options[name] or ())
-    return Recipe(**options)
+    return Recipe(layout=layout, **options)

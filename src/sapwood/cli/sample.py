@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sapwood.cli.data import Table, read_table, require_columns
+from sapwood.cli.data import Table, named_columns, no_rows, open_data, readable, require_columns, without_clocks
 from sapwood.cli.recipe import Recipe
-from sapwood.cli.task import Choice, Task, choose_task, is_text, target_values
+from sapwood.cli.task import Choice, Task, choose_task, expected_kind, is_text, target_values
+from sapwood.cli.text_columns import convert, expected_reading, find_readings, levels_of, shortened
 from sapwood.errors import DataFileError, InputError
+from sapwood.table.reading import Reading, recognise
 from sapwood.table.weight import check_weight
 
 
@@ -27,6 +29,10 @@ class Sample:
     choice: Choice
     classes: NDArray[Any]
     """All classes of the file, of which these rows may have only some; empty for numbers."""
+    readings: Mapping[str, Reading] = field(default_factory=dict)
+    """How columns of text were read as numbers and dates, the target among them."""
+    notes: tuple[str, ...] = ()
+    """What is to be said of the columns."""
 
     @property
     def n_rows(self) -> int:
@@ -41,7 +47,13 @@ class Sample:
     @property
     def text_columns(self) -> list[str]:
         """Names of the columns that hold strings, which other files must be read to hold as well."""
-        return [field.name for field in self.X.schema if is_text(field.type)]
+        return [each.name for each in self.X.schema if is_text(each.type)]
+
+    @property
+    def kinds(self) -> dict[str, str]:
+        """Names of the columns that hold numbers or dates, and which of both."""
+        kinds = {each.name: expected_kind(each.type) for each in self.X.schema}
+        return {name: kind for name, kind in kinds.items() if kind is not None}
 
     def take(self, rows: NDArray[np.intp]) -> Sample:
         """Some of the rows."""
@@ -56,21 +68,44 @@ def read_sample(path: Path, recipe: Recipe) -> Sample:
 
 def read_rows(path: Path, recipe: Recipe) -> tuple[Sample, Table]:
     """The rows of a training file, and all columns of these rows."""
-    table = _usable_rows(read_table(path, recipe.delimiter), path, recipe)
+    file = open_data(path, recipe.layout)
+    with readable(path):
+        table = _usable_rows(file.read(), path, recipe)
     if table.num_rows < 2:
         raise DataFileError(f"The file {str(path)!r} has only one usable row. Learning needs at least two.")
-    require_columns(table, recipe.drop, "--drop", path)
-    require_columns(table, recipe.category, "--category", path)
+    drop = named_columns(recipe.drop, table.column_names)
+    require_columns(table.column_names, drop, "--drop", path)
+    require_columns(table.column_names, recipe.category, "--category", path)
+    as_they_are = {*drop, *recipe.category, *([recipe.target] if recipe.task is Task.CLASSIFICATION else ())}
+    names = [name for name in table.column_names if name not in as_they_are]
+    readings, notes = find_readings(table, names, recipe.layout, file.decimal)
+    if recipe.target in readings and readings[recipe.target].kind == "date":
+        del readings[recipe.target]
+    table = convert(table, readings, path)
     choice = choose_task(table.column(recipe.target), recipe.target, recipe.task)
-    return _sample(table, path, recipe, choice), table
+    sample = _sample(table, path, recipe, choice)
+    said = (*repeated_note(file.repeated, path), *shortened(notes))
+    return replace(sample, readings=readings, notes=said), table
+
+
+def repeated_note(repeated: Collection[str], path: Path) -> list[str]:
+    """What is said of names that stand for several columns."""
+    return [
+        f"{str(path)!r} has more than one column {name!r}; the second is called {name + '.2'!r}, and so on."
+        for name in repeated
+    ]
 
 
 def read_more(path: Path, recipe: Recipe, known: Sample) -> Sample:
     """The rows of a further file, read the way of the training file."""
-    text = known.text_columns
+    text = [*known.text_columns, *known.readings]
     if known.y.dtype == object:
         text.append(recipe.target)
-    table = _usable_rows(read_table(path, recipe.delimiter, text), path, recipe)
+    file = open_data(path, recipe.layout, text)
+    with readable(path):
+        table = _usable_rows(file.read(), path, recipe)
+    kinds = known.kinds | ({recipe.target: "number"} if known.task is Task.REGRESSION else {})
+    table = convert(table, {**_more_readings(table, kinds, known, recipe, path), **known.readings}, path)
     sample = _sample(table, path, recipe, known.choice)
     if sample.y.dtype.kind != known.y.dtype.kind and {sample.y.dtype.kind, known.y.dtype.kind} != {"i", "u"}:
         raise InputError(
@@ -78,6 +113,18 @@ def read_more(path: Path, recipe: Recipe, known: Sample) -> Sample:
             "training file. Make both the same."
         )
     return replace(sample, classes=np.union1d(known.classes, sample.classes))
+
+
+def _more_readings(
+    table: Table, kinds: Mapping[str, str], known: Sample, recipe: Recipe, path: Path
+) -> dict[str, Reading]:
+    """Readings of text where training had numbers or dates that were no text."""
+    found = {}
+    for each in table.schema:
+        if is_text(each.type) and each.name in kinds and each.name not in known.readings:
+            recognition = recognise(levels_of(table.column(each.name)))
+            found[each.name] = expected_reading(recognition, each.name, kinds[each.name], recipe.layout, path)
+    return {name: reading for name, reading in found.items() if reading is not None}
 
 
 def _said(y: NDArray[Any]) -> str:
@@ -88,7 +135,10 @@ def _usable_rows(table: Table, path: Path, recipe: Recipe) -> Table:
     """The rows whose target is known."""
     from pyarrow import compute as pc
 
-    require_columns(table, [recipe.target], "--target", path)
+    if table.num_rows == 0:
+        raise no_rows(path)
+    table = without_clocks(table)
+    require_columns(table.column_names, [recipe.target], "--target", path)
     missing = pc.is_null(table.column(recipe.target), nan_is_null=True)
     n_missing = pc.sum(missing).as_py() or 0
     if n_missing == table.num_rows:
@@ -102,7 +152,7 @@ def _usable_rows(table: Table, path: Path, recipe: Recipe) -> Table:
 
 
 def _sample(table: Table, path: Path, recipe: Recipe, choice: Choice) -> Sample:
-    require_columns(table, [recipe.weight] if recipe.weight is not None else [], "--weight", path)
+    require_columns(table.column_names, [recipe.weight] if recipe.weight is not None else [], "--weight", path)
     y = target_values(table.column(recipe.target), recipe.target, choice.task)
     X = table.drop_columns(_others(table, recipe))
     if X.num_columns == 0:
@@ -112,7 +162,7 @@ def _sample(table: Table, path: Path, recipe: Recipe, choice: Choice) -> Sample:
 
 
 def _others(table: Table, recipe: Recipe) -> list[str]:
-    others: Collection[str | None] = {recipe.target, recipe.weight, *recipe.drop}
+    others: Collection[str | None] = {recipe.target, recipe.weight, *named_columns(recipe.drop, table.column_names)}
     return [name for name in table.column_names if name in others]
 
 

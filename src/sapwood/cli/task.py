@@ -7,6 +7,7 @@ from enum import StrEnum
 from typing import Any
 
 from sapwood.errors import InputError
+from sapwood.table.text_warning import MANY_CLASSES
 
 _MOST_CLASSES = 20
 _ROWS_PER_CLASS = 10
@@ -50,6 +51,7 @@ def _look(column: Any, name: str, distinct: int) -> Choice:
     import pyarrow as pa
 
     if is_text(column.type):
+        _refuse_many_classes(column, name, distinct)
         return Choice(Task.CLASSIFICATION, f"{name!r} holds text, {distinct} different values")
     if pa.types.is_boolean(column.type):
         return Choice(Task.CLASSIFICATION, f"{name!r} holds true and false")
@@ -59,6 +61,14 @@ def _look(column: Any, name: str, distinct: int) -> Choice:
             "or use --task classification to take each value for a class."
         )
     return _look_at_numbers(column, name, distinct)
+
+
+def _refuse_many_classes(column: Any, name: str, distinct: int) -> None:
+    if distinct > MANY_CLASSES:
+        raise InputError(
+            f"The target {name!r} holds text with {distinct} different values, such as {column[0].as_py()!r}, each of "
+            "which would be a class. Name another target, or use --task classification if classes are meant."
+        )
 
 
 def _look_at_numbers(column: Any, name: str, distinct: int) -> Choice:
@@ -76,6 +86,15 @@ def is_text(kind: Any) -> bool:
     if types.is_dictionary(kind):
         return is_text(kind.value_type)
     return bool(types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind))
+
+
+def expected_kind(kind: Any) -> str | None:
+    """What text must be to stand for a column of this type: number, date, or neither."""
+    from pyarrow import types
+
+    if _is_number(kind):
+        return "number"
+    return "date" if types.is_date(kind) or types.is_timestamp(kind) else None
 
 
 def _is_number(kind: Any) -> bool:

@@ -9,13 +9,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sapwood.cli.console import RoundsBar, say
+from sapwood.cli.console import RoundsBar, counted, say, say_sample
 from sapwood.cli.options import (
     CategoryOption,
+    DayFirstOption,
     DelimiterOption,
     DropMissingOption,
     DropOption,
+    EncodingOption,
     ModelOption,
+    NoHeaderOption,
     SeedOption,
     SetOption,
     TargetOption,
@@ -25,6 +28,7 @@ from sapwood.cli.options import (
 )
 from sapwood.cli.task import Task
 from sapwood.errors import ParameterError
+from sapwood.table.text_warning import without_text_warnings
 
 if TYPE_CHECKING:
     from sapwood.cli.recipe import Recipe
@@ -47,6 +51,9 @@ def train(
     drop: DropOption = None,
     category: CategoryOption = None,
     delimiter: DelimiterOption = None,
+    encoding: EncodingOption = None,
+    no_header: NoHeaderOption = False,
+    day_first: DayFirstOption = None,
     drop_missing_target: DropMissingOption = False,
     show_tree: Annotated[
         bool | None,
@@ -94,6 +101,9 @@ def train(
         drop=drop,
         category=category,
         delimiter=delimiter,
+        encoding=encoding,
+        no_header=no_header,
+        day_first=day_first,
         drop_missing_target=drop_missing_target,
     )
     _run(data, recipe, _Wanted(test_size, show_tree, picture, out, checkpoint, checkpoint_every or _EVERY))
@@ -153,12 +163,14 @@ class _Wanted:
 
 def _run(data: Path, recipe: Recipe, wanted: _Wanted) -> None:
     from sapwood.cli import folds, report
+    from sapwood.cli.column_report import column_report
     from sapwood.cli.picture import write_picture
     from sapwood.cli.sample import read_sample
 
     wanted.check(data, recipe)
     sample = read_sample(data, recipe)
-    say(f"Task: {sample.task}, because {sample.choice.why}.")
+    say(column_report(sample, recipe.category))
+    say_sample(sample)
     training, test = (sample, None) if wanted.test_size == 0 else folds.split(sample, wanted.test_size, recipe.seed)
     estimator, seconds = fit(recipe, training, **wanted.fit_options())
     _show_results(estimator, seconds, training, test)
@@ -181,7 +193,7 @@ def fit(recipe: Recipe, sample: Sample, quiet: bool = False, **options: Any) -> 
     if told:
         estimator.set_params(verbose=estimator.n_estimators)  # a bar, or the last line where there is no terminal
     start = time.perf_counter()
-    with RoundsBar("training") as bar:
+    with RoundsBar("training") as bar, without_text_warnings():
         if shows:
             estimator.set_params(callbacks=[bar])
         estimator.fit(sample.X, sample.y, sample_weight=sample.weight, **options)
@@ -198,13 +210,13 @@ def _saved(estimator: Any, path: Path, training: Sample, test: Sample | None) ->
     """Save the model, and say what it has seen."""
     from sapwood.cli.saved_model import write_model
 
-    seen = f"all {training.n_rows} rows"
+    seen = f"all {counted(training.n_rows, 'row')}"
     if test is not None:
         seen = (
-            f"the {training.n_rows} rows to train on, not the {test.n_rows} to test on "
+            f"the {counted(training.n_rows, 'row')} to train on, not the {test.n_rows} to test on "
             "(--test-size 0 trains on all rows)"
         )
-    return f"Saved model: {write_model(estimator, path)}. It has seen {seen}."
+    return f"Saved model: {write_model(estimator, path, training.readings)}. It has seen {seen}."
 
 
 def _show_results(estimator: Any, seconds: float, training: Sample, test: Sample | None) -> None:

@@ -31,7 +31,9 @@ class Reading:
     def value(self, text: str) -> float | datetime.datetime | None:
         """What a text is, None if it is neither number nor date in this reading."""
         stripped = text.strip()
-        return number_of(stripped, self.form) if self.kind == "number" else date_of(stripped, self.form)
+        if self.kind == "number":
+            return number_of(stripped, self.form)
+        return date_of(stripped, self.form) or date_of(stripped, "ymd")  # which no other order can be taken for
 
     def values(self, texts: Sequence[str]) -> tuple[Array, Array]:
         """Floats or datetime64 of the texts, and a mask of those that cannot be read, which are missing."""

@@ -1,0 +1,176 @@
+"""CSV files, read whole or batch by batch with the same types.
+
+The types are those that pyarrow finds for the whole file: for each column the first of a ladder of types that all its
+values have. Batch by batch, a pass over the file finds them before any batch is given out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator
+from pathlib import Path
+from typing import Any
+
+from sapwood.cli.dialect import guess_dialect, looks_like_data
+from sapwood.cli.layout import Layout
+from sapwood.errors import DataFileError
+from sapwood.table.names import shorten
+
+MISSING = ("", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "NAN", "null", "NULL", "Null", "?")
+_HEAD = 1 << 16
+_BLOCK = 1 << 24  # bytes; a row must fit into one block
+_MARKS = ((b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))
+_WRONG_TYPE = re.compile(r"In CSV column #(\d+): (?:Row #\d+: )?CSV conversion error to (?!string)")
+
+
+class CsvFile:
+    """A CSV file whose layout is known. Columns named in `text` hold strings, whatever they look like."""
+
+    def __init__(self, path: Path, layout: Layout, text: Collection[str] = ()) -> None:
+        import pyarrow as pa
+
+        self.path = path
+        with pa.input_stream(str(path)) as stream:
+            head = stream.read(_HEAD)
+        self._encoding = layout.encoding or next((name for mark, name in _MARKS if head.startswith(mark)), "utf8")
+        start = head.decode(self._encoding if self._encoding != "utf8" else "utf-8-sig", errors="replace")
+        if not start.strip("\ufeff\x00 \r\n\t"):
+            raise DataFileError(f"The file {str(path)!r} is empty. Give a file with a line of column names and rows.")
+        self._dialect = guess_dialect(start, len(head) < _HEAD, layout.delimiter)
+        self._blank_lines = start.count("\n", 0, len(start) - len(start.lstrip("\ufeff\r\n")))
+        self._header = layout.has_header
+        self.decimal = self._dialect.decimal
+        self._given_names: list[str] | None = None
+        found = self._stream({}, None).schema.names
+        self.names = [name.strip() for name in found] if self._header else [f"column{k + 1}" for k in range(len(found))]
+        self.first_line_is_data = self._header and looks_like_data(self.names)
+        self.repeated = self._unique_names()
+        if self.names != found:
+            self._given_names = self.names
+        self._settled: dict[frozenset[str] | None, dict[str, Any]] = {}
+        self._types = {name: pa.string() for name in self.names if name in set(text)}
+
+    def _unique_names(self) -> list[str]:
+        """Give repeated names a number, and return them."""
+        repeated = list(dict.fromkeys(name for k, name in enumerate(self.names) if name in self.names[:k]))
+        if repeated and self.first_line_is_data:
+            raise DataFileError(
+                f"The first line of {str(self.path)!r} looks like data, not like column names: {shorten(self.names)}. "
+                "Use --no-header, which calls the columns column1, column2 and so on."
+            )
+        taken = set(self.names)
+        for k, name in enumerate(self.names):
+            if name in self.names[:k]:
+                number = next(n for n in range(2, len(taken) + 3) if f"{name}.{n}" not in taken)
+                self.names[k] = f"{name}.{number}"
+                taken.add(self.names[k])
+        return repeated
+
+    def read(self) -> Any:
+        """The whole table."""
+        from pyarrow import csv
+
+        return self._trimmed(csv.read_csv(self.path, *self._options(self._types, None)))
+
+    def batches(self, columns: Collection[str] | None = None) -> Iterator[tuple[Any, float]]:
+        """Some of the columns, some rows at a time, each with the share of the file that has been read."""
+        import pyarrow as pa
+
+        types = self.types(columns)
+        size = max(1, self.path.stat().st_size)
+        with pa.OSFile(str(self.path)) as file:
+            for batch in self._stream(types, columns, _decompressed(file, self.path)):
+                table = pa.Table.from_batches([batch])
+                yield self._trimmed(table), min(1.0, file.tell() / size)
+
+    def types(self, columns: Collection[str] | None = None) -> dict[str, Any]:
+        """The type of each column, for which the whole file is read."""
+        key = None if columns is None else frozenset(columns)
+        if key not in self._settled:
+            self._settled[key] = self._settle(columns)
+        return self._settled[key]
+
+    def _settle(self, columns: Collection[str] | None) -> dict[str, Any]:
+        import pyarrow as pa
+
+        ladder = _ladder()
+        types = dict(self._types)
+        while True:
+            try:
+                reader = self._stream(types, columns)
+                types |= {field.name: field.type for field in reader.schema}
+                for _ in reader:
+                    pass
+                return types
+            except pa.ArrowInvalid as error:
+                found = _WRONG_TYPE.match(str(error))
+                if found is None:
+                    raise
+                name = self.names[int(found[1])]
+                at = ladder.index(types[name]) if types.get(name) in ladder else len(ladder) - 2
+                types[name] = ladder[at + 1]
+
+    def _stream(self, types: dict[str, Any], columns: Collection[str] | None, source: Any = None) -> Any:
+        from pyarrow import csv
+
+        return csv.open_csv(self.path if source is None else source, *self._options(types, columns))
+
+    def _options(self, types: dict[str, Any], columns: Collection[str] | None) -> tuple[Any, Any, Any]:
+        from pyarrow import csv
+
+        read = csv.ReadOptions(block_size=_BLOCK, encoding=self._encoding)
+        if self._given_names is not None:
+            read.column_names = self._given_names
+            read.skip_rows_after_names = 1 + self._blank_lines if self._header else 0
+        elif not self._header:
+            read.autogenerate_column_names = True
+        convert = csv.ConvertOptions(
+            null_values=[*MISSING, *(f" {word}" for word in MISSING)],
+            strings_can_be_null=True,
+            decimal_point=self.decimal,
+            column_types=types,
+            include_columns=None if columns is None else [name for name in self.names if name in set(columns)],
+        )
+        parse = csv.ParseOptions(delimiter=self._dialect.delimiter, newlines_in_values=True)
+        return read, parse, convert
+
+    def _trimmed(self, table: Any) -> Any:
+        """Spaces around strings belong to the layout of a CSV file, not to the data."""
+        import pyarrow as pa
+
+        for position, field in enumerate(table.schema):
+            if pa.types.is_binary(field.type):
+                raise DataFileError(f"Column {field.name!r} of {str(self.path)!r} is {NOT_UTF8}")
+            if pa.types.is_string(field.type):
+                table = table.set_column(position, field.name, _trimmed_strings(table.column(position)))
+        return table
+
+
+NOT_UTF8 = (
+    "not UTF-8 text. Use --encoding, such as --encoding cp1252 for files of older Western European programs, or save "
+    "it with the encoding UTF-8."
+)
+
+
+def _ladder() -> list[Any]:
+    """Types in the order in which pyarrow tries them."""
+    import pyarrow as pa
+
+    times = [pa.timestamp(unit, zone) for unit in ("s", "ns") for zone in (None, "UTC")]
+    return [pa.null(), pa.int64(), pa.bool_(), pa.date32(), pa.time32("s"), *times, pa.float64(), pa.string()]
+
+
+def _decompressed(file: Any, path: Path) -> Any:
+    import pyarrow as pa
+
+    codec = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd"}.get(path.suffix.lower())
+    return file if codec is None else pa.CompressedInputStream(file, codec)
+
+
+def _trimmed_strings(column: Any) -> Any:
+    import pyarrow as pa
+    from pyarrow import compute as pc
+
+    trimmed = pc.utf8_trim_whitespace(column)
+    is_missing = pc.is_in(trimmed, value_set=pa.array(MISSING))
+    return pc.if_else(is_missing, pa.scalar(None, pa.string()), trimmed)
