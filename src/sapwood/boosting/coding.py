@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from sapwood.boosting.rounds import Method
 from sapwood.codes.binned import bin_table, find_bins
-from sapwood.codes.bins import Bins, NumberBins
+from sapwood.codes.bins import MOST_BINS, Bins, NumberBins
+from sapwood.codes.mixed import mixed_table, wide_columns
 from sapwood.codes.ranked import RankedTable, Ranks, rank_table
 from sapwood.codes.sparse import Binned, sparse_table, suits_sparse
 from sapwood.codes.weighted import weighted_cuts
@@ -23,15 +24,18 @@ def code(table: Table, method: Method, max_bins: int, n_jobs: int) -> tuple[Binn
     """The coded table, and for the approximate method a function that codes it anew for each round."""
     if method == "exact":
         return rank_table(table, n_jobs), None
+    if suits_sparse(table):
+        max_bins = min(max_bins, MOST_BINS)
     binned = with_bins(table, find_bins(table, max_bins, n_jobs), n_jobs)
     return binned, recoder(table, max_bins, n_jobs) if method == "approx" else None
 
 
 def with_bins(table: Table, bins: tuple[Bins, ...], n_jobs: int) -> Binned:
-    """The table in these bins, sparse if few of its cells are stored."""
+    """The table in these bins: sparse if few of its cells are stored, mixed if some column has many codes."""
     if suits_sparse(table):
         return sparse_table(table, bins, n_jobs)
-    return bin_table(table, bins, n_jobs)
+    is_wide = wide_columns(bins)
+    return mixed_table(table, bins, is_wide, n_jobs) if is_wide.any() else bin_table(table, bins, n_jobs)
 
 
 def recoder(table: Table, max_bins: int, n_jobs: int) -> Recode:

@@ -24,6 +24,7 @@ from sapwood.boosting.node_values import add_up, keep_order
 from sapwood.boosting.options import TreeOptions
 from sapwood.boosting.sampling import Sample, counted_sample, gradient_sample, uniform_sample
 from sapwood.boosting.trees import soil_of, to_tree
+from sapwood.codes.mixed import MixedTable
 from sapwood.codes.ranked import RankedTable
 from sapwood.codes.sparse import Binned, SparseTable
 from sapwood.kernels.draws import mix
@@ -31,6 +32,7 @@ from sapwood.kernels.newton import newton_values
 from sapwood.kernels.routing import largest
 from sapwood.losses.loss import Loss
 from sapwood.predictor import Predictor
+from sapwood.shard.mixed_shard import MixedShard
 from sapwood.shard.quanta import PACKED_ROWS, Quanta
 from sapwood.shard.ranked_shard import RankedShard
 from sapwood.shard.shard import Shard
@@ -117,7 +119,7 @@ class Rounds:
             shard = RankedShard(self.table, options.n_jobs)
             signs = np.zeros(self.table.n_features, np.int8) if options.tree.signs is None else options.tree.signs
             self._shards = [shard]
-            self._grower = Grower(self._shards, options.tree, options.n_jobs, ExactSearch(shard, signs))
+            self._grower = Grower(self._shards, options.tree, options.n_jobs, ExactSearch(shard, signs, options.n_jobs))
         else:
             self._shards = _make_shards(self.table, options.n_shards, options.n_jobs)
             self._grower = Grower(self._shards, options.tree, options.n_jobs)
@@ -306,8 +308,11 @@ def _product(weight: Floats | None, factor: Floats | None) -> Floats | None:
 def _make_shards(table: Binned, n_shards: int, n_jobs: int) -> list[Shard]:
     """Rows in consecutive parts. One is enough on one machine; more of them give the same model."""
     borders = [table.n_rows * s // n_shards for s in range(n_shards + 1)]
-    kind = SparseShard if isinstance(table, SparseTable) else Shard
-    return [
-        kind(table if n_shards == 1 else table.part(start, stop), n_jobs, offset=start)
-        for start, stop in pairwise(borders)
-    ]
+    parts = [table] if n_shards == 1 else [table.part(start, stop) for start, stop in pairwise(borders)]
+    return [_make_shard(part, n_jobs, offset) for part, offset in zip(parts, borders[:-1], strict=True)]
+
+
+def _make_shard(table: Binned, n_jobs: int, offset: int) -> Shard:
+    if isinstance(table, MixedTable):
+        return MixedShard(table, n_jobs, offset)
+    return (SparseShard if isinstance(table, SparseTable) else Shard)(table, n_jobs, offset)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sapwood.cached_property import cached_property
-from sapwood.codes.bins import MOST_BINS, Bins, LevelBins, NumberBins, cut_levels, cut_values
+from sapwood.codes.bins import Bins, LevelBins, NumberBins, cut_values
 from sapwood.codes.bundles import Bundles, find_bundles, is_worth_it, separate
 from sapwood.kernels.binning import pack_column
 from sapwood.kernels.histogram import RowCodes
@@ -94,7 +94,7 @@ def find_bins(table: Table, max_bins: int, n_jobs: int = 1) -> tuple[Bins, ...]:
 
     def cut(j: int) -> Bins:
         if table.schema.columns[j].kind == "category":
-            return cut_levels(table.values(j), int(levels[j]), min(max_bins, MOST_BINS))
+            return LevelBins(int(levels[j]))
         explicit = table.explicit(j)
         if explicit is None:
             return cut_values(table.cells(j, sample), max_bins)
@@ -104,15 +104,13 @@ def find_bins(table: Table, max_bins: int, n_jobs: int = 1) -> tuple[Bins, ...]:
     return tuple(run_all([partial(cut, j) for j in range(table.n_features)], n_jobs))
 
 
-def bin_table(table: Table, bins: tuple[Bins, ...], n_jobs: int = 1) -> BinnedTable:
-    """Code a table, block by block."""
-    n = table.n_rows
-    columns = np.empty((table.n_features, n), dtype=np.uint8)
-    n_codes = np.array([own.n_codes for own in bins], dtype=np.int64)
-    if table.n_features and table.explicit(0) is not None:  # sparse: never more than one column of values per thread
-        run_all([partial(_code_column, table, j, bins[j], columns[j]) for j in range(table.n_features)], n_jobs)
-    else:
-        run_all([partial(_code_rows, table, bins, columns, *block) for block in blocks(n, BLOCK)], n_jobs)
+def bin_table(
+    table: Table, bins: tuple[Bins, ...], n_jobs: int = 1, features: Sequence[int] | None = None
+) -> BinnedTable:
+    """Code a table, or some columns of it, block by block; `bins` are those of the columns."""
+    features = range(table.n_features) if features is None else features
+    columns = code_columns(table, bins, features, np.uint8, n_jobs)
+    n, n_codes = table.n_rows, np.array([own.n_codes for own in bins], dtype=np.int64)
     bundles = find_bundles(columns, n_codes, n_jobs) if is_worth_it(n, n_codes) else separate(columns, n_codes)
     rows = _aligned(n, -(-len(bundles.sizes) // WORD) * WORD)
     rows[:, len(bundles.sizes) :] = 0
@@ -120,9 +118,23 @@ def bin_table(table: Table, bins: tuple[Bins, ...], n_jobs: int = 1) -> BinnedTa
     return BinnedTable(bins, columns, rows, replace(bundles, codes=()))
 
 
-def _code_rows(table: Table, bins: tuple[Bins, ...], columns: NDArray[np.uint8], start: int, stop: int) -> None:
-    for j, own in enumerate(bins):
-        own.write(table.cells(j, slice(start, stop)), columns[j, start:stop])
+def code_columns(table: Table, bins: Sequence[Bins], features: Sequence[int], dtype: Any, n_jobs: int) -> NDArray[Any]:
+    """Codes of some columns, (columns, rows), whose bins these are."""
+    columns = np.empty((len(features), table.n_rows), dtype=dtype)
+    if len(features) and table.explicit(features[0]) is not None:  # sparse: one column of values per thread at a time
+        each = zip(features, bins, columns, strict=True)
+        run_all([partial(_code_column, table, *own) for own in each], n_jobs)
+    else:
+        pieces = blocks(table.n_rows, BLOCK)
+        run_all([partial(_code_rows, table, features, bins, columns, *block) for block in pieces], n_jobs)
+    return columns
+
+
+def _code_rows(
+    table: Table, features: Sequence[int], bins: Sequence[Bins], columns: NDArray[Any], start: int, stop: int
+) -> None:
+    for j, own, column in zip(features, bins, columns, strict=True):
+        own.write(table.cells(j, slice(start, stop)), column[start:stop])
 
 
 def _pack(columns: Sequence[NDArray[np.uint8]], rows: NDArray[np.uint8], start: int, stop: int) -> None:
@@ -138,7 +150,7 @@ def _aligned(n: int, width: int) -> NDArray[np.uint8]:
     return buffer[start : start + n * width].reshape(n, width)
 
 
-def _code_column(table: Table, j: int, bins: Bins, codes: NDArray[np.uint8]) -> None:
+def _code_column(table: Table, j: int, bins: Bins, codes: NDArray[Any]) -> None:
     bins.write(table.values(j), codes)
 
 

@@ -18,6 +18,13 @@ MOST_BINS = 255  # a code is a byte, and 0 is missing
 Array = NDArray[Any]
 
 
+def code_type(n_codes: int) -> type[np.unsignedinteger[Any]]:
+    """The shortest type that holds the codes 0…n_codes."""
+    if n_codes <= MOST_BINS:
+        return np.uint8
+    return np.uint16 if n_codes < 2**16 else np.uint32
+
+
 @dataclass(frozen=True, eq=False)
 class NumberBins:
     """Code c holds the values above cuts[c - 2] and up to cuts[c - 1]."""
@@ -34,13 +41,16 @@ class NumberBins:
         found: NDArray[np.float64] = np.append(self.cuts, np.inf)[codes - 1]
         return found
 
-    def codes(self, values: Array) -> NDArray[np.uint8]:
-        """Codes of a few values; of many, `write` finds them faster."""
+    def codes(self, values: Array) -> Array:
+        """Codes of a few values; of many, `write` finds them faster if they are bytes."""
         found = 1 + np.searchsorted(self.cuts, values, side="left")
-        return np.where(np.isnan(values), 0, found).astype(np.uint8)
+        return np.where(np.isnan(values), 0, found).astype(code_type(self.n_codes))
 
-    def write(self, values: Array, codes: NDArray[np.uint8]) -> None:
+    def write(self, values: Array, codes: Array) -> None:
         """Code values; OUT codes."""
+        if self.n_codes > MOST_BINS:
+            codes[:] = self.codes(values)
+            return
         with np.errstate(over="ignore"):
             bits = values.astype(np.float32).view(np.uint32)
         start = self._exact_start if values.dtype == np.float32 else self._safe_start
@@ -85,14 +95,18 @@ def _lowest_of_cells() -> NDArray[np.float64]:
 
 @dataclass(frozen=True, eq=False)
 class LevelBins:
-    """Code of each level of a category; the rarest levels share the last code where there are too many."""
+    """Every level of a category has a code of its own, however many there are."""
 
-    code_of: NDArray[np.uint8]
     n_codes: int
 
-    def write(self, levels: Array, codes: NDArray[np.uint8]) -> None:
+    @property
+    def code_of(self) -> Array:
+        """Code of each level."""
+        return np.arange(1, self.n_codes + 1, dtype=code_type(self.n_codes))
+
+    def write(self, levels: Array, codes: Array) -> None:
         """Code levels; missing ones are -1 and unseen ones -2, and both are coded as missing. OUT codes."""
-        codes[:] = np.append(self.code_of, np.zeros(2, dtype=np.uint8))[levels]
+        codes[:] = np.maximum(levels + 1, 0)
 
 
 Bins = NumberBins | LevelBins
@@ -121,14 +135,3 @@ def cut_values(values: Array, max_bins: int, n_zeros: int = 0) -> NumberBins:
 
     inner = runs[1:-1]
     return NumberBins(midpoints(value(inner - 1), value(inner)))
-
-
-def cut_levels(levels: Array, n_levels: int, most: int = MOST_BINS) -> LevelBins:
-    """A code for each level; where there are too many, the most frequent ones keep their own."""
-    if n_levels <= most:
-        return LevelBins(np.arange(1, n_levels + 1, dtype=np.uint8), n_levels)
-    counts = np.bincount(levels[levels >= 0], minlength=n_levels)
-    by_count = np.argsort(-counts, kind="stable")
-    code_of = np.full(n_levels, most, dtype=np.uint8)
-    code_of[by_count[: most - 1]] = np.arange(1, most, dtype=np.uint8)
-    return LevelBins(code_of, most)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sapwood.codes.bins import LevelBins, cut_levels
+from sapwood.codes.bins import LevelBins
 from sapwood.codes.separation import midpoints
 from sapwood.codes.sorted_column import sort_column
 from sapwood.table.table import Table
@@ -69,10 +69,8 @@ def rank_table(table: Table, n_jobs: int = 1) -> RankedTable:
     def rank(j: int) -> tuple[Ranks | LevelBins, NDArray[Any]]:
         values = table.values(j)
         if table.schema.columns[j].kind == "category":
-            bins = cut_levels(values, int(table.schema.n_levels[j]))
-            codes = np.empty(table.n_rows, dtype=np.uint8)
-            bins.write(values, codes)
-            columns[j] = codes
+            bins = LevelBins(int(table.schema.n_levels[j]))
+            bins.write(values, columns[j])
             return bins, np.empty(0, dtype=np.uint32)
         column = sort_column(np.ascontiguousarray(values))
         starts = column.run_starts()

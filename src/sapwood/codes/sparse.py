@@ -20,6 +20,7 @@ from scipy import sparse
 from sapwood.cached_property import cached_property
 from sapwood.codes.binned import BinnedTable
 from sapwood.codes.bins import Bins, NumberBins
+from sapwood.codes.mixed import MixedTable
 from sapwood.kernels.entries import Entries
 from sapwood.table.storage import SparseStorage
 from sapwood.table.table import Table
@@ -69,7 +70,7 @@ class SparseTable:
         return SparseTable(self.bins, own._replace(first=first - first[0], cells=cells))
 
 
-Binned = BinnedTable | SparseTable
+Binned = BinnedTable | MixedTable | SparseTable
 
 
 def suits_sparse(table: Table) -> bool:

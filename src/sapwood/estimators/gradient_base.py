@@ -14,7 +14,7 @@ from sklearn.base import is_classifier
 from sapwood.boosting.columns import ColumnOptions
 from sapwood.boosting.ensemble import Ensemble
 from sapwood.boosting.fitting import Rows, Setup, fit_ensemble
-from sapwood.boosting.options import TreeOptions
+from sapwood.boosting.options import NO_LIMIT, TreeOptions
 from sapwood.boosting.rate import Rate, learning_rate
 from sapwood.boosting.rounds import RoundOptions
 from sapwood.boosting.stages import Patience, Stages, stage_facts, stage_reporter
@@ -247,7 +247,7 @@ class GradientBoosting(Boosting):
             min_decrease=self.min_impurity_decrease,
             ccp_alpha=self.ccp_alpha,
             max_cat_to_onehot=1,  # levels in order of their mean gradients: the best subset is among them
-            max_cat_threshold=256,
+            max_cat_threshold=NO_LIMIT,
             signs=self._signs(schema),
         )
         together = sets_that_meet(self.interaction_cst, schema)

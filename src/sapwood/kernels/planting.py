@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sapwood.kernels._jit import lean_kernel
+from sapwood.kernels.boosting_records import IN_SET
 
 Array = Any
 ONE = np.uint32(1)
@@ -35,18 +36,35 @@ def count_words(nodes, splits, order, soil):
 
 
 @lean_kernel
-def write_levels(node, soil, words):
+def write_levels(node, soil, sets, words):
     """Bits of the levels that go left, from those of codes; OUT words."""
     start = soil.level_starts[node.feature]
     for level in range(soil.n_levels[node.feature]):
         code = np.int64(soil.code_of_level[start + level])
-        if (node.subset[code >> 5] >> np.uint32(code & 31)) & ONE:
+        if node.code == IN_SET:
+            word = sets[node.subset[0], code >> 5]
+        else:
+            word = node.subset[code >> 5]
+        if (word >> np.uint32(code & 31)) & ONE:
             words[level >> 5] |= ONE << np.uint32(level & 31)
 
 
 @lean_kernel
 def plant(
-    nodes, splits, values, order, position, hessian_unit, soil, links, threshold, missing_left, floats, n_rows, subsets
+    nodes,
+    splits,
+    values,
+    order,
+    position,
+    hessian_unit,
+    soil,
+    sets,
+    links,
+    threshold,
+    missing_left,
+    floats,
+    n_rows,
+    subsets,
 ):
     """Write the arrays of a tree; OUT links (left, right, column, start of levels), … ; `subsets` are zero before.
 
@@ -70,7 +88,7 @@ def plant(
             links[0, i], links[1, i], links[2, i], missing_left[i] = left, right, node.feature, node.missing_left
             if node.code < 0:
                 links[3, i], threshold[i] = n_words, np.nan
-                write_levels(node, soil, subsets[n_words:])
+                write_levels(node, soil, sets, subsets[n_words:])
                 n_words += (soil.n_levels[node.feature] + 31) // 32
             else:
                 threshold[i] = soil.cuts[soil.cut_starts[node.feature] + node.code - 1]

@@ -33,6 +33,21 @@ def write_records(rows, gradient, hessian, weight, gradient_scale, hessian_scale
         records[i] = record
 
 
+@lean_kernel
+def sum_records(records, first, last, quanta):
+    """Sums of gradient and hessian of some records."""
+    g, h = np.int64(0), np.int64(0)
+    for i in range(first, last):
+        record = records[i]
+        if quanta is None:
+            g += np.int64(np.int16(record >> SIXTEEN))
+            h += np.int64(record & np.uint64(0xFFFF))
+        else:
+            g += quanta[record >> HALF, 0]
+            h += quanta[record >> HALF, 1]
+    return g, h
+
+
 @lane_kernel
 def largest(gradient, hessian, weight, first, last):
     """Largest |gradient| and hessian of a block, weights included."""

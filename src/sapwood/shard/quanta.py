@@ -29,8 +29,7 @@ class Quanta:
     @classmethod
     def of(cls, largest_gradient: float, largest_hessian: float, n_rows: int, packed: bool) -> Quanta:
         """For gradients up to the largest ones, of n_rows rows in all shards together."""
-        row_bits = max(1, math.ceil(math.log2(max(n_rows, 2))))
-        fine = min(WIDE_BITS, SUM_BITS - row_bits)
+        fine = _fine_bits(n_rows)
         bits = PACKED_BITS if packed else fine
         return cls(
             packed,
@@ -40,6 +39,17 @@ class Quanta:
             unit(largest_hessian, fine),
             1 << (31 - bits) if packed else n_rows,
         )
+
+    @property
+    def shift(self) -> int:
+        """Bits to drop from a gradient so that the sum of all squares is a whole number of 64 bits."""
+        return 0 if self.packed else max(0, _fine_bits(self.block_rows) - PACKED_BITS)
+
+
+def _fine_bits(n_rows: int) -> int:
+    """Bits of a number of which so many rows can be added up."""
+    row_bits = max(1, math.ceil(math.log2(max(n_rows, 2))))
+    return min(WIDE_BITS, SUM_BITS - row_bits)
 
 
 def unit(largest: float, bits: int) -> float:

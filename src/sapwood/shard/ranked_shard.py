@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sapwood.codes.mixed import wide_columns
 from sapwood.codes.ranked import Ranks
 from sapwood.kernels.exact import (
     mark_places,
@@ -16,9 +17,10 @@ from sapwood.kernels.exact import (
     scan_order,
     settle_by_rank,
     split_ranks,
-    sum_pieces,
 )
+from sapwood.kernels.routing import sum_records
 from sapwood.shard.dealing import Piece
+from sapwood.shard.level_sets import NO_SETS
 from sapwood.shard.shard import Shard
 from sapwood.threads import run_all
 
@@ -30,15 +32,27 @@ class RankedShard(Shard):
 
     def _prepare(self) -> None:
         self._place = np.empty(self.n_rows, dtype=np.int32)
+        self.sets = NO_SETS  # levels that go left, for splits of categories of many levels
+
+    @property
+    def wide_codes(self) -> NDArray[Any]:
+        """Codes of all columns, those of many levels among them."""
+        return self.table.columns  # type: ignore[no-any-return]
+
+    @property
+    def is_wide(self) -> NDArray[np.bool_]:
+        """Which columns are categories of many levels."""
+        mask: NDArray[np.bool_] = self.table.is_category & wide_columns(self.table.bins)
+        return mask
 
     def root_sums(self) -> tuple[int, int]:
         """Sums of the root, in units."""
-        return sum_pieces(self._records, *self._ranges[0], self._wide)  # type: ignore[no-any-return]
+        return sum_records(self._records, *self._ranges[0], self._wide)  # type: ignore[no-any-return]
 
     def search(
         self, nodes: NDArray[Any], ids: Sequence[int], usable: NDArray[np.bool_], rules: Any, signs: NDArray[np.int8]
     ) -> list[NDArray[Any]]:
-        """For each column, copies of the nodes with their best split on it."""
+        """For each column, copies of the nodes with their best split on it; those of many levels are left out."""
         ranges = np.array([self._ranges[i] for i in ids], dtype=np.int64)
         firsts, lasts = ranges[:, 0].copy(), ranges[:, 1].copy()
         self._place.fill(-1)
@@ -60,7 +74,8 @@ class RankedShard(Shard):
                 scan_order(*rows, rules, signs[j], j, usable, *sums, last_code, found)
             return found
 
-        return run_all([partial(best, j) for j in range(self.table.n_features)], self.n_jobs)
+        narrow = np.flatnonzero(~self.is_wide).tolist()
+        return run_all([partial(best, j) for j in narrow], self.n_jobs)
 
     def _split_tasks(
         self, nodes: NDArray[Any], ids: Sequence[int], parts: list[list[Piece]], cuts: list[Ints]
@@ -68,11 +83,13 @@ class RankedShard(Shard):
         tasks: list[Callable[[], None]] = []
         for part, cut in zip(parts, cuts, strict=True):
             pieces = np.array([(first, last, ids[node]) for node, first, last in part], dtype=np.int64)
-            tasks.append(partial(split_ranks, pieces, self._records, self.table.columns, nodes, self._spare, cut))
+            tasks.append(
+                partial(split_ranks, pieces, self._records, self.table.columns, nodes, self.sets, self._spare, cut)
+            )
         return tasks
 
     def _finder(self, nodes: NDArray[Any], splits: NDArray[np.bool_]) -> Callable[..., None]:
-        return partial(settle_by_rank, self.table.columns, self._by_threshold(nodes, splits), splits)
+        return partial(settle_by_rank, self.table.columns, self._by_threshold(nodes, splits), self.sets, splits)
 
     def _by_threshold(self, nodes: NDArray[Any], splits: NDArray[np.bool_]) -> NDArray[Any]:
         """Nodes for rows that did not take part, whose values may lie between those that the split was made between."""

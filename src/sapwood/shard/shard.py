@@ -67,6 +67,15 @@ class Shard:
         """Rows of the shard, in the tree or not."""
         return int(self.table.n_rows)
 
+    @property
+    def n_features(self) -> int:
+        """Number of columns."""
+        return int(self.table.n_features)
+
+    def rows_of(self, ids: Sequence[int]) -> tuple[NDArray[np.uint64], NDArray[np.int64] | None, Ints]:
+        """Records of all nodes, the quanta of rows unless records hold them, and first and last record of nodes."""
+        return self._records, self._quanta, np.array([self._ranges[i] for i in ids], dtype=np.int64).reshape(-1, 2)
+
     def own(self, rows: NDArray[Any]) -> NDArray[Any]:
         """Those of some rows, ascending, that are the shard's, by the shard's own numbers."""
         first, last = np.searchsorted(rows, [self.offset, self.offset + self.n_rows])

@@ -1,0 +1,337 @@
+"""Columns of many codes: the best split of a node, from the sums of the codes that its rows have.
+
+A histogram of tens of thousands of codes for every open node would fill the memory, so nothing is kept: a node's rows
+are summed up when it is searched, in room for one column, and only the codes that occur are looked at and cleared.
+
+**The price of chance.** Levels are tried in the order of their gradients, so even levels that mean nothing make a gain:
+of K levels of one row each, the j of the largest gradients gain about what there is to choose, ln (K choose j), in
+units of the variance of the gradients. That much is subtracted from the gain, so that an identifier does not win.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from sapwood.kernels._jit import ONE, lean_kernel
+from sapwood.kernels.boosting_records import IN_SET
+from sapwood.kernels.exact import goes_left, split_by_node
+from sapwood.kernels.newton import NO_GAIN, worth_of
+from sapwood.kernels.routing import split_records
+from sapwood.kernels.scan import LEAST_GAIN, gain_of, is_large_enough, keep, with_missing, worth_of_children
+
+Array = Any
+HALF = np.uint64(32)
+SIXTEEN = np.uint64(16)
+LOW = np.uint64(0xFFFF)
+
+
+class WideRows(NamedTuple):
+    """Rows of nodes in all shards: an item of each tuple is a shard's."""
+
+    records: tuple[Array, ...]
+    codes: tuple[Array, ...]  # (columns, rows)
+    ranges: tuple[Array, ...]  # (nodes, 2) first and last record of each node
+
+
+class WideColumns(NamedTuple):
+    """What is known of the columns of many codes, in order of their numbers."""
+
+    features: Array  # number of the column among all columns
+    places: Array  # its row among the codes
+    n_codes: Array  # largest code
+    is_category: Array
+    signs: Array  # monotone constraints
+    prices: Array  # what the gain of chance is multiplied by; 0: levels are so few that it does not matter
+
+
+class CodeSums(NamedTuple):
+    """Room for one column and one thread; `sums` are zero before and after."""
+
+    sums: Array  # (codes, 3) gradient, hessian, rows
+    order: Array  # codes
+    keys: Array
+    spare_order: Array
+    spare_keys: Array
+
+
+def new_code_sums(n_codes: int) -> CodeSums:
+    """Room for codes 0…n_codes."""
+    ints, floats = np.empty((2, n_codes + 1), dtype=np.int64), np.empty((2, n_codes + 1))
+    return CodeSums(np.zeros((n_codes + 1, 3), dtype=np.int64), ints[0], floats[0], ints[1], floats[1])
+
+
+@lean_kernel
+def add_codes(records, first, last, column, quanta, shift, sums, seen, n_seen):
+    """Add records to the sums of their codes; OUT sums, seen; returns how many codes were seen, and squares summed up.
+
+    Squares are those of gradients in units of 2^shift.
+    """
+    squares = np.int64(0)
+    for i in range(np.uint64(first), np.uint64(last)):
+        record = records[i]
+        row = record >> HALF
+        if quanta is None:
+            g, h = np.int64(np.int16(record >> SIXTEEN)), np.int64(record & LOW)
+        else:
+            g, h = quanta[row, 0], quanta[row, 1]
+        code = np.uint64(column[row])
+        own = sums[code]
+        if own[2] == 0:
+            seen[n_seen] = code
+            n_seen += 1
+        own[0] += g
+        own[1] += h
+        own[2] += 1
+        short = g >> shift
+        squares += short * short
+    return n_seen, squares
+
+
+@lean_kernel
+def comes_first(key, code, other_key, other_code):
+    """The order of codes: by key, equal ones by code."""
+    return key < other_key or (key == other_key and code < other_code)
+
+
+@lean_kernel
+def merge(keys, order, first, middle, last, out_keys, out_order):
+    """Merge two sorted neighbours; OUT out_keys, out_order."""
+    i, k = first, middle
+    for at in range(first, last):
+        if i < middle and (k >= last or not comes_first(keys[k], order[k], keys[i], order[i])):
+            out_keys[at], out_order[at] = keys[i], order[i]
+            i += 1
+        else:
+            out_keys[at], out_order[at] = keys[k], order[k]
+            k += 1
+
+
+@lean_kernel
+def sort_codes(count, room):
+    """Sort the first codes by key; OUT room.order, room.keys."""
+    keys, order, spare_keys, spare_order = room.keys, room.order, room.spare_keys, room.spare_order
+    width = 1
+    while width < count:
+        for first in range(0, count, 2 * width):
+            merge(keys, order, first, min(first + width, count), min(first + 2 * width, count), spare_keys, spare_order)
+        keys, spare_keys = spare_keys, keys
+        order, spare_order = spare_order, order
+        width *= 2
+    for i in range(count):  # a copy onto itself after an even number of turns
+        room.keys[i], room.order[i] = keys[i], order[i]
+
+
+@lean_kernel
+def order_codes(n_seen, is_category, rules, room):
+    """Codes of values among those seen, levels by gradient over hessian and numbers by code; OUT room.
+
+    Rows without gradient and hessian do not count, so that their codes are none of the node's.
+    """
+    sums, count = room.sums, 0
+    for i in range(n_seen):
+        code = room.order[i]
+        g, h = sums[code, 0], sums[code, 1]
+        if code > 0 and (h > 0 or g != 0):
+            key = np.float64(code)
+            if is_category:
+                key = g * rules.gradient_unit / (h * rules.hessian_unit + rules.cat_smooth)
+            room.order[count], room.keys[count] = code, key
+            count += 1
+        elif code > 0:
+            sums[code] = 0
+    sort_codes(count, room)
+    return count
+
+
+@lean_kernel
+def spread_of(node, squares, shift, rules):
+    """Variance of the gradients of a node's rows per hessian: what one choice that means nothing gains, doubled."""
+    if node.hessian <= 0:
+        return 0.0
+    unit = rules.gradient_unit * 2.0**shift
+    G = node.gradient * rules.gradient_unit
+    return max(squares * unit * unit - G * G / node.n_rows, 0.0) / (node.hessian * rules.hessian_unit)
+
+
+@lean_kernel
+def choices(n, k):
+    """About the logarithm of n choose k."""
+    rest = n - k
+    if k == 0 or rest == 0:
+        return 0.0
+    return n * np.log(n) - k * np.log(k) - rest * np.log(rest)
+
+
+@lean_kernel
+def net_gain_beyond(left_g, left_h, left_n, price, rules, counts, sign, parent, node):
+    """Gain of a candidate less its price if that beats the node's best so far, else NO_GAIN."""
+    g, h, gain = node.gradient, node.hessian, NO_GAIN
+    if is_large_enough(left_h, left_n, rules, counts) and is_large_enough(
+        h - left_h, node.n_rows - left_n, rules, counts
+    ):
+        both = worth_of_children(left_g, left_h, g, h, rules, sign, node) - 2.0 * price
+        gain = gain_of(both, parent, node.gain)
+    return gain
+
+
+@lean_kernel
+def write_set(order, count, first, last, missing_left, words):
+    """Levels order[first:last] go left; those that the node does not have go where missing rows go; OUT words."""
+    words[:] = ~np.uint32(0) if missing_left else np.uint32(0)
+    for i in range(count):
+        code, bit = order[i] >> 5, ONE << np.uint32(order[i] & 31)
+        if first <= i < last:
+            words[code] |= bit
+        else:
+            words[code] &= ~bit
+
+
+@lean_kernel
+def scan_level_sums(count, feature, price, rules, counts, parent, room, node, words):
+    """Try subsets of levels: one against the rest while few, else beginnings of their order; OUT node, words."""
+    hist, order = room.sums, room.order
+    some_missing = hist[0, 1] > 0 or hist[0, 0] != 0
+    single = count <= rules.max_cat_to_onehot
+    first, last = 0, 0
+    left_g, left_h, left_n = 0, 0, 0
+    for i in range(count):
+        if single:
+            left_g, left_h, left_n = 0, 0, 0
+        left_g += hist[order[i], 0]
+        left_h += hist[order[i], 1]
+        left_n += hist[order[i], 2]
+        if min(i + 1, count - i - 1) > rules.max_cat_threshold and not single:
+            continue
+        own_price = price * choices(count, 1 if single else i + 1) if price > 0.0 else 0.0
+        for turn in range(2 if some_missing else 1):
+            with_g, with_h, with_n = with_missing(hist, turn, left_g, left_h, left_n)
+            gain = net_gain_beyond(with_g, with_h, with_n, own_price, rules, counts, 0, parent, node)
+            if gain > NO_GAIN:
+                keep(node, gain, feature, IN_SET, 0, turn == 1, with_g, with_h)
+                first, last = i if single else 0, i + 1
+    if last > 0:
+        if not some_missing:
+            node.missing_left = 2 * node.left_hessian > node.hessian
+        write_set(order, count, first, last, node.missing_left, words)
+
+
+@lean_kernel
+def scan_number_sums(count, feature, sign, rules, counts, parent, room, node):
+    """Try all cuts between codes; OUT node, if a better one is found."""
+    hist, order = room.sums, room.order
+    some_missing = hist[0, 1] > 0 or hist[0, 0] != 0
+    left_g, left_h, left_n = 0, 0, 0
+    for i in range(count if some_missing else count - 1):
+        left_g += hist[order[i], 0]
+        left_h += hist[order[i], 1]
+        left_n += hist[order[i], 2]
+        for turn in range(2 if some_missing else 1):
+            with_g, with_h, with_n = with_missing(hist, turn, left_g, left_h, left_n)
+            gain = net_gain_beyond(with_g, with_h, with_n, 0.0, rules, counts, sign, parent, node)
+            if gain > NO_GAIN:
+                ahead = order[i + 1] if i + 1 < count else np.int64(0)
+                keep(node, gain, feature, order[i], ahead, turn == 1, with_g, with_h)
+    if node.feature == feature and not some_missing:
+        node.missing_left = 2 * node.left_hessian > node.hessian  # rows without a value follow the larger child
+
+
+@lean_kernel
+def search_pairs(pairs, rows, quanta, columns, shift, rules, room, found, sets):
+    """Best split of each pair (node, column) by itself; OUT found, sets (nodes, columns, words)."""
+    counts = rules.min_child_rows > 1
+    for p in range(len(pairs)):
+        k, w = pairs[p, 0], pairs[p, 1]
+        node, n_seen, squares = found[k, w], np.int64(0), np.int64(0)
+        for s in range(len(rows.records)):
+            column, first, last = rows.codes[s][columns.places[w]], rows.ranges[s][k, 0], rows.ranges[s][k, 1]
+            records = rows.records[s]
+            if quanta is None:
+                n_seen, more = add_codes(records, first, last, column, None, shift, room.sums, room.order, n_seen)
+            else:
+                n_seen, more = add_codes(records, first, last, column, quanta[s], shift, room.sums, room.order, n_seen)
+            squares += more
+        node.gain, node.feature = NO_GAIN, -1
+        parent, count = worth_of(node, rules), order_codes(n_seen, columns.is_category[w], rules, room)
+        if columns.is_category[w]:
+            price = columns.prices[w] * spread_of(node, squares, shift, rules)
+            scan_level_sums(count, columns.features[w], price, rules, counts, parent, room, node, sets[k, w])
+        else:
+            scan_number_sums(count, columns.features[w], columns.signs[w], rules, counts, parent, room, node)
+        for i in range(count):
+            room.sums[room.order[i]] = 0
+        room.sums[0] = 0
+
+
+@lean_kernel
+def beats(gain, other, parent):
+    """Whether a split truly beats that of a column that was looked at before."""
+    return gain > NO_GAIN and gain > other + LEAST_GAIN * abs(2.0 * gain + parent)
+
+
+@lean_kernel
+def best_column(node, found, columns, rules):
+    """Of the node's own split and those found for columns of many codes, the best; -1 for the node's own.
+
+    Columns are compared in their order, so that of equal splits that of the lowest column wins.
+    """
+    parent, best, gain, waits = worth_of(node, rules), -1, NO_GAIN, node.feature >= 0
+    for w in range(len(found)):
+        if waits and node.feature < columns.features[w]:
+            waits = False
+            if beats(node.gain, gain, parent):
+                best, gain = -1, node.gain
+        if beats(found[w].gain, gain, parent):
+            best, gain = w, found[w].gain
+    return -1 if waits and beats(node.gain, gain, parent) else best
+
+
+@lean_kernel
+def take_best(ids, found, columns, rules, nodes, winners):
+    """Give nodes the best of their own split and those found; OUT nodes, winners (column, or -1 for their own)."""
+    for k in range(len(ids)):
+        node = nodes[ids[k]]
+        w = best_column(node, found[k], columns, rules)
+        winners[k] = w
+        if w >= 0:
+            new = found[k, w]
+            keep(
+                node,
+                new.gain,
+                new.feature,
+                new.code,
+                new.next_code,
+                new.missing_left,
+                new.left_gradient,
+                new.left_hessian,
+            )
+
+
+@lean_kernel
+def split_mixed(pieces, records, columns, wide, places, is_wide, nodes, tables, sets, spare, cuts):
+    """Split pieces (first, last, node), by table or, on columns of many codes, by the node; OUT records, cuts."""
+    for p in range(len(pieces)):
+        first, last, node = pieces[p, 0], pieces[p, 1], nodes[pieces[p, 2]]
+        place = places[node.feature]
+        if is_wide[node.feature]:
+            cuts[p] = split_by_node(records, first, last, wide[place], node, sets, spare)
+        else:
+            cuts[p] = split_records(records, first, last, columns[place], tables[p], spare)
+
+
+@lean_kernel
+def settle_mixed(columns, wide, places, is_wide, nodes, sets, splits, first, last, leaf_of):
+    """Find the leaf of those of the rows first…last-1 that are in none; OUT leaf_of."""
+    for row in range(first, last):
+        if leaf_of[row] >= len(splits):
+            at = 0
+            while splits[at]:
+                node = nodes[at]
+                place = places[node.feature]
+                if is_wide[node.feature]:
+                    code = np.int64(wide[place, row])
+                else:
+                    code = np.int64(columns[place, row])
+                at = node.left if goes_left(node, code, sets) else node.right
+            leaf_of[row] = at
