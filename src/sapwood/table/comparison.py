@@ -172,7 +172,7 @@ def _compared_numbers(column: ColumnSchema, values: Array, d: int) -> ColumnComp
     missing, distance, chance = 1 - len(present) / m, math.nan, math.nan
     found = [*_missing_verdict(kept, missing, column.has_missing, m, d)]
     if kept is not None:
-        n = min(kept.n_present, sample_size(d))
+        n = math.ceil(kept.n_present * min(1.0, sample_size(d) / kept.n_rows))  # that quantiles are from
         far = n_far > FAR_SHARE * m and is_new(kept.n_rows, n_far, m, d)
         found += ["outside"] if far or n_outside / m > LEAST_SHARE + margin(n, m, d) else []
         if len(present) and len(edges):

@@ -62,8 +62,10 @@ def with_statistics(table: Table) -> Schema:
         if column.kind == "category":
             found = _of_codes(table.values(j), len(column.levels))
         else:
-            found = of_numbers(sample.column(j), table.n_rows, n_missing[j])
-            found = _with_bounds(found, column.low, column.high)
+            values = sample.column(j)
+            if not np.isnan(column.low) and np.isnan(values).all():
+                values = table.values(j)  # so few that the sample has none
+            found = of_numbers(values, table.n_rows, n_missing[j], (column.low, column.high))
         columns.append(replace(column, statistics=found))
     return replace(schema, columns=tuple(columns))
 
@@ -73,28 +75,24 @@ def sample_size(n_features: int) -> int:
     return min(MOST_ROWS, max(LEAST_ROWS, MOST_CELLS // n_features))
 
 
-def of_numbers(values: Array, n_rows: int, n_missing: int) -> ColumnStatistics:
-    """Statistics of a sample of a column of numbers."""
+def of_numbers(
+    values: Array, n_rows: int, n_missing: int, bounds: tuple[float, float] | None = None
+) -> ColumnStatistics:
+    """Statistics of a sample of a column of numbers; `bounds` are those of all its rows."""
     ordered = np.sort(values)  # NaN last
     n = int(np.searchsorted(ordered, np.nan)) if len(ordered) and np.isnan(ordered[-1]) else len(ordered)
-    ordered = ordered[:n]
+    ordered = ordered[:n].astype(np.float64)
     quantiles = ordered[_places(n)] if n else ordered
+    if bounds is not None and not np.isnan(bounds[0]):
+        quantiles[[0, -1]] = bounds
     upto = np.searchsorted(ordered, quantiles, side="right") / max(n, 1)
-    return ColumnStatistics(n_rows, n_missing, quantiles.astype(np.float64), upto, NOTHING, NOTHING)
+    return ColumnStatistics(n_rows, n_missing, quantiles, upto, NOTHING, NOTHING)
 
 
 def _places(n: int) -> Array:
     """Places of the quantiles among n sorted values."""
     places: Array = np.rint(np.array(SHARES) * (n - 1)).astype(np.intp)
     return places
-
-
-def _with_bounds(found: ColumnStatistics, low: float, high: float) -> ColumnStatistics:
-    """The least and the largest value are those of all rows, not of the sample."""
-    if not len(found.quantiles):
-        return found
-    found.quantiles[[0, -1]] = low, high
-    return found
 
 
 def _of_codes(codes: Array, n_levels: int) -> ColumnStatistics:
