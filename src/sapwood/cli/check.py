@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from sapwood.cli.console import say
-from sapwood.cli.options import DelimiterOption, DropOption, TracebackOption
+from sapwood.cli.options import DelimiterOption, DropOption, EncodingOption, TracebackOption
 
 
 def check(
@@ -16,20 +16,18 @@ def check(
     new: Annotated[Path, typer.Option("--input", help="CSV or Parquet file of new rows.")],
     drop: DropOption = None,
     delimiter: DelimiterOption = None,
+    encoding: EncodingOption = None,
     every: Annotated[bool, typer.Option("--all", help="Show all columns, also of wide tables.")] = False,
     _traceback: TracebackOption = False,
 ) -> None:
     """Compare new rows with the training data of a model, column by column. Exit code 1 if anything is conspicuous."""
-    from sapwood.cli import data
-    from sapwood.cli.saved_model import known_sample, read_model, require_model_columns
+    from sapwood.cli.layout import Layout
+    from sapwood.cli.model_rows import model_rows
+    from sapwood.cli.saved_model import read_model
     from sapwood.table.comparison import SHOWN
 
-    estimator = read_model(model)
-    rows = data.read_table(new, delimiter, text=known_sample(estimator).text_columns)
-    data.require_columns(rows, drop or (), "--drop", new)
-    rows = rows.drop_columns(list(drop or ()))
-    require_model_columns(rows, estimator, new)
-    found = estimator.schema_.compare(rows)
+    saved = read_model(model)
+    found = saved.estimator.schema_.compare(model_rows(saved, new, Layout(delimiter, encoding), drop or ()))
     for line in found.text(None if every else SHOWN).splitlines():
         say(line)
     if found.is_conspicuous:

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from sapwood.cli.console import say, show_table
-from sapwood.cli.options import DelimiterOption, DropOption, TracebackOption
+from sapwood.cli.options import DelimiterOption, DropOption, EncodingOption, TracebackOption
 from sapwood.errors import InputError, ParameterError
 
 _MOST_ROWS = 1000  # explained of a file, without --row
@@ -28,17 +28,16 @@ def explain(
     ] = True,
     drop: DropOption = None,
     delimiter: DelimiterOption = None,
+    encoding: EncodingOption = None,
     _traceback: TracebackOption = False,
 ) -> None:
     """Explain the predictions of a model: of one row its path, Shapley values and the smallest change that matters."""
-    from sapwood.cli.data import read_table, require_columns
-    from sapwood.cli.saved_model import known_sample, read_model, require_model_columns
+    from sapwood.cli.layout import Layout
+    from sapwood.cli.model_rows import model_rows
+    from sapwood.cli.saved_model import read_model
 
-    estimator = read_model(model)
-    rows = read_table(data, delimiter, text=known_sample(estimator).text_columns)
-    require_columns(rows, tuple(drop or ()), "--drop", data)
-    rows = rows.drop_columns(list(drop or ()))
-    require_model_columns(rows, estimator, data)
+    saved = read_model(model)
+    estimator, rows = saved.estimator, model_rows(saved, data, Layout(delimiter, encoding), drop or ())
     if row is None:
         _explain_all(estimator, rows, most)
         return
