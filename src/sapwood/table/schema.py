@@ -60,6 +60,10 @@ class Schema:
     named: bool
     sparse_absent: Absent = "zero"
 
+    def __getstate__(self) -> dict[str, Any]:
+        """What copies and pickles keep; the check of new rows is made again when it is needed."""
+        return {name: value for name, value in vars(self).items() if name != "_drift_check"}
+
     @property
     def n_features(self) -> int:
         """Number of columns."""
