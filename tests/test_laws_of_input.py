@@ -245,6 +245,7 @@ def test_numbers_may_be_categories(case: tuple[pd.DataFrame, NDArray, str]) -> N
     np.testing.assert_array_equal(partition(first.apply(numbers)), partition(second.apply(strings)))
 
 
+@pytest.mark.filterwarnings("ignore::sapwood.errors.DataDriftWarning")
 @pytest.mark.parametrize("criterion", CRITERIA)
 def test_unseen_levels(criterion: str) -> None:
     frame, y = mixed_frame(7)

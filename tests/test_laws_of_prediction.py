@@ -50,6 +50,7 @@ def assert_same(first: list[np.ndarray], second: list[np.ndarray]) -> None:
         np.testing.assert_array_equal(one, other)
 
 
+@pytest.mark.filterwarnings("ignore::sapwood.errors.DataDriftWarning")
 @pytest.mark.parametrize("kind", KINDS)
 @examples
 @given(strange_rows(), st.sampled_from(sorted(CONTAINERS)), st.sampled_from([1, 2, 5]), st.integers(1, 70))

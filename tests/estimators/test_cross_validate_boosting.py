@@ -165,6 +165,7 @@ def test_held_out_rows_have_no_influence_at_all(numbers):
     assert_array_equal(first, second)
 
 
+@pytest.mark.filterwarnings("ignore::sapwood.errors.DataDriftWarning")
 def test_categories_missing_values_and_unseen_levels():
     random = np.random.default_rng(1)
     n = 300

@@ -49,6 +49,7 @@ def test_missing_values_categories_and_frames() -> None:
     np.testing.assert_array_equal(classifier.predict_proba(shuffled), classifier.predict_proba(X))
 
 
+@pytest.mark.filterwarnings("ignore::sapwood.errors.DataDriftWarning")
 def test_unseen_categories_go_where_missing_values_go_or_raise() -> None:
     X, number, _ = make_frame()
     new = X.head(3).assign(city="Paris")

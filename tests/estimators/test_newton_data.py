@@ -74,6 +74,7 @@ class TestFrames:
         np.testing.assert_array_equal(model.predict(PANDAS.assign(more=1.0)), expected)
         assert model.evals_result() == {}
 
+    @pytest.mark.filterwarnings("ignore::sapwood.errors.DataDriftWarning")
     def test_evaluation_sets_are_matched_too(self):
         shuffled = PANDAS[["flag", "day", "number", "colour"]].assign(colour="unknown")
         model = regressor(n_estimators=4).fit(PANDAS, Y, eval_set=[(shuffled, Y), (POLARS, Y)])
@@ -144,6 +145,7 @@ class TestCategories:
             model.predict(np.c_[codes, NUMBER]), named.predict(pd.DataFrame({"a": COLOUR, "b": NUMBER}))
         )
 
+    @pytest.mark.filterwarnings("ignore::sapwood.errors.DataDriftWarning")
     @pytest.mark.parametrize("method", METHODS)
     def test_unseen_levels_go_with_the_missing_ones(self, method):
         some_missing = PANDAS.assign(colour=PANDAS["colour"].where(rng.random(N) < 0.8, None))
@@ -230,6 +232,7 @@ class TestMissing:
         models = [regressor().fit(frame, Y) for frame in frames]
         assert all(arrays(model) == arrays(models[0]) for model in models)
 
+    @pytest.mark.filterwarnings("ignore::sapwood.errors.DataDriftWarning")
     def test_missing_only_at_prediction(self):
         """Rows go with the larger child, and nothing fails."""
         x = rng.normal(size=(N, 2))

@@ -243,7 +243,7 @@ def test_values_that_are_nested_too_deeply_are_refused(levels: int, form: str, t
 def test_a_document_that_is_nested_for_ever_is_refused(count: int, tmp_path: Path) -> None:
     sw.save(saved_model("newton numbers")[0], tmp_path / "model.json")
     text = (tmp_path / "model.json").read_bytes()
-    bad = text.replace(b'"extensions": {}', b'"extensions": {"a": ' + b"[" * count + b"]" * count + b"}")
+    bad = text.replace(b'"extensions": {', b'"extensions": {"a": ' + b"[" * count + b"]" * count + b", ", 1)
     with pytest.raises(ModelFileError):
         load_bytes(bad, tmp_path)
 

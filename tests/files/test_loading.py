@@ -138,7 +138,7 @@ def test_extensions_are_written_with_the_model(tmp_path: Path) -> None:
     model, X = saved_model("newton two")
     write_model(tmp_path / "model", model, {"note": {"a": 1}}, "json")
     _, document, arrays = contents(tmp_path / "model")
-    assert document["extensions"] == {"note": {"a": 1}}
+    assert document["extensions"] == {"statistics": {"rows": 120}, "note": {"a": 1}}
     assert_same_answers(model, rebuild(document, arrays), X)
 
 

@@ -105,6 +105,7 @@ def test_a_constant_is_predicted(kind: Any) -> None:
     np.testing.assert_allclose(fit(kind, y=np.full(40, 7.0)).predict(X), 7.0, rtol=1e-12)
 
 
+@pytest.mark.filterwarnings("ignore::sapwood.errors.DataDriftWarning")
 def test_unseen_levels_follow_the_missing_or_are_refused() -> None:
     new = FRAME.assign(colour="violet")
     for kind in (RandomForestClassifier, ExtraTreesClassifier):

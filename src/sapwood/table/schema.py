@@ -71,6 +71,10 @@ class Schema(Result):
         yield schema_title(self)
         yield TextTable(HEADS, [column_cells(column) for column in self.columns], sides="l")
 
+    def __getstate__(self) -> dict[str, Any]:
+        """What copies and pickles keep; the check of new rows is made again when it is needed."""
+        return {name: value for name, value in vars(self).items() if name != "_drift_check"}
+
     @property
     def n_features(self) -> int:
         """Number of columns."""
