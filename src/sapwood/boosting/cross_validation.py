@@ -23,6 +23,7 @@ from sapwood.boosting.rounds import Rounds
 from sapwood.boosting.training import Outcome, Plan
 from sapwood.codes.ranked import RankedTable
 from sapwood.codes.sparse import Binned
+from sapwood.counted import counted
 from sapwood.errors import InputError
 from sapwood.interrupts import Interrupts
 from sapwood.losses.loss import Loss
@@ -168,7 +169,8 @@ def train_folds(folds: Sequence[Fold], metric: Metric, plan: Plan, at_once: int)
                 break
     if reason.startswith("interrupted"):
         warnings.warn(
-            f"Cross-validation was {reason} after {done} rounds; the result holds the rounds done so far.", stacklevel=3
+            f"Cross-validation was {reason} after {counted(done, 'round')}; the result holds the rounds done so far.",
+            stacklevel=3,
         )
     return FoldsOutcome(_curve(folds, TRAIN, metric.name), _curve(folds, TEST, metric.name), reason)
 
