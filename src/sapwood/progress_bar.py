@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Protocol, Self, TextIO
 
@@ -42,6 +44,19 @@ class Shown:
     history: Mapping[str, Mapping[str, list[float]]]
 
 
+_state = threading.local()
+
+
+@contextmanager
+def shown_by(show: Callable[[Told], None]) -> Iterator[None]:
+    """Let a function be told of each round, instead of the bars of what is trained meanwhile."""
+    _state.show = show
+    try:
+        yield
+    finally:
+        _state.show = None
+
+
 class ProgressBar:
     """A callback that shows every round; nothing if verbose is 0.
 
@@ -67,6 +82,10 @@ class ProgressBar:
 
     def __call__(self, told: Told) -> None:
         """Show a round."""
+        other = getattr(_state, "show", None)
+        if other is not None:
+            other(told)
+            return
         if not self._every:
             return
         last = told.round == told.n_rounds
@@ -103,5 +122,5 @@ def bar(done: int, wanted: int) -> str:
 
 def describe(told: Told) -> str:
     """Rounds, the last value of every curve, and the time."""
-    values = [f"{rows}-{metric} {curve[-1]:.5f}" for rows, own in told.history.items() for metric, curve in own.items()]
+    values = [f"{rows}-{metric} {curve[-1]:.5g}" for rows, own in told.history.items() for metric, curve in own.items()]
     return "  ".join([f"{told.round}/{told.n_rounds}", *values, f"{told.seconds:.1f} s"])

@@ -69,7 +69,7 @@ CASES: dict[str, Case] = {
     "adaboost": (lambda: sw.AdaBoostClassifier(n_estimators=12, random_state=0), THREE, {}),
     "adaboost, draws": (lambda: sw.AdaBoostRegressor(n_estimators=9, resample=True, random_state=0), Y, {}),
 }
-pytestmark = pytest.mark.filterwarnings("ignore:.*rows were in the bag of every tree.*")
+pytestmark = pytest.mark.filterwarnings("ignore:.*in the bag of every tree.*")
 
 
 class StopError(Exception):

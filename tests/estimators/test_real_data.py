@@ -15,7 +15,7 @@ import pandas as pd
 import pytest
 
 from law_cases import assert_leaves_kept
-from sapwood import DecisionTreeClassifier, DecisionTreeRegressor, RandomForestRegressor
+from sapwood import DecisionTreeClassifier, DecisionTreeRegressor, RandomForestRegressor, parse_text
 
 FOLDER = os.environ.get("SAPWOOD_DATA")
 pytestmark = [
@@ -34,7 +34,7 @@ def load(name: str) -> tuple[pd.DataFrame, pd.Series]:
     spec.loader.exec_module(module)
     frame, about = module.load(name, cats="string")
     frame = frame[frame[about["target"]].notna()]
-    return frame.drop(columns=about["target"]), frame[about["target"]]
+    return parse_text(frame.drop(columns=about["target"])), frame[about["target"]]
 
 
 def alike(X: pd.DataFrame) -> np.ndarray:

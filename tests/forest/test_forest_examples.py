@@ -67,7 +67,7 @@ def test_example_9_trees_are_those_of_their_rows_and_columns() -> None:
 
 
 def test_example_9_rows_out_of_bag() -> None:
-    with pytest.warns(UserWarning, match="1 rows were in the bag of every tree"):  # row 2
+    with pytest.warns(UserWarning, match="1 row was in the bag of every tree"):  # row 2
         model = forest(oob_score=True)
     outside = [sorted(set(range(6)) - set(rows)) for rows in ROWS]
     assert outside == [[1, 3], [0, 5], [5], [0, 4]]

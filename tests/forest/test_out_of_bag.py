@@ -210,7 +210,7 @@ def test_outputs_are_right_together() -> None:
 
 
 def test_no_row_out_of_bag() -> None:
-    with pytest.warns(UserWarning, match="1 rows were in the bag of every tree"):
+    with pytest.warns(UserWarning, match="1 row was in the bag of every tree"):
         model = RandomForestClassifier(3, random_state=0, oob_score=True).fit(X.iloc[:1], THREE[:1])
     assert np.isnan(model.oob_score_)
 

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from sapwood.boosting.boxes import Boxes, find_cells, subtree_ends
 from sapwood.boosting.ensemble import Ensemble
 from sapwood.boosting.witness import Breach, Witnesses
+from sapwood.counted import counted
 from sapwood.errors import ParameterError
 from sapwood.one_line import one_line
 from sapwood.result import Part, Result, TextTable
@@ -174,10 +175,11 @@ class _Check:
         parts = []
         if monotone:
             parts.append(
-                f"In each of {self.n_trees} trees, of any two leaves that a row can pass between when a constrained "
-                f"column alone changes from one number to another, the values are in order ({self.n_pairs} pairs of "
-                "leaves examined). So each tree is monotone in these columns, and so are the scores, which add the "
-                "trees up; rounding keeps the order. Missing values have no place in the order and are not compared."
+                f"In each of {counted(self.n_trees, 'tree')}, of any two leaves that a row can pass between when a "
+                f"constrained column alone changes from one number to another, the values are in order ({self.n_pairs} "
+                "pairs of leaves examined). So each tree is monotone in these columns, and so are the scores, which "
+                "add the trees up; rounding keeps the order. Missing values have no place in the order and are not "
+                "compared."
             )
         if interactions:
             parts.append(

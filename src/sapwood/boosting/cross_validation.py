@@ -23,6 +23,7 @@ from sapwood.boosting.rounds import Rounds
 from sapwood.boosting.training import Outcome, Plan
 from sapwood.codes.ranked import RankedTable
 from sapwood.codes.sparse import Binned
+from sapwood.counted import counted
 from sapwood.errors import InputError
 from sapwood.interrupts import Interrupts
 from sapwood.losses.loss import Loss
@@ -190,7 +191,8 @@ def train_folds(folds: Sequence[Fold], plan: Plan, at_once: int) -> FoldsOutcome
                 break
     if reason.startswith("interrupted"):
         warnings.warn(
-            f"Cross-validation was {reason} after {done} rounds; the result holds the rounds done so far.", stacklevel=3
+            f"Cross-validation was {reason} after {counted(done, 'round')}; the result holds the rounds done so far.",
+            stacklevel=3,
         )
     curves = {rows: {m.name: _curve(folds, rows, m.name) for m in metrics} for rows in (TRAIN, TEST)}
     return FoldsOutcome(curves, metric, reason)

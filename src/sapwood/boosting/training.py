@@ -11,6 +11,7 @@ from sapwood.boosting.ensemble import Ensemble
 from sapwood.boosting.history import Curves, History
 from sapwood.boosting.rate import Rate
 from sapwood.boosting.rounds import Rounds
+from sapwood.counted import counted
 from sapwood.interrupts import Interrupts
 from sapwood.progress_bar import describe
 from sapwood.result import Part, Result
@@ -85,7 +86,7 @@ def train(rounds: Rounds, history: History, plan: Plan) -> Outcome:
     reason = reason or "all rounds done"
     if interrupts.asked is not None and reason.startswith("interrupted"):
         warnings.warn(
-            f"Training was {reason} after {rounds.n_done} rounds; the model holds the rounds done so far.",
+            f"Training was {reason} after {counted(rounds.n_done, 'round')}; the model holds the rounds done so far.",
             stacklevel=2,
         )
     return Outcome(rounds.ensemble, history, _best(rounds, history), reason)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
-from sapwood.cli.console import counted
 from sapwood.cli.sample import Sample
 from sapwood.cli.task import expected_kind, is_text
+from sapwood.counted import counted
 
 _NOUNS = {
     "number": "number",
@@ -36,7 +36,7 @@ def column_report(sample: Sample, category: Collection[str]) -> str:
         parts.append(f"constant: {_listed(constant)}")
     unique = [name for name in sample.text_columns if _is_unique(X.column(name), distinct[name])]
     if unique:
-        parts.append(f"nearly unique: {_listed(unique)} (--drop {','.join(unique[:_MOST_NAMES])} leaves out)")
+        parts.append(f"nearly unique: {_listed(unique)} (leave out with --drop {','.join(unique[:_MOST_NAMES])})")
     return "; ".join(parts) + "."
 
 

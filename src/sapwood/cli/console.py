@@ -14,7 +14,6 @@ from rich.text import Text
 
 T = TypeVar("T")
 
-_PLURALS = {"leaf": "leaves", "category": "categories", "class": "classes"}
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 out = Console(markup=False, emoji=False, highlight=False)
@@ -24,11 +23,6 @@ err = Console(markup=False, emoji=False, highlight=False, stderr=True)
 def say(text: str) -> None:
     """Print a line as it is, however long."""
     out.print(_literal(text), soft_wrap=True)
-
-
-def counted(number: int, noun: str) -> str:
-    """A number and its noun, in the singular for one."""
-    return f"{number} {noun}" if number == 1 else f"{number} {_PLURALS.get(noun, noun + 's')}"
 
 
 def say_sample(sample: Any) -> None:

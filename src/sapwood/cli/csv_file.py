@@ -19,6 +19,7 @@ from sapwood.table.names import shorten
 MISSING = ("", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "NAN", "null", "NULL", "Null", "?")
 _HEAD = 1 << 16
 _BLOCK = 1 << 24  # bytes; a row must fit into one block
+_SMALL_BLOCK = 1 << 22  # batch by batch, where pyarrow reads up to 32 blocks ahead
 _MARKS = ((b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))
 _WRONG_TYPE = re.compile(r"In CSV column #(\d+): (?:Row #\d+: )?CSV conversion error to (?!string)")
 
@@ -113,7 +114,9 @@ class CsvFile:
     def _stream(self, types: dict[str, Any], columns: Collection[str] | None, source: Any = None) -> Any:
         from pyarrow import csv
 
-        return csv.open_csv(self.path if source is None else source, *self._options(types, columns))
+        read, parse, convert = self._options(types, columns)
+        read.block_size = _SMALL_BLOCK
+        return csv.open_csv(self.path if source is None else source, read, parse, convert)
 
     def _options(self, types: dict[str, Any], columns: Collection[str] | None) -> tuple[Any, Any, Any]:
         from pyarrow import csv

@@ -28,6 +28,7 @@ from sapwood.cli.options import (
     WeightOption,
 )
 from sapwood.cli.task import Task
+from sapwood.counted import counted
 from sapwood.errors import ParameterError
 from sapwood.table.text_warning import without_text_warnings
 
@@ -131,7 +132,7 @@ def _run(
     _show(result, sample)
     if out is not None:
         data.write_table(out, beside(table.select(keep), _columns(result)))
-        say(f"Predictions of {sample.n_rows} held-out rows: {out}")
+        say(f"Predictions of {counted(sample.n_rows, 'held-out row')}: {out}")
     if picture is not None:
         say(write_curve(result, picture))
 
@@ -163,7 +164,7 @@ def _cross_validate(recipe: Recipe, sample: Sample, n_folds: int, options: dict[
     if result.oof_prediction.ndim > 1:
         raise ParameterError("The model predicts several numbers for each row. Give one quantile.")
     n_rounds = result.test_curve.n_rounds
-    say(f"Model: {type(estimator).__name__}, {n_folds} folds, {n_rounds} rounds in {seconds:.2f} s.")
+    say(f"Model: {type(estimator).__name__}, {n_folds} folds, {counted(n_rounds, 'round')} in {seconds:.2f} s.")
     if result.stopped_reason != "all rounds done":
         say(f"Stopped: {result.stopped_reason}.")
     return result
@@ -174,9 +175,10 @@ def _show(result: Any, sample: Sample) -> None:
     from sapwood.cli.report import number, show_fold_rounds, show_scores
 
     error = f"{number(result.best_mean)} ± {number(result.best_standard_error)}"
-    say(f"Best: {result.best_n_rounds} rounds (rule {result.rule}), {result.metric} {error} on held-out rows.")
+    best = counted(result.best_n_rounds, "round")
+    say(f"Best: {best} (rule {result.rule}), {result.metric} {error} on held-out rows.")
     if result.best_round != result.top_round:
-        said = f"{number(result.test_curve.mean[result.top_round])} after {result.top_round + 1} rounds"
+        said = f"{number(result.test_curve.mean[result.top_round])} after {counted(result.top_round + 1, 'round')}"
         say(f"The best mean is {said}.")
     show_fold_rounds(result)
     if sample.task is Task.REGRESSION:

@@ -26,6 +26,7 @@ from sapwood.cli.options import (
     WeightOption,
 )
 from sapwood.cli.task import Task
+from sapwood.counted import counted
 from sapwood.errors import InputError, ParameterError
 
 if TYPE_CHECKING:
@@ -145,7 +146,7 @@ def _show(estimator: Any, held_out: Sample, columns: dict[str, Scores]) -> None:
     from sapwood.cli import report
 
     weighted = "" if held_out.weight is None else ", weighted"
-    report.show_scores(f"Measures on {held_out.n_rows} test rows{weighted}", columns)
+    report.show_scores(f"Measures on {counted(held_out.n_rows, 'test row')}{weighted}", columns)
     if held_out.task is Task.CLASSIFICATION:
         report.show_confusion(estimator, held_out)
 
@@ -158,7 +159,7 @@ def _by_folds(train: Path, n_folds: int, recipe: Recipe) -> None:
     rows = folds(sample, n_folds, recipe.seed)
     names = [f"fold {k + 1}" for k in range(n_folds)]
     results = [_score_fold(recipe, sample.take(train), sample.take(test)) for train, test in track(rows, names)]
-    show_folds(f"Cross-validation with {n_folds} folds on {sample.n_rows} rows", results)
+    show_folds(f"Cross-validation with {n_folds} folds on {counted(sample.n_rows, 'row')}", results)
 
 
 def _read(path: Path, recipe: Recipe) -> Sample:

@@ -12,6 +12,7 @@ import typer
 
 from sapwood.cli.console import say, show_table
 from sapwood.cli.options import TracebackOption
+from sapwood.counted import counted
 
 if TYPE_CHECKING:
     from sapwood.cli.file_facts import FileFacts
@@ -68,7 +69,8 @@ def _show_file(facts: FileFacts) -> None:
     say(f"SHA-256: {metadata['sha256']}")
     say(f"Fingerprint: {facts.fingerprint}")
     say(
-        f"Model: {type(facts.model).__name__}, {facts.document['task']}, {size.n_trees} trees, {size.n_leaves} leaves, "
+        f"Model: {type(facts.model).__name__}, {facts.document['task']}, {counted(size.n_trees, 'tree')}, "
+        f"{counted(size.n_leaves, 'leaf')}, "
         f"depth {size.max_depth}."
     )
     if not facts.is_finished:
@@ -133,7 +135,7 @@ def _show_history(facts: FileFacts) -> None:
 
 def _used(model: Any) -> str:
     used = getattr(model, "best_n_rounds_", None)
-    return "" if used is None else f" Prediction uses {used} of {model.ensemble_.n_rounds} rounds."
+    return "" if used is None else f" Prediction uses {used} of {counted(model.ensemble_.n_rounds, 'round')}."
 
 
 def _show_importance(facts: FileFacts) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sapwood.cli.console import counted, on_stderr, say, say_sample, share_bar
+from sapwood.cli.console import on_stderr, say, say_sample, share_bar
 from sapwood.cli.options import (
     CategoryOption,
     DayFirstOption,
@@ -27,6 +27,7 @@ from sapwood.cli.options import (
     WeightOption,
 )
 from sapwood.cli.task import Task
+from sapwood.counted import counted
 from sapwood.errors import ParameterError
 
 if TYPE_CHECKING:

@@ -11,6 +11,7 @@ import numpy as np
 from sapwood.cli.console import say, show_table
 from sapwood.cli.metrics import Scores
 from sapwood.cli.sample import Sample
+from sapwood.counted import counted
 
 _MOST_CLASSES = 12
 _MOST_COLUMNS = 10
@@ -57,7 +58,7 @@ def show_fold_rounds(result: Any) -> None:
     rows.append(["mean", "", "", *(number(curve.mean[at]) for curve in parts)])
     rows.append(["standard error", "", "", *(number(curve.standard_error[at]) for curve in parts)])
     header = ["", "training rows", "held-out rows", "train", "held out"]
-    show_table(f"{result.metric} after {result.best_n_rounds} rounds", header, rows)
+    show_table(f"{result.metric} after {counted(result.best_n_rounds, 'round')}", header, rows)
 
 
 def show_confusion(estimator: Any, sample: Sample) -> None:
@@ -80,28 +81,36 @@ def model_facts(estimator: Any, seconds: float | None = None) -> str:
     facts = [type(estimator).__name__]
     if hasattr(estimator, "get_n_leaves"):
         facts.append(f"depth {estimator.get_depth()}")
-        facts.append(f"{estimator.get_n_leaves()} leaves")
+        facts.append(counted(estimator.get_n_leaves(), "leaf"))
     if hasattr(estimator, "ensemble_"):
         facts += _boosting_facts(estimator)
     if hasattr(estimator, "forest_"):
         facts += _forest_facts(estimator)
     if hasattr(estimator, "estimator_errors_"):
-        facts.append(f"{len(estimator.estimators_)} learners ({estimator.stopped_reason_})")
+        facts.append(f"{counted(len(estimator.estimators_), 'learner')} ({estimator.stopped_reason_})")
     return ", ".join(facts if seconds is None else [*facts, f"trained in {seconds:.2f} s"])
 
 
 def _boosting_facts(estimator: Any) -> list[str]:
     rounds = estimator.ensemble_.rounds
     n_leaves = sum(tree.n_leaves for trees in rounds for tree in trees)
-    facts = [f"{len(rounds)} rounds", f"{len(rounds) * estimator.ensemble_.n_scores} trees", f"{n_leaves} leaves"]
+    facts = [
+        counted(len(rounds), "round"),
+        counted(len(rounds) * estimator.ensemble_.n_scores, "tree"),
+        counted(n_leaves, "leaf"),
+    ]
     if estimator.best_n_rounds_ < len(rounds):
-        facts.append(f"the first {estimator.best_n_rounds_} rounds are used")
+        used = estimator.best_n_rounds_
+        facts.append(f"the first {counted(used, 'round')} {'is' if used == 1 else 'are'} used")
     return facts
 
 
 def _forest_facts(estimator: Any) -> list[str]:
     forest = estimator.forest_
-    facts = [f"{len(forest)} trees", f"{sum(tree.n_leaves for tree in forest.unpacked())} leaves"]
+    facts = [
+        counted(len(forest), "tree"),
+        counted(sum(tree.n_leaves for tree in forest.unpacked()), "leaf"),
+    ]
     if hasattr(estimator, "oob_curve_"):
         facts.append(f"out-of-bag error {number(float(estimator.oob_curve_[-1]))}")
     return facts

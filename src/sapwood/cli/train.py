@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sapwood.cli.console import RoundsBar, counted, say, say_sample
+from sapwood.cli.console import RoundsBar, say, say_sample
 from sapwood.cli.options import (
     CategoryOption,
     DayFirstOption,
@@ -27,7 +27,9 @@ from sapwood.cli.options import (
     WeightOption,
 )
 from sapwood.cli.task import Task
+from sapwood.counted import counted
 from sapwood.errors import ParameterError
+from sapwood.progress_bar import shown_by
 from sapwood.table.text_warning import without_text_warnings
 
 if TYPE_CHECKING:
@@ -165,6 +167,7 @@ def _run(data: Path, recipe: Recipe, wanted: _Wanted) -> None:
     from sapwood.cli import folds, report
     from sapwood.cli.column_report import column_report
     from sapwood.cli.picture import write_picture
+    from sapwood.cli.resumption import say_resumption
     from sapwood.cli.sample import read_sample
 
     wanted.check(data, recipe)
@@ -172,6 +175,8 @@ def _run(data: Path, recipe: Recipe, wanted: _Wanted) -> None:
     say(column_report(sample, recipe.category))
     say_sample(sample)
     training, test = (sample, None) if wanted.test_size == 0 else folds.split(sample, wanted.test_size, recipe.seed)
+    if wanted.checkpoint is not None and wanted.checkpoint.exists():
+        say_resumption(wanted.checkpoint)
     estimator, seconds = fit(recipe, training, **wanted.fit_options())
     _show_results(estimator, seconds, training, test)
     report.show_importances(estimator, sample.X.column_names)
@@ -187,23 +192,21 @@ def fit(recipe: Recipe, sample: Sample, quiet: bool = False, **options: Any) -> 
     from sapwood.cli.models import check_single
 
     estimator = recipe.estimator(sample.task)
-    known = estimator.get_params(deep=False)
-    shows = not quiet and "callbacks" in known
-    told = not quiet and not shows and known.get("verbose") == 0
-    if told:
-        estimator.set_params(verbose=estimator.n_estimators)  # a bar, or the last line where there is no terminal
+    has_callbacks = "callbacks" in estimator.get_params(deep=False)
     start = time.perf_counter()
-    with RoundsBar("training") as bar, without_text_warnings():
-        if shows:
+    with RoundsBar("training") as bar, without_text_warnings(), shown_by(_ignore if quiet else bar):
+        if has_callbacks and not quiet:
             estimator.set_params(callbacks=[bar])
         estimator.fit(sample.X, sample.y, sample_weight=sample.weight, **options)
     seconds = time.perf_counter() - start
-    if shows:
+    if has_callbacks and not quiet:
         estimator.set_params(callbacks=None)
-    if told:
-        estimator.set_params(verbose=0)
     check_single(estimator)
     return estimator, seconds
+
+
+def _ignore(_: Any) -> None:
+    """Show nothing of a round."""
 
 
 def _saved(estimator: Any, path: Path, training: Sample, test: Sample | None) -> str:

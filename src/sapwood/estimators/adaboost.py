@@ -18,6 +18,7 @@ from sklearn.utils.validation import has_fit_parameter
 from sapwood.adaboost.r2 import r2_step, weighted_median
 from sapwood.adaboost.samme import samme_step
 from sapwood.adaboost.step import Step, normalised, resampled
+from sapwood.counted import counted
 from sapwood.errors import InputError, InputTypeError, ParameterError
 from sapwood.estimators.boosting_rows import warn_of_column
 from sapwood.estimators.checkpoint import Checkpoints, take_over
@@ -153,7 +154,7 @@ class AdaBoost(TreeModel):
                 errors = {"train": {"error": self.estimator_errors_[: t + 1].tolist()}}
                 show(Shown(t + 1, self.n_estimators, perf_counter() - start, errors))
                 if interrupts.asked is not None:
-                    self.stopped_reason_ = f"{interrupts.asked} after {t + 1} learners"
+                    self.stopped_reason_ = f"{interrupts.asked} after {counted(t + 1, 'learner')}"
                     break
                 if kept is not None and t + 1 < self.n_estimators:
                     kept.after(t + 1, self._so_far)

@@ -309,9 +309,10 @@ class ForestEstimator(MultiOutputMixin, TreeModel):
     def _set_out_of_bag(self, found: OutOfBag, rows: TreeRows) -> None:
         self.oob_curve_ = np.array(found.curve)
         if not found.counts.all():
+            n_unheard = int(np.count_nonzero(found.counts == 0))
             warn_user(
-                f"{np.count_nonzero(found.counts == 0)} rows were in the bag of every tree, so they have no OOB "
-                "prediction (NaN) and do not count in oob_score_. Grow more trees."
+                f"{'1 row was' if n_unheard == 1 else f'{n_unheard} rows were'} in the bag of every tree, without OOB "
+                "prediction (NaN) and without part in oob_score_. Grow more trees."
             )
         self._set_oob_predictions(found, rows)
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sapwood.counted import counted
 from sapwood.forest.bags import Bag, Bags
 from sapwood.forest.forest import Vote
 from sapwood.forest.leaf_targets import LeafRows
@@ -22,6 +23,7 @@ from sapwood.packed_tree import PackedTree
 from sapwood.predictor import Predictor
 from sapwood.progress_bar import ProgressBar, Shown
 from sapwood.table.table import Table
+from sapwood.table.target import NumberTarget
 from sapwood.threads import run_all
 
 BATCH = 4  # trees for each thread before a look at the curve and the clock
@@ -68,17 +70,23 @@ def grow_forest(growing: Growing, n_trees: int, verbose: int = 0) -> str:
             numbers = range(at, min(at + BATCH * growing.n_jobs, n_trees))
             for sprout in run_all([partial(_grow_one, growing, t) for t in numbers], growing.n_jobs):
                 if _take_up(growing, sprout):
-                    return f"the out-of-bag error was flat after {len(growing.trees)} trees"
+                    return f"the out-of-bag error was flat after {counted(len(growing.trees), 'tree')}"
             show(Shown(len(growing.trees), n_trees, perf_counter() - start, _history(growing)))
             if interrupts.asked is not None:
-                return f"{interrupts.asked} after {len(growing.trees)} trees"
+                return f"{interrupts.asked} after {counted(len(growing.trees), 'tree')}"
             if growing.keep is not None and len(growing.trees) < n_trees:
                 growing.keep()
     return "all trees were grown"
 
 
 def _history(growing: Growing) -> dict[str, dict[str, list[float]]]:
-    return {} if growing.out_of_bag is None else {"oob": {"error": growing.out_of_bag.curve}}
+    """The error so far, of numbers its root, which is in the unit of the target."""
+    if growing.out_of_bag is None:
+        return {}
+    curve = growing.out_of_bag.curve
+    if isinstance(growing.out_of_bag.target, NumberTarget):
+        return {"oob": {"rmse": [error**0.5 for error in curve[-1:]]}}
+    return {"oob": {"error": curve}}
 
 
 def _grow_one(growing: Growing, t: int) -> Sprout:

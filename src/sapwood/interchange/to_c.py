@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sapwood.counted import counted
 from sapwood.errors import MissingExtraError, ModelFileError, ParameterError
 from sapwood.interchange.replay import Answers, Precision, boundary_rows, check_answers, write_checked
 from sapwood.interchange.targets.c_response import c_list, c_response
@@ -78,7 +79,7 @@ def c_text(formula: Formula, name: str) -> str:
 
 def _description(formula: Formula, name: str) -> list[str]:
     return [
-        f"A {formula.kind} with {len(formula.grove)} trees, written by Sapwood.",
+        f"A {formula.kind} with {counted(len(formula.grove), 'tree')}, written by Sapwood.",
         "",
         f"void {name}(const double *row, double *out);",
         "",

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sapwood.counted import counted
 from sapwood.errors import InputTypeError, ModelFileError
 from sapwood.interchange.replay import Answers, Precision, boundary_rows, check_answers, write_checked
 from sapwood.interchange.targets import python_text
@@ -52,7 +53,7 @@ def python_module(formula: Formula) -> str:
 
 
 def _head(formula: Formula) -> Iterator[str]:
-    yield f"# A {formula.kind} with {len(formula.grove)} trees, written by Sapwood."
+    yield f"# A {formula.kind} with {counted(len(formula.grove), 'tree')}, written by Sapwood."
     yield "#"
     for line in column_lines(formula, "row", "None and NaN are missing values.", by_number=False):
         yield f"# {ascii(line)[1:-1]}"

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sapwood.counted import counted
 from sapwood.errors import InputTypeError, ParameterError
 from sapwood.parameters import Nothing, OneOf, check_parameters
 from sapwood.plot.label import distinct
@@ -60,7 +61,7 @@ def plot_confusion_matrix(
         _name_classes(ax, found.names)
         label_axes(ax, "predicted class", "true class")
         right, total = int(np.trace(found.counts)), int(found.counts.sum())
-        words = f"{right} of {total} rows correct ({100 * right / total:.1f} %)"
+        words = f"{right} of {counted(total, 'row')} correct ({100 * right / total:.1f} %)"
         # Counts of many classes stand alone
         note(ax, words if normalize is None and size > _FEW else f"{words}  ·  % {_WHOLES[normalize or 'true']}")
     return ax
