@@ -1,7 +1,8 @@
-"""A bar that shows how far training is: text on the standard error, nothing to install."""
+"""A bar that shows how far long work is: text on the standard error, nothing to install."""
 
 from __future__ import annotations
 
+import math
 import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping
@@ -12,6 +13,7 @@ from typing import Protocol, Self, TextIO
 WIDTH = 30
 FULL, REST = "█", "░"
 SECONDS_BETWEEN = 0.1  # a bar that is drawn more often is slow, and no easier to read
+SECONDS_IN_NOTEBOOK = 0.5  # a notebook is sent, and keeps, each of them
 
 
 class Told(Protocol):
@@ -60,14 +62,15 @@ def shown_by(show: Callable[[Told], None]) -> Iterator[None]:
 class ProgressBar:
     """A callback that shows every round; nothing if verbose is 0.
 
-    On a terminal, one line is drawn over and over; elsewhere a line is written every `verbose` rounds. Use it as a
-    context: leaving it ends the line, however training ended.
+    On a terminal and in a notebook, one line is drawn over and over; elsewhere a line is written every `verbose`
+    rounds. Use it as a context: leaving it shows the last round and ends the line, however training ended.
     """
 
     def __init__(self, verbose: bool | int = True, stream: TextIO | None = None) -> None:
         self._every = int(verbose)
         self._given = stream
-        self._drawn = -SECONDS_BETWEEN
+        self._drawn = -math.inf
+        self._last: Told | None = None  # that was not drawn
         self._width = 0  # of the line drawn last, 0 if there is none
 
     def __enter__(self) -> Self:
@@ -75,7 +78,9 @@ class ProgressBar:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """End the line."""
+        """Show the last round and end the line."""
+        if self._last is not None:
+            self._draw(self._last)
         if self._width:
             self._write("\n")
             self._width = 0
@@ -89,19 +94,23 @@ class ProgressBar:
         if not self._every:
             return
         last = told.round == told.n_rounds
-        if not self._stream.isatty():
+        between = seconds_between(self._stream)
+        if between is None:
             if last or told.round % self._every == 0:
                 self._write(describe(told) + "\n")
-        elif last or told.seconds - self._drawn >= SECONDS_BETWEEN:
-            self._draw(f"{bar(told.round, told.n_rounds)} {describe(told)}")
-            self._drawn = told.seconds
+        elif last or told.seconds - self._drawn >= between:
+            self._draw(told)
+        else:
+            self._last = told
 
     @property
     def _stream(self) -> TextIO:
         """The standard error is looked up each time, since it may be redirected."""
         return sys.stderr if self._given is None else self._given
 
-    def _draw(self, text: str) -> None:
+    def _draw(self, told: Told) -> None:
+        text = f"{bar(told.round, told.n_rounds)} {describe(told)}"
+        self._drawn, self._last = told.seconds, None
         line = "\r" + text.ljust(self._width)
         try:
             self._write(line)
@@ -112,6 +121,13 @@ class ProgressBar:
     def _write(self, text: str) -> None:
         self._stream.write(text)
         self._stream.flush()
+
+
+def seconds_between(stream: TextIO) -> float | None:
+    """How often a line may be drawn anew on a terminal or in a notebook; None where lines cannot be."""
+    if stream.isatty():
+        return SECONDS_BETWEEN
+    return SECONDS_IN_NOTEBOOK if type(stream).__module__.startswith("ipykernel.") else None
 
 
 def bar(done: int, wanted: int) -> str:

@@ -297,13 +297,13 @@ class TestProgress:
 
     def test_verbose_prints_every_so_many_rounds(self, capsys):
         classifier(n_estimators=5, verbose=2).fit(X[TRAIN], Y[TRAIN], **watched())
-        lines = capsys.readouterr().out.splitlines()
-        assert [line.split("]")[0] for line in lines] == ["[2/5", "[4/5", "[5/5"]
+        lines = capsys.readouterr().err.splitlines()
+        assert [line.split()[0] for line in lines] == ["2/5", "4/5", "5/5"]
         assert all(re.search(r"validation_0-logloss \d\.\d{5}", line) for line in lines)
         classifier(n_estimators=3, verbose=True).fit(X, Y)
-        assert len(capsys.readouterr().out.splitlines()) == 3
+        assert len(capsys.readouterr().err.splitlines()) == 3
         classifier(n_estimators=3).fit(X, Y)
-        assert capsys.readouterr().out == ""
+        assert capsys.readouterr() == ("", "")
 
 
 class TestContinuing:

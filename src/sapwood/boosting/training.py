@@ -13,7 +13,7 @@ from sapwood.boosting.rate import Rate
 from sapwood.boosting.rounds import Rounds
 from sapwood.counted import counted
 from sapwood.interrupts import Interrupts
-from sapwood.progress_bar import describe
+from sapwood.progress_bar import ProgressBar, describe
 from sapwood.result import Part, Result
 
 
@@ -65,6 +65,7 @@ class Plan:
     max_seconds: float | None = None
     callbacks: Sequence[Callback] = ()
     keep: Callable[[Progress], None] | None = None  # called after a round if another one follows
+    verbose: int = 0  # see ProgressBar
 
 
 def train(rounds: Rounds, history: History, plan: Plan) -> Outcome:
@@ -72,13 +73,14 @@ def train(rounds: Rounds, history: History, plan: Plan) -> Outcome:
     begin = time.monotonic()
     n_rounds = rounds.start.n_rounds + plan.n_rounds
     reason = None
-    with Interrupts() as interrupts:
+    with Interrupts() as interrupts, ProgressBar(plan.verbose) as show:
         while reason is None and rounds.n_done < n_rounds:
             rounds.advance(plan.rate)
             history.record(rounds.loss)
             seconds = time.monotonic() - begin
             best = _best(rounds, history)
             progress = Progress(rounds.n_done, n_rounds, history.curves, best, seconds, rounds, history)
+            show(progress)
             asked = [callback(progress) for callback in plan.callbacks]
             reason = _reason_to_stop(history, plan, seconds, any(asked), interrupts.asked)
             if plan.keep is not None and reason is None and rounds.n_done < n_rounds:

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from sapwood.boosting.columns import ColumnOptions
 from sapwood.boosting.options import TreeOptions
 from sapwood.boosting.rate import learning_rate
-from sapwood.boosting.report import reporter
 from sapwood.boosting.rounds import RoundOptions
 from sapwood.boosting.training import Plan
 from sapwood.estimators.boosting import Boosting
@@ -70,7 +69,8 @@ class NewtonBoosting(Boosting):
     max_seconds : float or None
         End training after this time. This, Ctrl-C and SIGTERM leave a usable model and say so in `stopped_reason_`.
     verbose : bool or int
-        Print the metrics after every so many rounds.
+        Show progress and metrics on the standard error: a bar on a terminal and in a notebook, elsewhere a line every
+        so many rounds.
 
     Trees:
 
@@ -298,13 +298,13 @@ class NewtonBoosting(Boosting):
         return int(self.max_bin)
 
     def _plan(self) -> Plan:
-        every = int(self.verbose)
         return Plan(
             int(self.n_estimators),
             learning_rate(self.learning_rate),
             self.early_stopping_rounds,
             self.max_seconds,
-            [*(self.callbacks or ()), *([reporter(every)] if every else []), refuse_divergence],
+            [*(self.callbacks or ()), refuse_divergence],
+            verbose=int(self.verbose),
         )
 
     def _round_options(self, schema: Schema, seed: int) -> RoundOptions:

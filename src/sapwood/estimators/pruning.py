@@ -21,12 +21,12 @@ from sklearn.utils import _safe_indexing
 
 from sapwood.errors import InputError, ParameterError, ParameterTypeError
 from sapwood.estimators.tree import DecisionTree, DecisionTreeClassifier
-from sapwood.explain.frame import make_frame
 from sapwood.growth.prune import PruningPath, ancestors_at, collapse, pruning_path
 from sapwood.parameters import Interval, OneOf, check_parameters
 from sapwood.plot.pruning import plot_pruning
 from sapwood.result import Part, Result, TextTable
 from sapwood.show.number import plain_number
+from sapwood.table.frame import make_frame
 from sapwood.table.weight import check_weight
 from sapwood.threads import JOBS, resolve_jobs, run_all
 from sapwood.tree import Tree

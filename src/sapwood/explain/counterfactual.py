@@ -16,7 +16,6 @@ from sapwood.errors import InputError, InternalError
 from sapwood.explain.beam import beam_search
 from sapwood.explain.cheapest import Found, Point, Rules, cheapest
 from sapwood.explain.decision_path import plain_prediction
-from sapwood.explain.frame import make_frame
 from sapwood.explain.goal import Goal, goal_of
 from sapwood.explain.leaf_reach import Reach, reach_of
 from sapwood.explain.literal import Within, literal_duration, literal_number
@@ -31,6 +30,7 @@ from sapwood.show.number import plain_number
 from sapwood.show.row import as_one_row
 from sapwood.show.value import level_text, value_text
 from sapwood.table.drift import quiet_about_drift
+from sapwood.table.frame import make_frame
 from sapwood.table.names import shorten
 from sapwood.table.schema import ColumnSchema
 from sapwood.table.storage import MatrixStorage

@@ -191,8 +191,9 @@ def _focus(model: Any, table: Any) -> Floats:
     classes = classes_by_output(model)
     if not classes or n_columns == 1:
         return np.ones(n_columns)
-    predicted = np.asarray(model.predict(table)).reshape(-1)
-    chosen = [int(np.flatnonzero(labels == label)[0]) for labels, label in zip(classes, predicted, strict=True)]
+    predicted = np.asarray(model.predict(table)).reshape(-1).tolist()
+    # as lists, since numpy takes the end off a text of NULs that is compared with an array
+    chosen = [labels.tolist().index(label) for labels, label in zip(classes, predicted, strict=True)]
     focus = np.zeros(n_columns)
     width = n_columns // len(classes)
     focus[np.arange(len(classes)) * width + chosen] = 1.0

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from sapwood.adaboost.r2 import weighted_median
 from sapwood.errors import InputError
-from sapwood.explain.model import is_sum
+from sapwood.explain.model import is_sum, plain
 from sapwood.grove import Grove, Member
 from sapwood.show.fitted import classes_by_output
 from sapwood.table.names import shorten
@@ -98,7 +98,7 @@ def _class_goal(model: Any, classes: list[NDArray[Any]], before: tuple[Any, ...]
         labels_wanted = np.array([labels[k] for labels, k in zip(classes, wanted, strict=True)], dtype=object)
 
     def wants(predicted: Any) -> NDArray[np.bool_]:
-        said = np.asarray(predicted, dtype=object).reshape(-1, len(classes))
+        said = np.asarray(predicted, dtype=object).reshape(-1, len(classes))  # objects: numpy cuts NULs off texts
         if labels_wanted is None:
             return np.asarray((said != labels_now).any(axis=1))
         return np.asarray((said == labels_wanted).all(axis=1))
@@ -111,7 +111,7 @@ def _class_goal(model: Any, classes: list[NDArray[Any]], before: tuple[Any, ...]
 
 
 def _code(labels: NDArray[Any], label: Any) -> int:
-    return int(np.flatnonzero(labels == label)[0])
+    return int(labels.tolist().index(plain(label)))
 
 
 def _wanted_codes(classes: list[NDArray[Any]], target: Any) -> list[int]:

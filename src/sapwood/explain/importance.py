@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sapwood.errors import InputError, InputTypeError, ParameterError
-from sapwood.explain.frame import make_frame
 from sapwood.explain.model import groups_of, has_trees
 from sapwood.explain.permuted import permuted
 from sapwood.explain.scoring import Scoring
@@ -23,6 +22,7 @@ from sapwood.seed import seed_from
 from sapwood.show.fitted import require_model
 from sapwood.show.names import one_line
 from sapwood.table.drift import quiet_about_drift
+from sapwood.table.frame import make_frame
 from sapwood.table.weight import check_weight
 from sapwood.threads import resolve_jobs
 

@@ -8,7 +8,6 @@ from typing import Any
 
 from sapwood.errors import InputError
 from sapwood.explain.column_pairs import ColumnChange
-from sapwood.explain.frame import make_frame
 from sapwood.explain.moves import Moves, RowMove
 from sapwood.explain.parameter_changes import ParameterChange
 from sapwood.explain.shap_moves import ShapMoves
@@ -18,6 +17,7 @@ from sapwood.parameters import OneOf, check_parameters
 from sapwood.result import Part, Result
 from sapwood.show.names import one_line
 from sapwood.show.number import number_text, percent, plain_number
+from sapwood.table.frame import make_frame
 
 SHOWN = {"columns": 8, "parameters": 8, "rows": 5, "splits": 5, "features": 8}
 """Lines of each part in print, so that all of it is a page."""

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from sapwood.errors import InputError, ParameterError
 from sapwood.explain.answers import Answers
-from sapwood.explain.frame import make_frame
 from sapwood.explain.grid import Axis, axis_of, own_axis, points_of
 from sapwood.explain.marginal import marginal_scores
 from sapwood.explain.model import column_number, is_sum
@@ -24,6 +23,7 @@ from sapwood.show.fitted import require_model
 from sapwood.show.names import one_line
 from sapwood.show.number import number_text, plain_number
 from sapwood.table.drift import quiet_about_drift
+from sapwood.table.frame import make_frame
 from sapwood.table.schema import Schema
 from sapwood.table.weight import check_weight
 from sapwood.threads import resolve_jobs, run_all

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import heapq
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from sapwood.explain.conditions import Conditions
-from sapwood.explain.frame import make_frame
 from sapwood.explain.model import classes_of_tree, plain, score_title, scores_per_round
 from sapwood.explain.numbering import member_number
 from sapwood.grove import Member
@@ -19,11 +19,13 @@ from sapwood.show.names import feature_names_for
 from sapwood.show.number import percent, plain_number
 from sapwood.show.prediction import class_shares, predicted
 from sapwood.show.value import level_text
+from sapwood.table.frame import make_frame
 
 _RULES = {
     "decimals": (Interval(int, low=0),),
     "most": (Interval(int, low=1), Nothing(remedy="Use most=None for all rules.")),
 }
+_ENTITY, _TAG, _MARK = re.compile(r"&(?=#?\w+;)"), re.compile(r"<(?=[A-Za-z/!?])"), re.compile(r"[\\|`*\[\]]")
 
 
 @dataclass(frozen=True, repr=False)
@@ -96,7 +98,7 @@ class Rules(Result, Sequence[Rule]):
         """Rules as a table in Markdown."""
         heads = ["tree", "if", "then", "n_rows", "share"]
         lines = [[*(str(row[head]) for head in heads[:4]), percent(row["share"])] for row in self._rows()]
-        escaped = [[cell.replace("|", "\\|") for cell in line] for line in lines]
+        escaped = [[_marked_down(cell) for cell in line] for line in lines]
         return "\n".join(f"| {' | '.join(line)} |" for line in [heads, ["---"] * len(heads), *escaped])
 
     def _heads(self) -> list[str]:
@@ -117,6 +119,11 @@ class Rules(Result, Sequence[Rule]):
             for names, shares in zip(self._share_names(), rule.shares or (), strict=False):
                 row |= {f"share of {name}": share for name, share in zip(names, shares, strict=True)}
             yield row
+
+
+def _marked_down(cell: str) -> str:
+    """Text that Markdown shows as it is: no columns, tags, entities, links or code come of it."""
+    return _MARK.sub(r"\\\g<0>", _TAG.sub("&lt;", _ENTITY.sub("&amp;", cell)))
 
 
 def trees_as_rules(

@@ -82,7 +82,7 @@ def _check_classes(model: Any, target: ClassTarget | NumberTarget) -> None:
             f"y has {target.n_outputs} outputs, but the model was fitted with {len(known)}. Pass y of the same form."
         )
     for own, classes in zip(known, target.classes, strict=True):
-        unknown = [plain(label) for label in classes if not np.any(own == label)]
+        unknown = [plain(label) for label in classes if plain(label) not in own.tolist()]
         if unknown:
             raise InputError(
                 f"y holds classes that the model does not know: {shorten(unknown)}. It knows {shorten(own.tolist())}. "

@@ -7,6 +7,7 @@ import os
 import sqlite3
 from collections.abc import Callable, Sequence
 from contextlib import closing
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -56,6 +57,7 @@ def to_sql(
         raise ParameterError(f"dialect={dialect!r} is not known. Use one of {', '.join(map(repr, DIALECTS))}.")
     formula = formula_of(model, "SQL")
     _refuse_large(formula)
+    _refuse_alike(formula, dialect)
     check_answers(
         model,
         formula,
@@ -77,6 +79,33 @@ def _refuse_large(formula: Formula) -> None:
             f"This {formula.kind} would be a query of {size} numbers, but databases take minutes to read more than "
             f"{MOST_NUMBERS}. Fit fewer or smaller trees (n_estimators, max_depth), or use to_c, to_onnx or to_python."
         )
+
+
+def _refuse_alike(formula: Formula, dialect: Dialect) -> None:
+    """SQLite and DuckDB take names for the same that differ in capitals only."""
+    alike = _alike(formula)
+    if alike is not None and dialect != "postgresql":
+        raise ParameterError(
+            f"The columns {alike[0]!r} and {alike[1]!r} differ in capital letters only, which SQLite and DuckDB do not "
+            "tell apart. Rename one of them, or use dialect='postgresql'."
+        )
+
+
+def _alike(formula: Formula) -> tuple[str, str] | None:
+    """The first two columns of the query that differ in capital letters only."""
+    seen: dict[str, str] = {}
+    for name in (formula.schema.names[j] for j in _used(formula)):
+        other = seen.setdefault(name.lower(), name)
+        if other != name:
+            return other, name
+    return None
+
+
+def _numbered(formula: Formula) -> Formula:
+    """The same with names that SQLite can tell apart."""
+    named = enumerate(formula.schema.columns)
+    columns = tuple(replace(column, name=f"x{j}") for j, column in named)
+    return replace(formula, schema=replace(formula.schema, columns=columns))
 
 
 def sql_query(formula: Formula, table: str, dialect: Dialect, keep: Sequence[str]) -> str:
@@ -165,6 +194,7 @@ def _speakable_rows(formula: Formula, cells: Floats) -> Floats:
 
 def _answers_of_sqlite(formula: Formula, cells: Floats) -> Answers:
     """What the query says in a database in memory."""
+    formula = formula if _alike(formula) is None else _numbered(formula)
     key = "key" + "_" * max(len(column.name) for column in formula.schema.columns)
     names = [*(formula.schema.columns[j].name for j in _used(formula)), key]
     query = sql_query(formula, "rows", "standard", [key])

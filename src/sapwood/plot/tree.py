@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from sapwood.parameters import Interval, Nothing, Rule, check_parameters
-from sapwood.plot.label import wrapped
+from sapwood.plot.label import shortened, wrapped
 from sapwood.plot.layout import Layout, Shape, Spacing, drawn_shape, tidy_layout
 from sapwood.plot.style import FAINT, INK, NOTE, PAPER, as_plain_text, pyplot, require_axes, style
 from sapwood.show.card import CARD_RULES, TRUNCATED, CardOptions, CardWriter
@@ -21,6 +21,7 @@ _RULES: dict[str, tuple[Rule, ...]] = {**CARD_RULES, "fontsize": (Interval(float
 
 _POINTS = 72.0  # per inch
 _FONT = 9.0
+_LONGEST_LINE = 400  # letters of one question or list
 _LARGEST_FONT = 11.0
 _PADDING = 0.45  # inside a box, in font sizes
 _MARGIN = 0.15  # inches around the tree
@@ -88,9 +89,13 @@ def _labels(cards: CardWriter, shape: Shape) -> list[str]:
     leaves = shape.left.count(LEAF)
     width = 24 if leaves <= 8 else 20 if leaves <= 16 else 17
     return [
-        TRUNCATED if cut else "\n".join(piece for line in cards.lines(node) for piece in wrapped(line, width))
+        TRUNCATED if cut else "\n".join(piece for line in cards.lines(node) for piece in wrapped(_cut(line), width))
         for node, cut in zip(shape.nodes, shape.cut, strict=True)
     ]
+
+
+def _cut(line: str) -> str:
+    return shortened(line, _LONGEST_LINE)
 
 
 def _measured_layout(figure: Any, shape: Shape, labels: list[str], fontsize: float) -> Layout:

@@ -105,5 +105,8 @@ def _frame(names: list[Any], values: list[Any]) -> Any:
             make = import_module(library).DataFrame
         except ImportError:
             continue
-        return make({name: [value] for name, value in zip(names, values, strict=True)})
+        try:
+            return make({name: [value] for name, value in zip(names, values, strict=True)})
+        except UnicodeEncodeError:  # halves of characters, which columns of text cannot hold
+            break
     return _array(values)

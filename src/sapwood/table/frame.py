@@ -18,10 +18,17 @@ def make_frame(columns: Mapping[str, Any]) -> Any:
             make = import_module(library).DataFrame
         except ImportError:
             continue
-        return make({name: _cells(own) for name, own in columns.items()})
+        return make({_whole(name): _cells(own) for name, own in columns.items()})
     raise MissingExtraError("to_frame() needs pandas or polars, and neither is installed. Use pip install pandas.")
 
 
 def _cells(column: Any) -> Any:
     """Objects as a list, from which either library finds their type."""
-    return column.tolist() if isinstance(column, np.ndarray) and column.dtype == object else column
+    if isinstance(column, np.ndarray) and column.dtype.kind not in "OU":
+        return column
+    return [_whole(cell) for cell in (column.tolist() if isinstance(column, np.ndarray) else column)]
+
+
+def _whole(cell: Any) -> Any:
+    """Text with halves of characters as escapes: columns of text in frames cannot hold them."""
+    return cell.encode("utf-8", "backslashreplace").decode("utf-8") if isinstance(cell, str) else cell
