@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import warnings
 from typing import Any
 
 import numpy as np
@@ -211,3 +212,21 @@ def test_learners_get_weights_of_mean_one() -> None:
     boosted = AdaBoostClassifier(NewtonBoostingClassifier(n_estimators=5), n_estimators=3, random_state=0).fit(X, TWO)
     assert boosted.estimators_[0].ensemble_.rounds[0][0].node_count > 1  # min_child_weight=1 forbids no split
     assert boosted.score(X, TWO) > 0.9
+
+
+@pytest.mark.parametrize("rate", [1e3, 1e6, 1e308])
+def test_an_absurd_learning_rate_ends_with_a_reason(rate: float) -> None:
+    three = np.digitize(SCORE, [0, 1])
+    model = AdaBoostClassifier(n_estimators=30, learning_rate=rate)
+    with pytest.warns(UserWarning, match="smaller one than learning_rate"):
+        model.fit(X, three)
+    assert "the learning rate is too large" in model.stopped_reason_
+    assert 1 <= len(model) < 30
+    shares = model.predict_proba(X)
+    np.testing.assert_allclose(shares.sum(axis=1), 1.0)
+    for loss in ("linear", "square", "exponential"):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)
+            regressor = AdaBoostRegressor(n_estimators=30, learning_rate=rate, loss=loss).fit(X, SCORE)
+        assert np.isfinite(regressor.predict(X)).all()
+        assert np.isfinite(regressor.estimator_weights_).all()

@@ -26,6 +26,30 @@ def test_a_fingerprint_does_not_depend_on_threads_or_what_is_shown(tmp_path: Pat
         assert sw.fingerprint(one) == sw.fingerprint(trip(two, tmp_path, "json")) == sw.fingerprint(copy.deepcopy(one))
 
 
+def test_a_fingerprint_of_a_forest_does_not_depend_on_the_order_of_its_rows() -> None:
+    """Leaves hold one target each, or shares of classes, which are exact in any order."""
+    X = matrix()
+    order = np.random.default_rng(0).permutation(len(X))
+    y, weight = np.rint(4 * numbers(X)), np.arange(len(X)) % 4 + 0.5
+    bags = [order[:40].tolist(), order[20:90].tolist()]
+    forests: list[tuple[Any, Any, dict[str, Any]]] = [
+        (sw.RandomForestClassifier(n_estimators=30, random_state=0, oob_score=True), classes(X, 3), {}),
+        (sw.RandomForestRegressor(n_estimators=30, random_state=0, oob_score=True, keep_targets=True), y, {}),
+        (sw.RandomForestRegressor(n_estimators=3, random_state=0), y, {"sample_weight": weight}),
+        (sw.BaggingClassifier(n_estimators=3, random_state=0, max_features=0.5), classes(X), {"sample_weight": weight}),
+        (sw.ExtraTreesRegressor(n_estimators=3, random_state=0), y, {"sample_weight": (weight > 1).astype(float)}),
+        (sw.RandomForestRegressor(n_estimators=2, random_state=0, keep_targets=True), y, {"rows": bags}),
+    ]
+    place = np.argsort(order)
+    for forest, target, options in forests:
+        before = sw.fingerprint(forest.fit(X, target, **options))
+        moved = {
+            name: [place[own] for own in bags] if name == "rows" else given[order] for name, given in options.items()
+        }
+        assert sw.fingerprint(forest.fit(X[order], target[order], **moved)) == before
+        assert sw.fingerprint(forest.fit(X[::-1], target, **options)) != before
+
+
 def test_a_fingerprint_does_not_depend_on_a_seed_that_was_not_used() -> None:
     X = matrix()
     one, two = (sw.NewtonBoostingRegressor(n_estimators=2).fit(X, numbers(X)) for _ in range(2))

@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from sapwood.adaboost.step import Step
+from sapwood.adaboost.step import Step, next_step
 
 Floats = NDArray[np.float64]
 
@@ -33,7 +33,8 @@ def r2_step(residual: Floats, weight: Floats, loss: str, rate: float) -> Step:
     if error >= 0.5:
         return Step(error, None, None, "the last learner was no better than guessing")
     beta = error / (1.0 - error)
-    return Step(error, float(rate * np.log(1.0 / beta)), weight * beta ** ((1.0 - relative) * rate), None)
+    with np.errstate(over="ignore"):
+        return next_step(error, float(rate * np.log(1.0 / beta)), weight * beta ** ((1.0 - relative) * rate))
 
 
 def weighted_median(said: Floats, say: Floats) -> Floats:

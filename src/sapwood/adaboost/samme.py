@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from sapwood.adaboost.step import Step
+from sapwood.adaboost.step import Step, next_step
 
 Floats = NDArray[np.float64]
 SLACK = 1e-12  # an error that is that of guessing but for rounding
@@ -24,4 +24,5 @@ def samme_step(wrong: NDArray[np.bool_], weight: Floats, n_classes: int, rate: f
     if error >= 1.0 - 1.0 / n_classes - SLACK:
         return Step(error, None, None, "the last learner was no better than guessing")
     alpha = rate * (np.log((1.0 - error) / error) + np.log(n_classes - 1.0))
-    return Step(error, float(alpha), np.exp(np.log(weight) + alpha * wrong), None)
+    with np.errstate(over="ignore", invalid="ignore"):
+        return next_step(error, float(alpha), np.exp(np.log(weight) + alpha * wrong))

@@ -8,6 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
+MOST_SAY = 1e100  # of a learner, so that sums of says stay finite
+OVERFLOW = "the weights of the rows overflowed, for which the learning rate is too large"
 LEAST = float(np.finfo(np.float64).eps)  # no row's weight falls below it, so that its logarithm stays finite
 
 
@@ -19,6 +21,13 @@ class Step:
     say: float | None
     weight: Floats | None
     reason: str | None
+
+
+def next_step(error: float, say: float, weight: Floats) -> Step:
+    """The step of a useful learner; the last one if the weights it leaves cannot be made to sum to 1."""
+    total = weight.sum()
+    usable = bool(np.isfinite(total)) and total > 0.0
+    return Step(error, min(say, MOST_SAY), weight if usable else None, None if usable else OVERFLOW)
 
 
 def normalised(weight: Floats) -> Floats:

@@ -17,9 +17,9 @@ from sklearn.utils.validation import has_fit_parameter
 
 from sapwood.adaboost.r2 import r2_step, weighted_median
 from sapwood.adaboost.samme import samme_step
-from sapwood.adaboost.step import Step, normalised, resampled
+from sapwood.adaboost.step import OVERFLOW, Step, normalised, resampled
 from sapwood.counted import counted
-from sapwood.errors import InputError, InputTypeError, ParameterError
+from sapwood.errors import InputError, InputTypeError, ParameterError, warn_user
 from sapwood.estimators.boosting_rows import warn_of_column
 from sapwood.estimators.checkpoint import Checkpoints, take_over
 from sapwood.estimators.foreign import check_kind, indexed, no_trees, tags_of
@@ -175,6 +175,11 @@ class AdaBoost(TreeModel):
             self.estimator_errors_[t], self.estimator_weights_[t] = step.error, step.say
         if step.reason is not None:
             self.stopped_reason_ = step.reason
+        if step.reason == OVERFLOW:
+            warn_user(
+                f"AdaBoost ended after {t + 1} learners: {OVERFLOW}. Use a smaller one than "
+                f"learning_rate={self.learning_rate!r}."
+            )
         return step.reason is None
 
     def _drop_last(self, step: Step) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from typing import Any, ClassVar, Literal, Self
@@ -280,14 +280,17 @@ class ForestEstimator(MultiOutputMixin, TreeModel):
         """Bags that the caller made."""
         if rows is None and features is None:
             return None
-        if rows is None or (features is not None and len(rows) != len(features)):
-            raise InputError("Give `rows` for every tree and, if at all, `features` for the same number of trees.")
-        columns = (
-            [None] * len(rows)
-            if features is None
-            else [_column_numbers(own, list(table.schema.names)) for own in features]
-        )
-        return [Bag.of(_row_numbers(own, table.n_rows), table.n_rows, c) for own, c in zip(rows, columns, strict=True)]
+        of_trees = _by_tree(rows, "rows")
+        columns = [None] * len(of_trees) if features is None else _by_tree(features, "features")
+        if len(of_trees) != len(columns):
+            raise InputError(
+                f"rows has {len(of_trees)} trees, but features has {len(columns)}. Give both for the same trees."
+            )
+        names, n_rows = list(table.schema.names), table.n_rows
+        return [
+            Bag.of(_row_numbers(own, n_rows), n_rows, None if features is None else _column_numbers(chosen, names))
+            for own, chosen in zip(of_trees, columns, strict=True)
+        ]
 
     def _new_out_of_bag(self, rows: TreeRows) -> OutOfBag | None:
         if not (self.oob_score or self.oob_stop):
@@ -522,18 +525,35 @@ class Trees(Sequence[Any]):
         return self._forest._fitted_tree(places)
 
 
+def _by_tree(given: Any, name: str) -> list[Any]:
+    """What was given for each tree; there is at least one."""
+    if isinstance(given, (list, tuple, np.ndarray)) and len(given):
+        return list(given)
+    raise InputError(f"{name}={given!r} is not allowed. Pass a list with one list for each tree.")
+
+
 def _column_numbers(columns: Any, names: list[str]) -> NDArray[np.int64]:
     """Numbers of columns given by name or number."""
-    numbers = np.array([names.index(one) if one in names else one for one in columns])
+    if isinstance(columns, str) or not isinstance(columns, Iterable):
+        raise InputError(f"{columns!r} is no list of columns of X. Its columns are {names}; numbers count from 0.")
+    columns = list(columns)
+    numbers = np.empty(len(columns), dtype=object)
+    numbers[:] = [names.index(one) if one in names else one for one in columns]
+    if all(isinstance(one, (int, np.integer)) and not isinstance(one, bool) for one in numbers):
+        numbers = numbers.astype(np.int64)
     if numbers.dtype.kind not in "iu" or not len(numbers) or numbers.min() < 0 or numbers.max() >= len(names):
-        raise InputError(f"{list(columns)!r} are not columns of X. Its columns are {names}; numbers count from 0.")
+        raise InputError(f"{columns!r} are not columns of X. Its columns are {names}; numbers count from 0.")
     return np.unique(numbers)
 
 
 def _row_numbers(rows: Any, n_rows: int) -> NDArray[np.int64]:
-    numbers = np.asarray(rows)
+    try:
+        numbers = np.asarray(rows)
+    except ValueError:  # lists of different lengths
+        numbers = np.empty(0)
     if numbers.dtype.kind not in "iu" or numbers.ndim != 1 or not len(numbers):
-        raise InputError("rows must hold a list of row numbers for each tree.")
-    if numbers.min() < 0 or numbers.max() >= n_rows:
-        raise InputError(f"rows holds {int(numbers.max())}, but X has {n_rows} rows, numbered from 0.")
+        raise InputError(f"rows holds {rows!r}, but it must hold a list of row numbers for each tree.")
+    wrong = numbers[(numbers < 0) | (numbers >= n_rows)]
+    if len(wrong):
+        raise InputError(f"rows holds {int(wrong[0])}, but X has {n_rows} rows, numbered from 0. Give other numbers.")
     return numbers.astype(np.int64)

@@ -29,6 +29,7 @@ from sapwood.estimators.gradient_init import constant_estimator, constant_start,
 from sapwood.estimators.gradient_parts import sets_that_meet, stage_tree
 from sapwood.estimators.settings import n_features_drawn, rows_at_least
 from sapwood.losses.loss import Loss
+from sapwood.parameters import CallableRule, Nothing, check_parameters
 from sapwood.seed import seed_from
 from sapwood.table.schema import Schema
 from sapwood.threads import resolve_jobs
@@ -102,6 +103,7 @@ class GradientBoosting(Boosting):
 
     def _fit_stages(self, X: Any, y: Any, sample_weight: Any, monitor: Monitor | None, checkpoint: Any) -> None:
         self._check_parameters()
+        check_parameters(type(self).__name__, {"monitor": (CallableRule(), Nothing())}, {"monitor": monitor})
         start = self if self.warm_start and hasattr(self, "ensemble_") else None
         if start is None:
             self._forget()

@@ -34,6 +34,7 @@ from sapwood.estimators.forests import (
 )
 from sapwood.estimators.gradient import GradientBoostingClassifier, GradientBoostingRegressor
 from sapwood.estimators.newton import NewtonBoostingClassifier, NewtonBoostingRanker, NewtonBoostingRegressor
+from sapwood.estimators.row_order import SUMS, without_row_order
 from sapwood.estimators.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sapwood.estimators.tree_model import TreeModel
 from sapwood.files.container import DIGEST, Buffer, once, pack, unpack
@@ -276,12 +277,13 @@ def fingerprint(model: Any) -> str:
     """A stable hash of what a fitted model is: equal models have equal ones, on any machine and in any version.
 
     Parameters that change nothing in what a model says, such as n_jobs, are left out, and so are those that have their
-    default: a later version may have more of them.
+    default: a later version may have more of them. The order of the training rows does not matter either.
     """
-    document, arrays = describe(model)
+    document, arrays = describe(without_row_order(model))
     document["parameters"] = _telling(type(model).__name__, document["parameters"])
     document["fitted"].pop("_seed", None)  # of draws to come
-    return digest_of(pack({"format": FORMAT}, arrays | {DOCUMENT: _as_bytes(document)}))
+    told = {name: array for name, array in arrays.items() if name not in SUMS}
+    return digest_of(pack({"format": FORMAT}, told | {DOCUMENT: _as_bytes(document)}))
 
 
 def _telling(estimator: str, parameters: Mapping[str, Json]) -> dict[str, Json]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from importlib import import_module
 from typing import Any
 
@@ -77,7 +77,7 @@ def _from_sequence(x: Any, schema: Schema) -> tuple[Any, list[Any]]:
 
 
 def _values(x: Any) -> list[Any]:
-    if isinstance(x, (str, bytes)) or not hasattr(x, "__len__"):
+    if isinstance(x, (str, bytes)) or not hasattr(x, "__len__") or not isinstance(x, Iterable):
         raise InputTypeError(f"{x!r} is not a row. Give a list of values, a dictionary, or a table of one row.")
     items = list(x)
     nested = getattr(x, "ndim", 1) > 1 or any(isinstance(item, (list, tuple, np.ndarray)) for item in items)

@@ -11,6 +11,7 @@ from sapwood.table.column import Array, Column, Kind, float_dtype, to_float
 from sapwood.table.levels import encode_array
 from sapwood.table.names import numbered_names
 from sapwood.table.objects import object_column
+from sapwood.table.read_array import read_array
 from sapwood.table.seconds import time_column, to_seconds
 from sapwood.table.shape import check_dimensions, check_shape
 from sapwood.table.source import Whole
@@ -70,7 +71,7 @@ def to_array(X: Any) -> Array:
     if isinstance(X, np.ma.MaskedArray):
         return fill_masked(X)
     try:
-        array = np.asarray(X)
+        array = read_array(X, "X")
         if array.dtype.kind in "US" and not hasattr(X, "dtype"):
             array = np.array(X, dtype=object)  # numpy would turn the numbers of mixed rows into strings
     except ValueError as error:

@@ -12,6 +12,7 @@ from sapwood.errors import InputError, InputTypeError
 from sapwood.table.arrays import fill_masked
 from sapwood.table.column import Array, first_row
 from sapwood.table.levels import is_missing
+from sapwood.table.read_array import read_array
 
 
 class Labels(NamedTuple):
@@ -79,7 +80,7 @@ def _to_array(y: Any) -> Array:
     if isinstance(y, np.ma.MaskedArray):
         return fill_masked(y)
     try:
-        array = np.asarray(y)
+        array = read_array(y, "y")
         if array.dtype.kind in "US" and not hasattr(y, "dtype") and not _all_text(y):
             array = np.array(y, dtype=object)  # numpy would turn None, NaN and numbers into strings
     except ValueError as error:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sapwood.errors import InputError, InputTypeError
 from sapwood.table.column import Array, Mask, first_row, read_only
 from sapwood.table.levels import is_missing
+from sapwood.table.read_array import read_array
 
 
 def check_weight(sample_weight: Any, n_rows: int) -> NDArray[np.float64] | None:
@@ -26,7 +27,7 @@ def check_weight(sample_weight: Any, n_rows: int) -> NDArray[np.float64] | None:
 
 def _to_floats(sample_weight: Any) -> Array:
     try:
-        weight = np.asarray(sample_weight)
+        weight = read_array(sample_weight, "sample_weight")
         if weight.dtype == object:
             weight = np.reshape([np.nan if is_missing(value) else value for value in weight.flat], weight.shape)
         if weight.dtype.kind in "cmMUSV":

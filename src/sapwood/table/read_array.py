@@ -1,0 +1,23 @@
+"""Containers of others as numpy arrays: what fails in them is told by the name of the argument."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from sapwood.errors import InputTypeError
+from sapwood.table.column import Array
+
+
+def read_array(values: Any, name: str) -> Array:
+    """The array of a container; lists that are no arrays keep numpy's ValueError and TypeError."""
+    try:
+        return np.asarray(values)
+    except (MemoryError, TypeError, ValueError):
+        raise
+    except Exception as error:  # a container may raise anything
+        raise InputTypeError(
+            f"{name} is a {type(values).__name__}, which fails when its cells are read ({type(error).__name__}: "
+            f"{error}). Pass a data frame or an array."
+        ) from error
