@@ -36,6 +36,7 @@ from sapwood.estimators.boosting_settings import (
     find_metrics,
     start_scores,
     warn_of_direction,
+    warn_of_no_split,
 )
 from sapwood.estimators.checkpoint import Checkpoints, take_over
 from sapwood.estimators.constraints import interaction_sets, monotone_signs
@@ -169,6 +170,8 @@ class Boosting(TreeModel):
         if self.early_stopping_rounds is not None:
             warn_of_direction(setup.metrics[-1])
         self._keep(fit_ensemble(rows, evals, self._resumed(setup, kept, self._so_far)), loss)
+        own = rows.y if setup.held_out is None else np.delete(rows.y, setup.held_out)
+        warn_of_no_split(self.ensemble_.rounds, setup.rounds.tree.min_child_weight, own)
         if kept is not None:
             kept.finish(self)
 

@@ -23,7 +23,7 @@ from sapwood.boosting.fitting import Rows, Setup
 from sapwood.errors import ParameterTypeError
 from sapwood.estimators.boosting import Boosting
 from sapwood.estimators.boosting_rows import take_rows
-from sapwood.estimators.boosting_settings import warn_of_direction
+from sapwood.estimators.boosting_settings import warn_of_direction, warn_of_no_split
 from sapwood.estimators.splits import check_classes, check_groups, inner_split, read_groups, read_splits, runs
 from sapwood.parameters import Flag, Interval, Nothing, OneOf, check_parameters
 from sapwood.plot.boosting_cv import plot_boosting_cv
@@ -168,6 +168,8 @@ def cross_validate_boosting(
     top = best_of(outcome.test.mean, measured.larger_is_better)
     best = top if rule == "min" else within_one_error(outcome.test, top, measured.larger_is_better)
     models = run.finish(best, outcome.stopped_reason)
+    first = run.folds[0].rounds
+    warn_of_no_split(models[0].ensemble_.rounds, first.options.tree.min_child_weight, first.y[first.rows])
     oof = _out_of_fold(run, models)
     return BoostingCV(
         outcome.test,

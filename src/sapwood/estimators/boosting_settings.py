@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import os
 import warnings
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -12,13 +14,15 @@ from numpy.typing import NDArray
 
 from sapwood.boosting.fitting import score_of
 from sapwood.callers import user_level
-from sapwood.errors import InputError, MetricDirectionWarning, ParameterError
+from sapwood.errors import InputError, MetricDirectionWarning, NoSplitWarning, ParameterError
 from sapwood.estimators.boosting_rows import naming
 from sapwood.losses.custom import CustomLoss
+from sapwood.losses.huber import Huber
 from sapwood.losses.loss import Loss
 from sapwood.losses.quantile import Quantile
 from sapwood.metrics.metric import Metric
 from sapwood.metrics.names import metric_for
+from sapwood.tree import Tree
 
 Floats = NDArray[np.float64]
 
@@ -62,6 +66,11 @@ def _find_metric(item: Any, loss: Loss, kind: str, owner: str) -> Metric:
     if isinstance(loss, Quantile) and isinstance(item, str) and item == "quantile":  # those of the model
         own = f"quantile@{','.join(map(repr, loss.quantiles))}"
         return replace(metric_for(own, kind, owner), name=item)
+    if isinstance(loss, Huber) and loss.quantile is not None and isinstance(item, str) and item == "loss":
+        raise ParameterError(
+            "eval_metric='loss' is not allowed for the Huber loss of a quantile: it is another loss in each round. Use "
+            "'mae'."
+        )
     return metric_for(item, kind, owner, loss.losses)
 
 
@@ -74,6 +83,27 @@ def warn_of_direction(metric: Metric, argument: str = "eval_metric") -> None:
             MetricDirectionWarning,
             stacklevel=user_level(),
         )
+
+
+def warn_of_no_split(rounds: Sequence[Sequence[Tree]], least: float, y: Floats) -> None:
+    """Say so if no tree has a split because min_child_weight, the least hessian of a child, allows none."""
+    if (y == y[0]).all():  # there is nothing to split
+        return
+    trees = [tree for own in rounds for tree in own]
+    most = max((float(tree.weighted_n_node_samples[0]) for tree in trees), default=np.inf)
+    if most < 2 * least and all(tree.node_count == 1 for tree in trees):
+        warnings.warn(
+            f"No tree has a split, so the model is a constant: min_child_weight={least} is the least sum of hessians "
+            f"in a leaf, and all rows together have {most:.4g}. Use a smaller min_child_weight, such as "
+            f"{_power_below(most / 100)}, or larger sample weights.",
+            NoSplitWarning,
+            stacklevel=user_level(),
+        )
+
+
+def _power_below(number: float) -> str:
+    """1e-3 for 0.0042."""
+    return "0" if number <= 0 else f"1e{math.floor(math.log10(number))}"
 
 
 def continued(init_model: Any, owner: Any) -> Any:

@@ -30,7 +30,8 @@ SHARED = """Parameters are scikit-learn's. Each stage fits a tree to the negativ
         Both are the squared error of the gradient; the parameter is there for scikit-learn's sake and has no effect.
     init : None, "zero" or an estimator
         Scores to start from: the best constants, zeros, or the predictions of a clone of the estimator, which is given
-        X as `fit` and `predict` are.
+        X as `fit` and `predict` are. For losses of numbers above 0, predictions that are not count as a hundredth of
+        the mean of y, and a warning says so.
     validation_fraction : float or None
         Share of the rows that only watch, if n_iter_no_change is set; their losses are in `validation_score_`.
 

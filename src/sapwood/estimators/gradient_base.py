@@ -25,7 +25,15 @@ from sapwood.estimators.boosting import Boosting
 from sapwood.estimators.boosting_rows import digests, hold_out
 from sapwood.estimators.checkpoint import Checkpoints, take_over
 from sapwood.estimators.constraints import monotone_signs
-from sapwood.estimators.gradient_init import constant_estimator, constant_start, fit_init, init_scores, take_rows
+from sapwood.estimators.gradient_init import (
+    constant_estimator,
+    constant_start,
+    fit_init,
+    init_scores,
+    least_start,
+    take_rows,
+    warn_of_init,
+)
 from sapwood.estimators.gradient_parts import sets_that_meet, stage_tree
 from sapwood.estimators.settings import n_features_drawn, rows_at_least
 from sapwood.losses.loss import Loss
@@ -81,6 +89,7 @@ class GradientBoosting(Boosting):
     base_score = None
 
     init_: Any
+    _init_least: float | None = None  # what predictions of an estimator `init_` count as that are not above 0
     learning_rates_: Floats
 
     def fit(
@@ -145,7 +154,7 @@ class GradientBoosting(Boosting):
         return model
 
     def _forget(self) -> None:
-        for name in (*CURVES, "oob_score_", "init_", "ensemble_", "estimators_", "loss_"):
+        for name in (*CURVES, "oob_score_", "init_", "_init_least", "ensemble_", "estimators_", "loss_"):
             self.__dict__.pop(name, None)
 
     def _check_continued(self, start: Any, loss: Loss) -> None:
@@ -183,6 +192,8 @@ class GradientBoosting(Boosting):
             is_class, self._has_init = is_classifier(self), given is not None
             if given is not None:
                 self.init_ = fit_init(self.init, take_rows(given, own), y, weight, is_class)
+                self._init_least = least_start(loss, y, weight)
+                warn_of_init(self.init_, given, loss, self._init_least)
             elif self.init is None:
                 base = constant_start(loss, y, weight)
                 self.init_ = constant_estimator(loss, base, y, weight, is_class)
@@ -196,7 +207,7 @@ class GradientBoosting(Boosting):
         return hasattr(self.init, "fit") if start is None else self._has_init
 
     def _init_scores(self, X: Any, loss: Loss) -> Floats:
-        return init_scores(self.init_, X, loss, getattr(self, "n_classes_", None))
+        return init_scores(self.init_, X, loss, getattr(self, "n_classes_", None), self._init_least)
 
     def _stages(self, rows: Rows, held_out: Numbers | None, start: Any) -> Stages:
         """The curves so far; stages of which something was not measured have 0 there."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -11,12 +12,16 @@ from sklearn.base import clone
 from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.utils import _safe_indexing
 
-from sapwood.errors import InputError, ParameterError
+from sapwood.callers import user_level
+from sapwood.errors import InitWarning, InputError, ParameterError
 from sapwood.losses.loss import Loss
 from sapwood.table.drift import quiet_about_drift
 
 Floats = NDArray[np.float64]
 Numbers = NDArray[Any]
+
+START_SHARE = 0.01  # of the mean of y: where a row starts whose prediction is not above 0
+ZERO_SHARE = 1e-4  # of that start: smaller predictions are as good as 0
 
 
 def take_rows(X: Any, rows: Numbers | None) -> Any:
@@ -62,9 +67,35 @@ def fit_init(init: Any, X: Any, y: Floats, weight: Floats | None, is_class: bool
         ) from error
 
 
+def least_start(loss: Loss, y: Floats, weight: Floats | None) -> float | None:
+    """Where rows start whose prediction is not above 0, if the loss needs numbers above 0; else None.
+
+    From the smallest number, whose logarithm is far from all others, a row would not come back.
+    """
+    return START_SHARE * float(np.average(y, weights=weight)) if loss.above_zero else None
+
+
 @quiet_about_drift
-def init_scores(init: Any, X: Any, loss: Loss, n_classes: int | None) -> Floats:
-    """Scores (n_scores, rows) that a fitted estimator starts with."""
+def warn_of_init(init: Any, X: Any, loss: Loss, least: float | None) -> None:
+    """Say so if predictions to start from are not what the loss needs."""
+    if least is None:
+        return
+    said = np.asarray(init.predict(X), dtype=np.float64).ravel()
+    low = said <= ZERO_SHARE * least
+    if low.any():
+        row, name = int(np.argmax(low)), type(init).__name__
+        warnings.warn(
+            f"init={name} predicts {said[row]:.4g} for row {row}, but the loss {loss.name!r} needs numbers above 0: "
+            f"{low.sum()} of {len(said)} rows start from {least:.4g}, a hundredth of the mean of y, instead. Use an "
+            "init whose predictions are above 0, such as scikit-learn's PoissonRegressor, or init=None.",
+            InitWarning,
+            stacklevel=user_level(),
+        )
+
+
+@quiet_about_drift
+def init_scores(init: Any, X: Any, loss: Loss, n_classes: int | None, least: float | None = None) -> Floats:
+    """Scores (n_scores, rows) that a fitted estimator starts with; predictions not above 0 count as `least`."""
     if n_classes is None:
         said = np.asarray(init.predict(X), dtype=np.float64).reshape(-1, 1)
     else:
@@ -78,4 +109,5 @@ def init_scores(init: Any, X: Any, loss: Loss, n_classes: int | None) -> Floats:
         row = int(np.argmax(~np.isfinite(said).all(axis=1)))
         raise InputError(f"init={type(init).__name__} predicts {said[row].tolist()} for row {row}. Use another init.")
     columns = said[:, 1:] if n_classes == 2 else said
+    columns = columns if least is None else np.where(columns > ZERO_SHARE * least, columns, least)
     return loss.link(np.ascontiguousarray(columns.T))

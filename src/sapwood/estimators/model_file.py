@@ -50,6 +50,7 @@ Form = Literal["binary", "json"]
 FORMAT, VERSION = "sapwood", 1
 DOCUMENT = "document"
 UNTOLD = (*WITHOUT_EFFECT, "warm_start")  # parameters that change nothing in what a model says
+FORMER = {"huber_delta": 1.0}  # defaults of earlier versions; a loss that has a delta is told of with its own
 ESTIMATORS: dict[str, type[TreeModel]] = {
     cls.__name__: cls
     for cls in (
@@ -291,6 +292,7 @@ def _telling(estimator: str, parameters: Mapping[str, Json]) -> dict[str, Json]:
     usual, writer = ESTIMATORS[estimator]().get_params(deep=False), Writer(_kinds())
     kept = {name: value for name, value in parameters.items() if name not in UNTOLD}
     kept = {name: value for name, value in kept.items() if value != writer.write(usual[name], name)}
+    kept = {name: value for name, value in kept.items() if name not in FORMER or value != FORMER[name]}
     for name, value in kept.items():
         inner = next(iter(value), None) if isinstance(value, dict) else None
         if inner in ESTIMATORS:

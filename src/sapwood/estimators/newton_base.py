@@ -17,6 +17,7 @@ from sapwood.estimators.boosting import Boosting
 from sapwood.estimators.boosting_settings import refuse_divergence
 from sapwood.estimators.constraints import feature_weights, interaction_sets, monotone_signs
 from sapwood.estimators.newton_rules import NEWTON_RULES
+from sapwood.losses.huber import Huber
 from sapwood.losses.loss import Loss
 from sapwood.losses.names import make_loss
 from sapwood.table.schema import Schema
@@ -29,11 +30,12 @@ Kind = TypeVar("Kind", bound=type)
 OPTIONS = {
     "quantile": ("quantile", "quantile_alpha"),
     "reg:quantileerror": ("quantile", "quantile_alpha"),
-    "huber": ("delta", "huber_delta"),
     "tweedie": ("power", "tweedie_variance_power"),
     "reg:tweedie": ("power", "tweedie_variance_power"),
 }
 """Objectives with an option: its name in the loss, and the parameter that holds it."""
+
+HUBER_QUANTILE = 0.9  # Friedman's: a tenth of the rows may be outliers
 
 DEFAULT_METRICS = {"squared_error": "rmse", "absolute_error": "mae", "logistic": "logloss", "multinomial": "mlogloss"}
 
@@ -116,8 +118,10 @@ class NewtonBoosting(Boosting):
         Prediction before the first round: a value, or a probability. None is the best constant; 0.5 the textbook's.
     quantile_alpha : float or list of floats
         For objective="quantile". Predictions of several quantiles have a column for each, and never cross.
-    huber_delta : float
-        For objective="huber": where squares turn into absolute values.
+    huber_delta : float or None
+        For objective="huber": the residual at which squares turn into absolute values, and the most that a leaf may
+        move a prediction (before learning_rate). None is the 0.9-quantile of the absolute residuals, anew in each
+        round; a number should be of the size of the residuals, since one that is far too small stops progress.
     tweedie_variance_power : float
         For objective="tweedie", between 1 and 2.
     class_weight : "balanced", mapping from classes, or None
@@ -199,7 +203,7 @@ class NewtonBoosting(Boosting):
         reg_lambda: float = 1.0,
         base_score: float | None = None,
         quantile_alpha: Any = 0.5,
-        huber_delta: float = 1.0,
+        huber_delta: float | None = None,
         tweedie_variance_power: float = 1.5,
         class_weight: Any = None,
         scale_pos_weight: float = 1.0,
@@ -346,6 +350,9 @@ class NewtonBoosting(Boosting):
         )
 
     def _named_loss(self, name: str, **options: Any) -> Loss:
+        if name == "huber":
+            given = {"quantile": HUBER_QUANTILE} if self.huber_delta is None else {"delta": float(self.huber_delta)}
+            return make_loss(name, newton=True, **given)
         if name in OPTIONS:
             option, parameter = OPTIONS[name]
             value = getattr(self, parameter)
@@ -353,6 +360,8 @@ class NewtonBoosting(Boosting):
         return make_loss(name, **options)
 
     def _default_metric(self, loss: Loss) -> str:
+        if isinstance(loss, Huber) and loss.quantile is not None:
+            return "mae"
         return DEFAULT_METRICS.get(loss.name, "loss")
 
 

@@ -114,7 +114,7 @@ NEWTON_RULES: Rules = {
     "sparse_absent": (OneOf("zero", "missing"),),
     "objective": (Text(), CallableRule(), Nothing()),
     "quantile_alpha": (QUANTILE, Each((QUANTILE,), "such numbers")),
-    "huber_delta": (POSITIVE,),
+    "huber_delta": (POSITIVE, Nothing()),
     "tweedie_variance_power": (Interval(float, 1, 2, closed="neither"),),
     "class_weight": (OneOf("balanced"), MappingLike(), Nothing()),
     "scale_pos_weight": (POSITIVE,),

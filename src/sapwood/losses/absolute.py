@@ -19,7 +19,7 @@ class Absolute(Loss):
 
     name: ClassVar[str] = "absolute_error"
     constant_hessian: ClassVar[bool] = True
-    robust: ClassVar[bool] = True
+    robust: bool = True
 
     def start(self, y: Target, weight: Floats | None) -> Floats:
         """The median."""

@@ -24,6 +24,7 @@ _LEAST_MEAN = np.finfo(np.float64).tiny
 class _LogLink(Loss):
     """Losses of the mean e^F."""
 
+    above_zero: ClassVar[bool] = True
     _domain = "numbers of at least 0"
     _remedy = "Use another loss, or remove such rows."
 

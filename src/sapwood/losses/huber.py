@@ -10,13 +10,14 @@ import numpy as np
 
 from sapwood.losses.centre import mean, quantile
 from sapwood.losses.loss import Floats, Loss, Target
-from sapwood.parameters import Interval, Nothing, Rule, check_parameters
+from sapwood.parameters import Flag, Interval, Nothing, Rule, check_parameters
 
 _SLACK = 1e-12  # of the total weight: so far a pull that should be zero may be from it
 
 _RULES: dict[str, tuple[Rule, ...]] = {
     "delta": (Interval(float, low=0, closed="neither"),),
     "quantile": (Interval(float, 0, 1, closed="neither"), Nothing()),
+    "newton": (Flag(),),
 }
 
 
@@ -28,20 +29,25 @@ class Huber(Loss):
 
     The second derivative is 0 beyond delta, where a leaf of outliers would divide by it. Its bound 1 is used
     instead, so that trees are fitted to the gradient by least squares.
+
+    These steps follow a leaf whose rows are all outliers, as deep trees have them. With `newton=True` leaves are
+    Newton's, -G / (H + lambda): the mean of clipped residuals, so that no leaf moves by more than delta in a round.
     """
 
     name: ClassVar[str] = "huber"
     constant_hessian: ClassVar[bool] = True
-    robust: ClassVar[bool] = True
 
-    def __init__(self, delta: float = 1.0, quantile: float | None = None) -> None:
-        check_parameters("the loss 'huber'", _RULES, {"delta": delta, "quantile": quantile})
+    def __init__(self, delta: float = 1.0, quantile: float | None = None, newton: bool = False) -> None:
+        options = {"delta": delta, "quantile": quantile, "newton": newton}
+        check_parameters("the loss 'huber'", _RULES, options)
         self.delta = float(delta)
         self.quantile = quantile
+        self.robust = not newton
 
     def options(self) -> dict[str, Any]:
-        """Delta as it is now, and its quantile."""
-        return {"delta": self.delta, "quantile": self.quantile}
+        """Delta as it is now, its quantile, and whose steps."""
+        steps = {} if self.robust else {"newton": True}
+        return {"delta": self.delta, "quantile": self.quantile} | steps
 
     def start(self, y: Target, weight: Floats | None) -> Floats:
         """The constant of least loss; the median if delta is not known yet."""

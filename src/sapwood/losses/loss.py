@@ -30,7 +30,7 @@ class Loss(ABC):
     name: ClassVar[str]
     constant_hessian: ClassVar[bool] = False
     """h is 1 for every row."""
-    robust: ClassVar[bool] = False
+    robust: bool = False
     """Leaves are set by `leaf_step` instead of Newton's -G / (H + lambda)."""
     whole: ClassVar[bool] = False
     """Rows depend on each other: `derivatives` and `losses` need all of them at once."""
@@ -40,6 +40,8 @@ class Loss(ABC):
 
     n_scores: int = 1
     """Scores of a row, and so trees in a round: classes or quantiles."""
+    above_zero: ClassVar[bool] = False
+    """Responses are above 0: the link is a logarithm."""
     step_factor: float = 1.0
     """Newton's steps are multiplied by this."""
     _domain: str = "finite numbers"

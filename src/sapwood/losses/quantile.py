@@ -41,7 +41,7 @@ class Quantile(Loss):
 
     name: ClassVar[str] = "quantile"
     constant_hessian: ClassVar[bool] = True
-    robust: ClassVar[bool] = True
+    robust: bool = True
 
     def __init__(self, quantile: float | Sequence[float] = 0.5) -> None:
         check_parameters("the loss 'quantile'", _RULES, {"quantile": quantile})
