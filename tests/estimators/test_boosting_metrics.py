@@ -37,7 +37,7 @@ def curve(model: Any) -> list[float]:
 
 class TestDirection:
     @pytest.mark.parametrize(
-        "metric", [roc_auc_score, make_scorer(roc_auc_score, response_method="predict_proba"), "roc_auc"], ids=str
+        "metric", [roc_auc_score, make_scorer(roc_auc_score, response_method="predict_proba"), "roc_auc"]
     )
     def test_an_area_is_maximised(self, metric):
         ours = fit(NewtonBoostingClassifier, Y, "auc", early_stopping_rounds=8)

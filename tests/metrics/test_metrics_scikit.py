@@ -124,7 +124,6 @@ def test_scorers_of_numbers() -> None:
         (sk.classification_report, CLASSES, "no metric of predictions"),
         (partial(sk.f1_score, NUMBER), CLASSES, "Set them by name"),
     ],
-    ids=str,
 )
 def test_what_does_not_fit(item: Any, kind: str, words: str) -> None:
     with pytest.raises(ParameterError, match=words):
