@@ -337,6 +337,7 @@ def long(n: int) -> bytes:
         (b"TT", "1 bytes follow"),
         (b"{" + (long(1) + b"aT") * 2 + b"}", "stands twice"),
     ],
+    ids=str,
 )
 def test_hostile_ubjson(data: bytes, words: str) -> None:
     with pytest.raises(ModelFileError, match=words):

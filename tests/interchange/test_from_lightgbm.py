@@ -235,6 +235,7 @@ def test_a_model_that_answers_differently_is_not_returned(monkeypatch: pytest.Mo
         ({"objective": "multiclassova", "num_class": 2}, "'multiclassova'"),
         ({"objective": "regression", "linear_tree": True}, "linear models in its leaves"),
     ],
+    ids=str,
 )
 def test_models_without_an_equivalent_are_refused(parameters: dict[str, Any], words: str) -> None:
     X = numbers_only(frame()).fillna(0.0)

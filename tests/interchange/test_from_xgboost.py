@@ -277,6 +277,7 @@ def test_a_model_that_answers_differently_is_not_returned(monkeypatch: pytest.Mo
         ({"objective": "binary:logitraw"}, "'binary:logitraw'"),
         ({"booster": "gblinear", "updater": "coord_descent"}, "'gblinear', which has no trees"),
     ],
+    ids=str,
 )
 def test_models_without_an_equivalent_are_refused(parameters: dict[str, Any], words: str) -> None:
     X = numbers_only(frame())

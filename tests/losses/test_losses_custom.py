@@ -83,6 +83,7 @@ def strange(y_true: Any, y_score: Any) -> Any:
         ((np.array([0, np.nan, np.inf]), np.ones(3)), "returned nan as the gradient of row 1: it must be finite"),
         ((np.ones(3), np.array([1, 1, -np.inf])), "returned -inf as the hessian of row 2"),
     ],
+    ids=str,
 )
 def test_strange_answers(answer: Any, message: str) -> None:
     strange.answer = answer  # type: ignore[attr-defined]

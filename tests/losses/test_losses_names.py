@@ -68,6 +68,7 @@ def test_options_reach_the_loss() -> None:
         (3, "loss=3 is not allowed"),
         (["huber"], "is not allowed"),
     ],
+    ids=str,
 )
 def test_unknown_names(name: Any, message: str) -> None:
     with pytest.raises(ParameterError, match=message):
@@ -87,6 +88,7 @@ def test_unknown_names(name: Any, message: str) -> None:
         ("multinomial", {}, "needs n_classes"),
         ("rank:ndcg", {}, "needs group_sizes"),
     ],
+    ids=str,
 )
 def test_bad_options(name: str, options: dict[str, Any], message: str) -> None:
     with pytest.raises(ParameterError, match=message):

@@ -152,6 +152,7 @@ def test_bad_grades(y: list[float], message: str) -> None:
         (3, None, "must be a list of integers"),
         ([3], 0, "k=0 is not allowed"),
     ],
+    ids=str,
 )
 def test_bad_groups(sizes: Any, k: Any, message: str) -> None:
     with pytest.raises(ParameterError, match=message):

@@ -128,6 +128,7 @@ def test_quantiles_cannot_cross(in_order: Rows, in_disorder: Rows) -> None:
         (Tweedie(), [1.0, -2.0], "y holds -2.0 in row 1"),
         (Tweedie(), [1.0, np.nan], "y holds nan in row 1"),
     ],
+    ids=str,
 )
 def test_targets_outside_of_the_domain(loss: Squared, y: list[float], message: str) -> None:
     with pytest.raises(InputError, match=message.replace("(", "\\(")) as raised:

@@ -51,6 +51,7 @@ def test_metrics_are_frozen() -> None:
         ("tweedie-nloglik@2", "what follows the @ must be a number above 1 and below 2"),
         ("mphe@-1", "what follows the @ must be a finite number above 0"),
     ],
+    ids=str,
 )
 def test_unknown_names(name: Any, message: str) -> None:
     with pytest.raises(ParameterError, match=message):
