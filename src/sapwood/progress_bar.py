@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Mapping
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol, Self, TextIO
+from functools import partial
+from typing import Protocol, Self, TextIO, TypeVar
+
+Result = TypeVar("Result")
 
 WIDTH = 30
 FULL, REST = "█", "░"
 SECONDS_BETWEEN = 0.1  # a bar that is drawn more often is slow, and no easier to read
+PERCENT_BETWEEN = 10  # lines of work in a file
 SECONDS_IN_NOTEBOOK = 0.5  # a notebook is sent, and keeps, each of them
 
 
@@ -102,6 +108,41 @@ class ProgressBar:
     def _write(self, text: str) -> None:
         self._stream.write(text)
         self._stream.flush()
+
+
+class WorkBar:
+    """Shows how many percent of some work are done; several threads may add to it."""
+
+    def __init__(self, total: float, verbose: bool | int = True, stream: TextIO | None = None) -> None:
+        self._total, self._done, self._percent = total, 0.0, -1
+        self._begin, self._lock = time.monotonic(), threading.Lock()
+        self._bar = ProgressBar(PERCENT_BETWEEN * int(bool(verbose)), stream)
+
+    def __enter__(self) -> Self:
+        """Nothing is shown before some work is done."""
+        return self
+
+    def __exit__(self, *ended: object) -> None:
+        """End the line."""
+        self._bar.__exit__(*ended)
+
+    def add(self, work: float) -> None:
+        """Some more is done."""
+        with self._lock:
+            self._done += work
+            percent = int(100.0 * self._done / self._total) if self._total else 100
+            if percent > self._percent:
+                self._percent = percent
+                self._bar(Shown(percent, 100, time.monotonic() - self._begin, {}))
+
+    def counted(self, tasks: Sequence[Callable[[], Result]]) -> list[Callable[[], Result]]:
+        """The tasks, each of which adds 1 when it has been done."""
+        return [partial(self._do, task) for task in tasks]
+
+    def _do(self, task: Callable[[], Result]) -> Result:
+        result = task()
+        self.add(1.0)
+        return result
 
 
 def seconds_between(stream: TextIO) -> float | None:
