@@ -19,6 +19,8 @@ from sapwood.explain.median import explain_median
 from sapwood.explain.model import Model, match_background
 from sapwood.explain.shap_result import ShapInteractions, ShapValues
 from sapwood.explain.shapley import Explained, Interactions, Interventional, PathDependent, completed_pairs, play
+from sapwood.losses.counts import Gamma, Poisson, Tweedie
+from sapwood.losses.logistic import Logistic
 from sapwood.parameters import Flag, check_parameters
 from sapwood.show.fitted import classes_by_output, require_model
 from sapwood.table.table import Table
@@ -133,7 +135,18 @@ def _result(
         values, base = values[..., 0], base[:, 0]
     shown = tuple(names[k] for k in kept)
     columns = tuple(table.schema.names)
-    return kind(np.ascontiguousarray(values), base, display_data(table), columns, shown, _opposite(model, shown))
+    known = display_data(table), columns, shown, _opposite(model, shown), _scale(model)
+    return kind(np.ascontiguousarray(values), base, *known)
+
+
+def _scale(model: Any) -> str:
+    """What the scores are that the values lead to."""
+    if model._median_weights() is not None or model._answers_in_scores:
+        return "probability" if hasattr(model, "classes_") else "prediction"
+    loss = getattr(model, "loss_", None)
+    if isinstance(loss, Logistic):
+        return "log-odds"
+    return "log of the prediction" if isinstance(loss, (Poisson, Gamma, Tweedie)) else "score"
 
 
 def _opposite(model: Model, shown: tuple[Any, ...]) -> tuple[Any, ...]:
