@@ -11,12 +11,13 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Protocol, Self, TextIO, TypeVar
 
-Result = TypeVar("Result")
+Answer = TypeVar("Answer")
 
 WIDTH = 30
 FULL, REST = "█", "░"
 SECONDS_BETWEEN = 0.1  # a bar that is drawn more often is slow, and no easier to read
 PERCENT_BETWEEN = 10  # lines of work in a file
+ROUNDING = 1e-6  # that sums of parts may lack
 SECONDS_IN_NOTEBOOK = 0.5  # a notebook is sent, and keeps, each of them
 
 
@@ -130,19 +131,19 @@ class WorkBar:
         """Some more is done."""
         with self._lock:
             self._done += work
-            percent = int(100.0 * self._done / self._total) if self._total else 100
+            percent = int(100.0 * self._done / self._total + ROUNDING) if self._total else 100
             if percent > self._percent:
                 self._percent = percent
                 self._bar(Shown(percent, 100, time.monotonic() - self._begin, {}))
 
-    def counted(self, tasks: Sequence[Callable[[], Result]]) -> list[Callable[[], Result]]:
-        """The tasks, each of which adds 1 when it has been done."""
-        return [partial(self._do, task) for task in tasks]
+    def counted(self, tasks: Sequence[Callable[[], Answer]], work: float = 1.0) -> list[Callable[[], Answer]]:
+        """The tasks, each of which adds so much work when it has been done."""
+        return [partial(self._do, task, work) for task in tasks]
 
-    def _do(self, task: Callable[[], Result]) -> Result:
-        result = task()
-        self.add(1.0)
-        return result
+    def _do(self, task: Callable[[], Answer], work: float) -> Answer:
+        answer = task()
+        self.add(work)
+        return answer
 
 
 def seconds_between(stream: TextIO) -> float | None:

@@ -198,7 +198,7 @@ def completed_pairs(pairs: Floats, single: Floats) -> Floats:
 
 def play(game: Game, grove: Grove, table: Table, stop_at_unseen: bool, n_jobs: int, verbose: bool = False) -> Explained:
     """The values of all rows of a table."""
-    with WorkBar(len(grove) * table.n_rows, verbose) as bar:
+    with WorkBar(len(grove), verbose) as bar:
         return _play(game, grove, table, stop_at_unseen, n_jobs, bar)
 
 
@@ -213,12 +213,8 @@ def _play(game: Game, grove: Grove, table: Table, stop_at_unseen: bool, n_jobs: 
         add = partial(_add_block, game, list(zip(trees, adds, strict=True)), table, values, scores)
         n_cells = max(table.n_features, values[0].size, *(paths.n_steps for paths in trees))
         size = _block_rows(table.n_rows, n_cells, n_jobs)
-
-        def add_block(start: int, stop: int, add: Any = add, n_trees: int = len(trees)) -> None:
-            add(start, stop)
-            bar.add(n_trees * (stop - start))
-
-        run_all([partial(add_block, *block) for block in blocks(table.n_rows, size)], n_jobs)
+        tasks = [partial(add, *block) for block in blocks(table.n_rows, size)]
+        run_all(bar.counted(tasks, len(trees) / max(len(tasks), 1)), n_jobs)
     return Explained(values / grove.divisor, base / grove.divisor, scores / grove.divisor)
 
 
