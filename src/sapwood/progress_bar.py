@@ -5,14 +5,20 @@ from __future__ import annotations
 import math
 import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Protocol, Self, TextIO
+from functools import partial
+from typing import Protocol, Self, TextIO, TypeVar
+
+Answer = TypeVar("Answer")
 
 WIDTH = 30
 FULL, REST = "█", "░"
 SECONDS_BETWEEN = 0.1  # a bar that is drawn more often is slow, and no easier to read
+PERCENT_BETWEEN = 10  # lines of work in a file
+ROUNDING = 1e-6  # that sums of parts may lack
 SECONDS_IN_NOTEBOOK = 0.5  # a notebook is sent, and keeps, each of them
 
 
@@ -121,6 +127,41 @@ class ProgressBar:
     def _write(self, text: str) -> None:
         self._stream.write(text)
         self._stream.flush()
+
+
+class WorkBar:
+    """Shows how many percent of some work are done; several threads may add to it."""
+
+    def __init__(self, total: float, verbose: bool | int = True, stream: TextIO | None = None) -> None:
+        self._total, self._done, self._percent = total, 0.0, -1
+        self._begin, self._lock = time.monotonic(), threading.Lock()
+        self._bar = ProgressBar(PERCENT_BETWEEN * int(bool(verbose)), stream)
+
+    def __enter__(self) -> Self:
+        """Nothing is shown before some work is done."""
+        return self
+
+    def __exit__(self, *ended: object) -> None:
+        """End the line."""
+        self._bar.__exit__(*ended)
+
+    def add(self, work: float) -> None:
+        """Some more is done."""
+        with self._lock:
+            self._done += work
+            percent = int(100.0 * self._done / self._total + ROUNDING) if self._total else 100
+            if percent > self._percent:
+                self._percent = percent
+                self._bar(Shown(percent, 100, time.monotonic() - self._begin, {}))
+
+    def counted(self, tasks: Sequence[Callable[[], Answer]], work: float = 1.0) -> list[Callable[[], Answer]]:
+        """The tasks, each of which adds so much work when it has been done."""
+        return [partial(self._do, task, work) for task in tasks]
+
+    def _do(self, task: Callable[[], Answer], work: float) -> Answer:
+        answer = task()
+        self.add(work)
+        return answer
 
 
 def seconds_between(stream: TextIO) -> float | None:

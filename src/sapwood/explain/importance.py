@@ -16,7 +16,7 @@ from sapwood.explain.permuted import permuted
 from sapwood.explain.scoring import Scoring
 from sapwood.explain.shap import shap_values
 from sapwood.explain.structure import structure
-from sapwood.parameters import Interval, Nothing, OneOf, RandomState, check_parameters
+from sapwood.parameters import Flag, Interval, Nothing, OneOf, RandomState, check_parameters
 from sapwood.result import Part, Result, TextTable
 from sapwood.seed import seed_from
 from sapwood.show.fitted import require_model
@@ -36,6 +36,7 @@ _RULES = {
     "n_repeats": (Interval(int, low=1),),
     "random_state": (RandomState(),),
     "sort_by": (OneOf(*ORDER), Nothing()),
+    "verbose": (Flag(),),
 }
 
 
@@ -88,6 +89,7 @@ def importance(
     sort_by: str | None = None,
     random_state: Any = 0,
     n_jobs: int | None = None,
+    verbose: bool = False,
 ) -> Importance:
     """What each column is worth to the model, by every measure that the arguments allow; see `Importance`.
 
@@ -110,8 +112,9 @@ def importance(
         sort_by: measure to sort by.
         random_state: seed of the shuffles.
         n_jobs: threads; the result does not depend on it.
+        verbose: whether to show on the standard error how much of the shuffling is done.
     """
-    given = {"n_repeats": n_repeats, "random_state": random_state, "sort_by": sort_by}
+    given = {"n_repeats": n_repeats, "random_state": random_state, "sort_by": sort_by, "verbose": verbose}
     check_parameters("importance", _RULES, given)
     require_model(model)
     if X is None and y is not None:
@@ -125,7 +128,7 @@ def importance(
         weight = check_weight(sample_weight, n_rows)
         if y is not None:
             chosen = Scoring.of(model, scoring, y, n_rows, weight)
-            drops = permuted(model, X, chosen, sets, n_repeats=n_repeats, seed=seed, n_jobs=threads)
+            drops = permuted(model, X, chosen, sets, n_repeats=n_repeats, seed=seed, n_jobs=threads, verbose=verbose)
             measures |= dict(zip(("permutation", "permutation_se"), drops, strict=True))
             measures |= _out_of_bag(model, X, y, sample_weight, sets, n_repeats, seed)
         measures |= _shap(model, X, weight, sets)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from sapwood.explain.model import Model
 from sapwood.explain.rows import Rows
 from sapwood.explain.scoring import Scoring
+from sapwood.progress_bar import WorkBar
 from sapwood.threads import run_all
 
 Floats = NDArray[np.float64]
@@ -26,6 +27,7 @@ def permuted(
     n_repeats: int,
     seed: int,
     n_jobs: int,
+    verbose: bool = False,
 ) -> tuple[Floats, Floats]:
     """Mean drop of the score for each group, whose columns are shuffled together, and its standard error.
 
@@ -39,7 +41,8 @@ def permuted(
         return whole - scoring.measure(rows.shuffle(columns, order))
 
     tasks = [partial(drop, columns, order) for _, columns in groups for order in orders]
-    drops = np.array(run_all(tasks, n_jobs)).reshape(len(groups), n_repeats)
+    with WorkBar(len(tasks), verbose) as bar:
+        drops = np.array(run_all(bar.counted(tasks), n_jobs)).reshape(len(groups), n_repeats)
     return drops.mean(axis=1), standard_error(drops)
 
 

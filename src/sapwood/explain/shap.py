@@ -19,6 +19,8 @@ from sapwood.explain.median import explain_median
 from sapwood.explain.model import Model, match_background
 from sapwood.explain.shap_result import ShapInteractions, ShapValues
 from sapwood.explain.shapley import Explained, Interactions, Interventional, PathDependent, completed_pairs, play
+from sapwood.losses.counts import Gamma, Poisson, Tweedie
+from sapwood.losses.logistic import Logistic
 from sapwood.parameters import Flag, check_parameters
 from sapwood.show.fitted import classes_by_output, require_model
 from sapwood.table.table import Table
@@ -29,7 +31,13 @@ Result = TypeVar("Result", ShapValues, ShapInteractions)
 
 
 def shap_values(
-    model: Any, X: Any, *, background: Any = None, check_additivity: bool = True, n_jobs: int | None = None
+    model: Any,
+    X: Any,
+    *,
+    background: Any = None,
+    check_additivity: bool = True,
+    n_jobs: int | None = None,
+    verbose: bool = False,
 ) -> ShapValues:
     """Exact Shapley values of the features for the scores of rows.
 
@@ -41,28 +49,30 @@ def shap_values(
             grows with their number; a hundred will often do.
         check_additivity: check that base value and values sum up to the score of each row.
         n_jobs: threads; the result does not depend on it.
+        verbose: whether to show on the standard error how much is done.
 
     A gradient boosting model with an `init` starts every row with a score of its own, which goes into the base values.
     AdaBoostRegressor predicts a median, not a sum: it needs a background, and at most 12 features in its trees.
     """
     require_model(model)
-    check_parameters("shap_values", {"check_additivity": (Flag(),)}, {"check_additivity": check_additivity})
+    given = {"check_additivity": check_additivity, "verbose": verbose}
+    check_parameters("shap_values", dict.fromkeys(given, (Flag(),)), given)
     threads, table = resolve_jobs(n_jobs), model._match(X)
     if model._median_weights() is not None:
         explained, names = explain_median(model, table, background), ["prediction"]
     elif background is None:
-        explained, names = _play(model, PathDependent(table.n_features), table, threads), model._score_names()
+        explained, names = _play(model, PathDependent(table.n_features), table, threads, verbose), model._score_names()
     else:
         others = match_background(model, background)
         game = Interventional(others.block(0, others.n_rows))
-        explained, names = _play(model, game, table, threads), model._score_names()
+        explained, names = _play(model, game, table, threads, verbose), model._score_names()
     if check_additivity:
         _check_additivity(explained)
     return _result(ShapValues, model, X, table, explained, names)
 
 
 def shap_interaction_values(
-    model: Any, X: Any, *, background: Any = None, n_jobs: int | None = None
+    model: Any, X: Any, *, background: Any = None, n_jobs: int | None = None, verbose: bool = False
 ) -> ShapInteractions:
     """Exact Shapley interaction values of pairs of features for the scores of rows, as (rows, features, features).
 
@@ -71,8 +81,10 @@ def shap_interaction_values(
         X: rows to explain.
         background: not supported; absent features are averaged over the training rows, along the trees.
         n_jobs: threads; the result does not depend on it.
+        verbose: whether to show on the standard error how much is done.
     """
     require_model(model)
+    check_parameters("shap_interaction_values", {"verbose": (Flag(),)}, {"verbose": verbose})
     if background is not None:
         raise ParameterError(
             "background is not allowed for shap_interaction_values: interaction values are averaged over the training "
@@ -85,13 +97,13 @@ def shap_interaction_values(
             "not a sum over trees. Use shap_values(model, X, background=…)."
         )
     single = _play(model, PathDependent(table.n_features), table, threads)
-    pairs = _play(model, Interactions(table.n_features), table, threads)
+    pairs = _play(model, Interactions(table.n_features), table, threads, verbose)
     explained = Explained(completed_pairs(pairs.values, single.values), single.base, single.scores)
     return _result(ShapInteractions, model, X, table, explained, model._score_names())
 
 
-def _play(model: Model, game: Any, table: Table, n_jobs: int) -> Explained:
-    return play(game, model._grove(), table, model._unseen_policy == "node", n_jobs)
+def _play(model: Model, game: Any, table: Table, n_jobs: int, verbose: bool = False) -> Explained:
+    return play(game, model._grove(), table, model._unseen_policy == "node", n_jobs, verbose)
 
 
 def _check_additivity(explained: Explained) -> None:
@@ -123,7 +135,18 @@ def _result(
         values, base = values[..., 0], base[:, 0]
     shown = tuple(names[k] for k in kept)
     columns = tuple(table.schema.names)
-    return kind(np.ascontiguousarray(values), base, display_data(table), columns, shown, _opposite(model, shown))
+    known = display_data(table), columns, shown, _opposite(model, shown), _scale(model)
+    return kind(np.ascontiguousarray(values), base, *known)
+
+
+def _scale(model: Any) -> str:
+    """What the scores are that the values lead to."""
+    if model._median_weights() is not None or model._answers_in_scores:
+        return "probability" if hasattr(model, "classes_") else "prediction"
+    loss = getattr(model, "loss_", None)
+    if isinstance(loss, Logistic):
+        return "log-odds"
+    return "log of the prediction" if isinstance(loss, (Poisson, Gamma, Tweedie)) else "score"
 
 
 def _opposite(model: Model, shown: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -30,6 +30,7 @@ class _Shap(Result):
     feature_names: tuple[str, ...]
     output_names: tuple[Any, ...]
     opposite: tuple[Any, ...] = ()  # the other of two classes that share one score: its values are the negatives
+    scale: str = ""  # what the scores are: probability, prediction, log-odds, log of the prediction, score
 
     @property
     def n_outputs(self) -> int:
@@ -69,7 +70,8 @@ class _Shap(Result):
     def _title(self, what: str) -> str:
         rows, features = self.data.shape
         outputs = ", ".join(one_line(name) for name in self.output_names)
-        return f"{what}: {rows} rows, {features} features, output {outputs}"
+        scale = f" ({self.scale})" if self.scale and self.output_names != (self.scale,) else ""
+        return f"{what}: {rows} rows, {features} features, output {outputs}{scale}"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -116,7 +118,8 @@ class ShapInteractions(_Shap):
     def summed(self) -> ShapValues:
         """The Shapley values of the features."""
         values = self.values.sum(axis=2)
-        return ShapValues(values, self.base_values, self.data, self.feature_names, self.output_names, self.opposite)
+        known = self.base_values, self.data, self.feature_names, self.output_names, self.opposite, self.scale
+        return ShapValues(values, *known)
 
     def _parts(self) -> Iterator[Part]:
         """Pairs by the mean size of their values, both entries together, the largest first."""

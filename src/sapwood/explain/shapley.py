@@ -21,6 +21,7 @@ from sapwood.kernels.interactions import add_interactions
 from sapwood.kernels.interventional import add_interventional
 from sapwood.kernels.shapley import add_shapley_values
 from sapwood.kernels.vectors import LANES
+from sapwood.progress_bar import WorkBar
 from sapwood.table.table import Table
 from sapwood.threads import blocks, run_all
 
@@ -195,8 +196,13 @@ def completed_pairs(pairs: Floats, single: Floats) -> Floats:
     return out
 
 
-def play(game: Game, grove: Grove, table: Table, stop_at_unseen: bool, n_jobs: int) -> Explained:
+def play(game: Game, grove: Grove, table: Table, stop_at_unseen: bool, n_jobs: int, verbose: bool = False) -> Explained:
     """The values of all rows of a table."""
+    with WorkBar(len(grove), verbose) as bar:
+        return _play(game, grove, table, stop_at_unseen, n_jobs, bar)
+
+
+def _play(game: Game, grove: Grove, table: Table, stop_at_unseen: bool, n_jobs: int, bar: WorkBar) -> Explained:
     values = np.zeros((table.n_rows, *game.shape, grove.n_columns))
     scores = np.repeat(grove.base[None, :], table.n_rows, axis=0)
     base = grove.base.copy()
@@ -207,7 +213,8 @@ def play(game: Game, grove: Grove, table: Table, stop_at_unseen: bool, n_jobs: i
         add = partial(_add_block, game, list(zip(trees, adds, strict=True)), table, values, scores)
         n_cells = max(table.n_features, values[0].size, *(paths.n_steps for paths in trees))
         size = _block_rows(table.n_rows, n_cells, n_jobs)
-        run_all([partial(add, *block) for block in blocks(table.n_rows, size)], n_jobs)
+        tasks = [partial(add, *block) for block in blocks(table.n_rows, size)]
+        run_all(bar.counted(tasks, len(trees) / max(len(tasks), 1)), n_jobs)
     return Explained(values / grove.divisor, base / grove.divisor, scores / grove.divisor)
 
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sapwood.plot.parts import require_parts
 from sapwood.plot.style import ACCENT, FAINT, INK, PAPER, SIZE, draw_grid, label_axes, new_axes, style
 from sapwood.show.colour import NUMBER_COLOUR
+from sapwood.show.number import grouped_number
 
 Floats = NDArray[np.float64]
 
@@ -78,7 +79,7 @@ def _draw_choice(ax: Any, line: _Line, result: Any) -> None:
         markersize=7,
         markerfacecolor=ACCENT,
         markeredgecolor=PAPER,
-        label=f"chosen ({result.rule}): {_rounds(best)}, {line.mean[best]:.4g}",
+        label=f"chosen ({result.rule}): {_rounds(best)}, {grouped_number(line.mean[best], 4)}",
         **marks,
     )
 

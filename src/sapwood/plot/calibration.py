@@ -14,7 +14,7 @@ from sapwood.errors import InputError, ParameterError
 from sapwood.parameters import Interval, OneOf, check_parameters
 from sapwood.plot.label import distinct
 from sapwood.plot.output import chosen_output
-from sapwood.plot.style import FAINT, draw_grid, label_axes, new_axes, style
+from sapwood.plot.style import FAINT, draw_grid, label_axes, legend_beside, new_axes, style
 from sapwood.plot.truth import as_labels, check_length, require_classifier, require_known
 from sapwood.show.colour import class_colours
 
@@ -26,6 +26,7 @@ _Z = 1.959964  # of an interval of 95 %
 _STRIP = 0.2  # height of the histograms below 0
 _STRIP_BINS = 50
 _LONGEST_NAME = 26
+_MOST_INSIDE = 6  # curves whose legend has room in the picture
 
 
 def plot_calibration(
@@ -62,7 +63,10 @@ def plot_calibration(
         label_axes(ax, f"predicted probability{label}", f"observed share{label}")
         ax.set(xlim=(-0.03, 1.03), ylim=(-_STRIP - 0.03, 1.03), yticks=np.linspace(0, 1, 6))
         draw_grid(ax, "y")
-        ax.legend(loc="best")
+        if len(curves) > _MOST_INSIDE:
+            legend_beside(ax, gap=0.6)
+        else:
+            ax.legend(loc="best")
     return ax
 
 

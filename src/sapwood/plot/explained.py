@@ -35,6 +35,7 @@ class Explained:
     shown: NDArray[Any] | None
     names: tuple[str, ...]
     outputs: tuple[str, ...]
+    scale: str = ""  # what the numbers are, such as "log-odds"; unknown of an Explanation of shap
 
     @classmethod
     def of(cls, given: Any) -> Explained:
@@ -48,7 +49,7 @@ class Explained:
         values = values[:, :, None] if values.ndim == 2 else values
         shown = worded if worded is not None and data is not None and worded.shape == data.shape else data
         base, names, outputs = _base(given.base_values, values), _names(given, values), _outputs(given, values)
-        found = cls(values, base, data, shown, names, outputs)
+        found = cls(values, base, data, shown, names, outputs, getattr(given, "scale", ""))
         found._check()
         return found
 

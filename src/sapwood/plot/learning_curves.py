@@ -15,6 +15,7 @@ from sapwood.plot.label import shortened
 from sapwood.plot.style import ACCENT, FAINT, INK, PAPER, SIZE, draw_grid, label_axes, new_axes, style
 from sapwood.show.colour import class_colours
 from sapwood.show.fitted import require_model
+from sapwood.show.number import grouped_number
 
 Floats = NDArray[np.float64]
 
@@ -178,4 +179,4 @@ def _draw_marks(ax: Any, curves: _Curves) -> None:
 
 def _words(curves: _Curves, place: int) -> str:
     rounds = curves.first + place
-    return f"{rounds} {'round' if rounds == 1 else 'rounds'}, {curves.lines[-1][1][place]:.4g}"
+    return f"{rounds} {'round' if rounds == 1 else 'rounds'}, {grouped_number(curves.lines[-1][1][place], 4)}"

@@ -12,6 +12,7 @@ from sapwood.forest.out_of_bag import first_flat
 from sapwood.plot.style import ACCENT, PAPER, SIZE, draw_grid, label_axes, new_axes, style
 from sapwood.show.colour import NUMBER_COLOUR
 from sapwood.show.fitted import is_classifier, require_model
+from sapwood.show.number import grouped_number
 
 Floats = NDArray[np.float64]
 
@@ -30,7 +31,7 @@ def plot_oob_curve(forest: Any, ax: Any = None) -> Any:
         ax = new_axes(ax, SIZE)
         trees = np.arange(1, len(curve) + 1)
         marker = "o" if np.isfinite(curve).sum() == 1 else None  # a single point makes no line
-        label = f"after each tree; {curve[-1]:.4g} in the end"
+        label = f"after each tree; {grouped_number(curve[-1], 4)} in the end"
         ax.plot(trees, curve, color=NUMBER_COLOUR, linewidth=1.6, marker=marker, label=label, zorder=2)
         if flat is not None:
             _draw_mark(ax, curve, flat, bool(getattr(forest, "oob_stop", False)))

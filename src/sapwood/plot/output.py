@@ -13,12 +13,19 @@ from sapwood.show.names import one_line
 _PLAIN = ("prediction", "score", "output 0")  # names that say nothing
 _LONGEST = 30
 
-__all__ = ["about_output", "chosen_output", "single_output"]
+__all__ = ["about_output", "chosen_output", "scale_of_output", "single_output"]
 
 
 def about_output(words: str, name: str) -> str:
     """Add what a picture is about to its words, if the output has a name."""
     return words if name in _PLAIN else f"{words}: {shortened(name, _LONGEST)}"
+
+
+def scale_of_output(scale: str, name: str) -> str:
+    """What the numbers of an output are, such as "log-odds of yes"; the model's output where that is not known."""
+    if not scale:
+        return about_output("model output", name)
+    return scale if name in _PLAIN else f"{scale} of {shortened(name, _LONGEST)}"
 
 
 def single_output(output: Any, names: Sequence[Any], picture: str) -> int:

@@ -27,6 +27,7 @@ from sapwood.plot.style import (
     style,
 )
 from sapwood.show.colour import class_colours
+from sapwood.show.number import grouped_number
 
 Floats = NDArray[np.float64]
 
@@ -154,4 +155,5 @@ def _write_numbers(ax: Any, values: Floats) -> None:
     deep = values.min() + 0.6 * (values.max() - values.min())
     for (row, column), value in np.ndenumerate(values):
         colour = PAPER if value > deep else INK
-        ax.text(column, row, f"{value:.3g}".replace("-", "−"), ha="center", va="center", color=colour, fontsize=9.0)
+        text = grouped_number(value, 3).replace("-", "−")
+        ax.text(column, row, text, ha="center", va="center", color=colour, fontsize=9.0)

@@ -11,7 +11,7 @@ from sapwood.parameters import Interval, check_parameters
 from sapwood.plot.draws import new_draws
 from sapwood.plot.explained import Explained, shades
 from sapwood.plot.label import distinct
-from sapwood.plot.output import about_output, single_output
+from sapwood.plot.output import about_output, scale_of_output, single_output
 from sapwood.plot.rows import features_left_out, name_rows, row_axes
 from sapwood.plot.style import FAINT, NOTE, colour_bar, draw_grid, label_axes, low_to_high, note, style
 from sapwood.show.colour import class_colours
@@ -64,7 +64,10 @@ def plot_shap_summary(shap_values: Any, output: Any = None, most: int = 15, ax: 
 def _label(explained: Explained, output: int | None) -> str:
     if output is None:
         return "mean |SHAP value|"
-    return about_output("SHAP value (effect on the model output)", explained.outputs[output])
+    name = explained.outputs[output]
+    if not explained.scale:
+        return about_output("SHAP value (effect on the model output)", name)
+    return f"SHAP value (effect on the {scale_of_output(explained.scale, name)})"
 
 
 def _draw_stacks(ax: Any, weight: Floats, outputs: tuple[str, ...]) -> None:

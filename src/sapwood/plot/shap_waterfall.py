@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 from sapwood.parameters import Interval, check_parameters
 from sapwood.plot.explained import Explained, value_words
 from sapwood.plot.label import distinct, shortened
-from sapwood.plot.output import about_output, single_output
+from sapwood.plot.output import scale_of_output, single_output
 from sapwood.plot.rows import features_left_out, name_rows, row_axes
 from sapwood.plot.style import FAINT, INK, draw_grid, label_axes, style
 from sapwood.show.colour import LOWERING, RAISING, mix
+from sapwood.show.number import grouped_number
 
 Floats = NDArray[np.float64]
 
@@ -45,7 +46,7 @@ def plot_shap_waterfall(shap_values: Any, row: int = 0, output: Any = None, most
         _draw_steps(ax, way)
         _draw_ends(ax, way)
         name_rows(ax, ["base value", *way.names, "model output"], _LONGEST_ROW)
-        label_axes(ax, about_output("model output", explained.outputs[chosen]), "")
+        label_axes(ax, scale_of_output(explained.scale, explained.outputs[chosen]), "")
         draw_grid(ax, "x")
     return ax
 
@@ -105,7 +106,7 @@ def _draw_ends(ax: Any, way: _Way) -> None:
     last = len(way.effect) + 1
     for place, value in ((0, way.base), (last, way.end)):
         ax.plot(value, place, marker="D" if place else "o", markersize=6, color=INK, zorder=4, linestyle="none")
-        _write(ax, value, place, f"{value:.4g}".replace("-", "−"), "left", INK)
+        _write(ax, value, place, grouped_number(value, 4).replace("-", "−"), "left", INK)
 
 
 def _write(ax: Any, x: float, y: float, text: str, side: str, colour: str = "#555555") -> None:
@@ -116,4 +117,4 @@ def _write(ax: Any, x: float, y: float, text: str, side: str, colour: str = "#55
 
 
 def _signed(effect: float) -> str:
-    return f"{effect:+.3g}".replace("-", "−")
+    return grouped_number(effect, 3, "+").replace("-", "−")

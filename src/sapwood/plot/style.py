@@ -15,6 +15,7 @@ ACCENT = "#cc4433"
 GRID = "#eeeeee"
 NOTE = "#777777"
 SIZE = (7.5, 4.6)  # inches
+MOST_IN_COLUMN = 18  # entries of a legend; more would be higher than the picture
 
 # Low to high; the middle is sand, since grey is for what is missing
 _LOW_TO_HIGH = ("#33639c", "#7fa3c7", "#dccfa6", "#dd8d6a", "#b8392e")
@@ -119,7 +120,9 @@ def colour_bar(ax: Any, mappable: Any, label: str, aspect: float = 25.0) -> Any:
 
 def legend_beside(ax: Any, gap: float = 0.2) -> None:
     """Put the legend where it hides nothing, and is not taken for data; `gap` is before its words, in letters."""
-    ax.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0.0, handletextpad=gap)
+    columns = 1 + (len(ax.get_legend_handles_labels()[0]) - 1) // MOST_IN_COLUMN
+    size = {} if columns == 1 else {"ncols": columns, "fontsize": 7.5, "columnspacing": 1.0}
+    ax.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0.0, handletextpad=gap, **size)
 
 
 def label_axes(ax: Any, across: str, up: str) -> None:

@@ -25,6 +25,8 @@ from sapwood.tree import LEAF
 TRUNCATED = "(...)"
 GAIN = "gain"  # the criterion of boosted trees, whose nodes are worth what their splits gain
 
+_LARGE = 1e7  # of gains, whose last digits say nothing
+
 CARD_RULES = {
     "max_depth": (Interval(int, low=0), Nothing(remedy="Use max_depth=None to draw the whole tree.")),
     "class_names": (ArrayLike(), Flag(), Nothing()),
@@ -101,7 +103,8 @@ class CardWriter:
             return []
         worth = self._tree.weighted_n_node_samples * self._tree.impurity
         gain = float(worth[node] - worth[left] - worth[right])
-        return [self._labelled(node, GAIN, short_number(gain, self._options.precision))]
+        text = short_number(gain, self._options.precision) if abs(gain) < _LARGE else f"{gain:.4g}"
+        return [self._labelled(node, GAIN, text)]
 
     def _samples(self, node: int) -> str:
         count = int(self._tree.n_node_samples[node])

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 _LONGEST_FIXED = 6  # beyond this many decimals 1.2e-07 reads better than 0.00000012
 _LARGEST_FIXED = 1e15
+_LEAST_GROUPED = 1000.0
 _FAITHFUL = 0.05  # greatest relative error of a printed number
 _NOISE = 1e-6  # relative size of what float32 leaves of a decimal number
 
@@ -30,6 +31,13 @@ def short_number(value: float, decimals: int, gap: float = math.inf) -> str:
 def plain_number(value: float, decimals: int, gap: float = math.inf) -> str:
     """As `short_number`, whole numbers without a point: 0.8, 2."""
     return short_number(value, decimals, gap).removesuffix(".0")
+
+
+def grouped_number(value: float, digits: int, sign: str = "") -> str:
+    """So many digits as are worth reading; thousands are grouped and whole: 0.1235, 11,235, not 1.123e+04."""
+    if _LEAST_GROUPED <= abs(value) < _LARGEST_FIXED:
+        return f"{value:{sign},.0f}"
+    return f"{value:{sign}.{digits}g}"
 
 
 def percent(share: float) -> str:
