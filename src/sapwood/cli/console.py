@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, Self, TypeVar
 
 from rich.console import Console
@@ -50,6 +51,17 @@ def track(steps: Sequence[T], names: Sequence[str]) -> Iterator[T]:
             yield step
             progress.advance(task)
         progress.update(task, description="done")
+
+
+@contextmanager
+def count(name: str) -> Iterator[Callable[[str, int, int], None]]:
+    """A progress bar that is told what was done last, how much is done, and how much there is."""
+    columns = TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
+    with Progress(*columns, console=err) as progress:
+        task = progress.add_task(name, total=None)
+        yield lambda done_last, done, wanted: progress.update(
+            task, description=f"{name}: {done_last}", completed=done, total=wanted
+        )
 
 
 class RoundsBar:
