@@ -1,5 +1,1 @@
-"""Compiling kernels before they are needed."""
-
-from sapwood.compilation.warm import warmup
-
-__all__ = ["warmup"]
+"""Compiling kernels before they are needed: `sapwood.warmup` is in `warm`."""
