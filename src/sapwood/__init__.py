@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from sapwood.boosting.certificate import Certificate
+    from sapwood.compilation.warm import warmup
     from sapwood.errors import SapwoodError
     from sapwood.estimators.adaboost import AdaBoostClassifier, AdaBoostRegressor
     from sapwood.estimators.bagging import BaggingClassifier, BaggingRegressor
@@ -93,6 +94,7 @@ _HOMES = {
     "prune_by_cv": "sapwood.estimators.pruning",
     "save": "sapwood.estimators.model_file",
     "tune_by_oob": "sapwood.estimators.oob_tuning",
+    "warmup": "sapwood.compilation.warm",
 }
 _MODULES = ("errors", "explain", "interchange", "plot", "show")
 
@@ -143,6 +145,7 @@ __all__ = [
     "prune_by_cv",
     "save",
     "tune_by_oob",
+    "warmup",
 ]
 
 

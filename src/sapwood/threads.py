@@ -152,10 +152,10 @@ class _Team:
         self._size = 0
 
     def offer(self, work: Callable[[], None], helpers: int) -> None:
-        """Invite so many threads to the work, without waiting for them."""
+        """Invite so many threads to the work, without waiting for them; fewer, if there are not so many."""
         if self._size < helpers:
             self._grow(helpers)
-        for _ in range(helpers):
+        for _ in range(min(helpers, self._size)):
             self._offers.put(work)
 
     def _grow(self, size: int) -> None:

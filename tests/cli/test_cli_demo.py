@@ -1,6 +1,6 @@
-import pytest
-
-from sapwood.cli import warmup
+from sapwood import DecisionTreeClassifier, save
+from sapwood.compilation import warm
+from sapwood.compilation.uses import uses
 from sapwood.estimators import model_file
 
 
@@ -30,39 +30,34 @@ def test_the_demo_draws_where_it_is_told(run, tmp_path):
     assert "There is no folder" in result.output
 
 
-@pytest.mark.slow
-def test_warmup_compiles_everything(run):
-    result = run("warmup")
-    assert result.exit_code == 0, result.output
-    assert "All kernels are compiled" in result.output
-
-
 def test_warmup_reports_the_time(run, monkeypatch):
-    every = warmup._variants()
-    monkeypatch.setattr(warmup, "_variants", lambda: (every[0][:1], every[1][:1]))
-    result = run("warmup")
+    done = []
+    monkeypatch.setattr(warm, "uses", lambda: {"one": lambda: done.append(1), "two": lambda: done.append(2)})
+    result = run("warmup", "--n-jobs", 1)
     assert result.exit_code == 0, result.output
-    assert "All kernels are compiled (" in result.output
+    assert "The kernels are compiled (" in result.output
+    assert "2/2" in result.output
+    assert done == [1, 2]
+
+
+def test_warmup_of_a_model_file(run, tmp_path):
+    model = DecisionTreeClassifier().fit([[0.0], [1.0]], ["a", "b"])
+    save(model, tmp_path / "model.sapwood")
+    result = run("warmup", "--model", tmp_path / "model.sapwood", "--predict-only")
+    assert result.exit_code == 0, result.output
     assert "1/1" in result.output
+    result = run("warmup", "--predict-only")
+    assert result.exit_code == 1
+    assert "--model FILE" in " ".join(result.output.split())
 
 
-def test_warmup_saves_and_loads_every_model(run, monkeypatch):
-    every, loaded = warmup._variants(), []
-    chosen = [every[1].index(name) for name in ("two classes, best splitter, columns of numbers", "AdaBoost")]
-    monkeypatch.setattr(warmup, "_variants", lambda: tuple([part[i] for i in chosen] for part in every))
-    load = model_file.load
+def test_warmup_saves_and_loads_every_model(monkeypatch):
+    loaded, load = [], model_file.load
     monkeypatch.setattr(model_file, "load", lambda *given, **named: loaded.append(load(*given, **named)))
-    result = run("warmup")
-    assert result.exit_code == 0, result.output
-    assert [type(model).__name__ for model in loaded] == ["DecisionTreeClassifier", "AdaBoostClassifier"]
-
-
-def test_warmup_is_quiet_about_its_tiny_forests(run, monkeypatch):
-    every = warmup._variants()
-    at = every[1].index("forest, 2 classes, bins")
-    monkeypatch.setattr(warmup, "_variants", lambda: ([every[0][at]], [every[1][at]]))
-    result = run("warmup")
-    assert result.exit_code == 0, result.output
+    for name in ("two classes, best splitter, columns of numbers", "AdaBoost", "forest, 2 classes, bins"):
+        uses()[name]()
+    names = ["DecisionTreeClassifier", "AdaBoostClassifier", "RandomForestClassifier"]
+    assert [type(model).__name__ for model in loaded] == names
 
 
 def test_the_version_is_shown(run):

@@ -86,6 +86,17 @@ def track(steps: Sequence[T], names: Sequence[str]) -> Iterator[T]:
         progress.update(task, description="done")
 
 
+@contextmanager
+def count(name: str) -> Iterator[Callable[[str, int, int], None]]:
+    """A progress bar that is told what was done last, how much is done, and how much there is."""
+    columns = TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
+    with Progress(*columns, console=err) as progress:
+        task = progress.add_task(name, total=None)
+        yield lambda done_last, done, wanted: progress.update(
+            task, description=f"{name}: {done_last}", completed=done, total=wanted
+        )
+
+
 class RoundsBar:
     """A progress bar of boosting: a callback that is told of each round, in a context that ends the bar.
 

@@ -41,6 +41,16 @@ def store(name: str, data: bytes, is_stale: Callable[[str], bool]) -> bool:
     return False
 
 
+def can_store() -> bool:
+    """Whether a kernel that is compiled now could be kept."""
+    name = f"{os.urandom(6).hex()}.tmp"
+    stored = store(name, b"", lambda _: False)
+    for folder in folders():
+        with suppress(OSError):
+            (folder / name).unlink(missing_ok=True)
+    return stored
+
+
 def _write(path: Path, data: bytes) -> bool:
     """Whether the file was written: a full disk or a read-only folder is not asked again in this process."""
     temporary = path.with_name(f"{path.name}.{os.urandom(6).hex()}.tmp")

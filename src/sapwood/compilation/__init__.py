@@ -1,0 +1,1 @@
+"""Compiling kernels before they are needed: `sapwood.warmup` is in `warm`."""

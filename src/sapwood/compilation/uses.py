@@ -1,0 +1,237 @@
+"""Small fits and predictions which, together, enter every kernel with the types that it usually has.
+
+A kernel is compiled for each combination of types: each option is used here with each kind of target, but not with
+every other option. What is left out is compiled when it is first met.
+"""
+
+from __future__ import annotations
+
+import itertools
+import warnings
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Case = tuple[Any, NDArray[Any]]
+
+_ROWS = 600  # more than 255 distinct values, so that columns of both forms occur
+_MANY_ROWS = 1 << 17  # from here on, boosting packs its sums
+_TARGETS = ("two classes", "three classes", "numbers", "absolute error")
+_SPLITTERS = ("best", "random")
+_COLUMNS = ("numbers", "categories")
+_CATEGORIES = {"numbers": None, "categories": [0]}
+_EXTRAS: dict[str, dict[str, Any]] = {
+    "bins": {"max_bins": 16},
+    "best nodes first": {"max_leaf_nodes": 8},
+    "pruning": {"ccp_alpha": 0.001},
+    "test of significance": {"significance": 0.05},
+}
+
+_BOOSTING: dict[str, dict[str, Any]] = {
+    "numbers": {},
+    "categories": {"categorical_features": [0]},
+    "weights": {"class_weight": "balanced"},
+    "rows drawn": {"subsample": 0.5},
+    "rows drawn by gradient": {"subsample": 0.5, "sampling_method": "gradient_based"},
+    "weights, rows drawn": {"class_weight": "balanced", "subsample": 0.5},
+    "held-out rows": {"validation_fraction": 0.2, "subsample": 0.5},
+    "least rows of leaves": {"min_child_samples": 5},
+    "constraints": {"monotone_constraints": [1, 0, 0, 0], "grow_policy": "lossguide"},
+    "exact splits": {"tree_method": "exact"},
+    "exact splits, weights, rows drawn": {"tree_method": "exact", "class_weight": "balanced", "subsample": 0.5},
+    "exact splits, categories": {"tree_method": "exact", "categorical_features": [0]},
+    "approximate splits": {"tree_method": "approx"},
+}
+_FEW_ROWS = {"min_child_samples", "categorical_features", "tree_method"}  # compile the same for many rows
+
+
+def uses() -> dict[str, Callable[[], None]]:
+    """What to do, by name; neighbours have kernels in common."""
+    cases = _tree_cases() | _forest_cases() | _boosting_cases()
+    return {name: partial(use, *case) for name, case in cases.items()} | {"boosting, sparse": _use_sparse}
+
+
+def _tree_cases() -> dict[str, Case]:
+    """The kernels of trees differ by target, splitter and kind of column."""
+    found: dict[str, Case] = {}
+    for target, splitter, column in itertools.product(_TARGETS, _SPLITTERS, _COLUMNS):
+        name = f"{target}, {splitter} splitter, columns of {column}"
+        found[name] = _tree(target, splitter=splitter, categorical_features=_CATEGORIES[column])
+    for (name, parameters), target in itertools.product(_EXTRAS.items(), _TARGETS):
+        found[f"{target}, {name}"] = _tree(target, **parameters)
+    for target, column in itertools.product(("outputs of classes", "outputs of numbers"), _COLUMNS):
+        found[f"{target}, columns of {column}"] = _tree(target, categorical_features=_CATEGORIES[column])
+    for target, column in itertools.product(("two classes", "numbers", "absolute error"), _COLUMNS):
+        categories = _CATEGORIES[column]
+        constrained = _tree(target, monotonic_cst=[0, 1, 0, 0], categorical_features=categories)
+        found[f"{target}, constraints, columns of {column}"] = constrained
+        if categories:
+            tested = _tree(target, significance=0.05, categorical_features=categories)
+            found[f"{target}, test of significance, columns of {column}"] = tested
+    found["numbers, medians in leaves"] = _tree("numbers", leaf="median")
+    return found
+
+
+def _forest_cases() -> dict[str, Case]:
+    """Forests look at few columns of each node, so that values are ranks; AdaBoost has weights that are no counts."""
+    from sapwood import (
+        AdaBoostClassifier,
+        AdaBoostRegressor,
+        ExtraTreesRegressor,
+        RandomForestClassifier,
+        RandomForestRegressor,
+    )
+
+    numbers = _classes(_ROWS, 11).astype(np.float64)
+    found: dict[str, Case] = {}
+    for name, parameters in {"bins": {}, "ranks": {"max_bins": None, "max_features": 1}}.items():
+        options: dict[str, Any] = {"n_estimators": 2, "oob_score": lambda *_: 0.0, "max_samples": 0.5, **parameters}
+        for n_classes in (2, 3):
+            found[f"forest, {n_classes} classes, {name}"] = (
+                RandomForestClassifier(**options),
+                _classes(_ROWS, n_classes),
+            )
+        found[f"forest, numbers, {name}"] = RandomForestRegressor(**options), numbers
+    for name, categories in {"numbers": None, "categories": [0]}.items():  # trees too large to be played to their end
+        large = RandomForestRegressor(2, max_bins=None, max_features=1.0, categorical_features=categories)
+        found[f"forest, large trees, {name}"] = large, np.arange(_ROWS) * 7.0 % 601
+    few: dict[str, Any] = {"max_bins": None, "max_features": 1, "categorical_features": [0]}
+    found["forest, 2 classes, ranks, categories"] = RandomForestClassifier(2, **few), _classes(_ROWS, 2)
+    found["forest, numbers, ranks, categories"] = RandomForestRegressor(2, unseen="node", **few), numbers
+    for target in ("outputs of classes", "outputs of numbers"):
+        forest = RandomForestClassifier if target.endswith("classes") else RandomForestRegressor
+        found[f"forest, {target}"] = forest(2, bootstrap=True), _target(target)
+    found["forest, quantiles"] = RandomForestRegressor(2, keep_targets=True), numbers
+    found["forest, random splits"] = ExtraTreesRegressor(2), numbers
+    found["AdaBoost, numbers"] = AdaBoostRegressor(n_estimators=2), numbers
+    found["AdaBoost"] = AdaBoostClassifier(n_estimators=2), _classes(_ROWS, 2)
+    return found
+
+
+def _boosting_cases() -> dict[str, Case]:
+    """The kernels of boosting differ by rows drawn, weights, kinds of columns, and whether there are many rows."""
+    from sapwood import (
+        GradientBoostingRegressor,
+        NewtonBoostingClassifier,
+        NewtonBoostingRanker,
+        NewtonBoostingRegressor,
+    )
+
+    found: dict[str, Case] = {}
+    for name, parameters in _BOOSTING.items():
+        model = NewtonBoostingClassifier(n_estimators=2, random_state=0, **parameters)
+        found[f"boosting, {name}"] = model, _classes(_ROWS, 2)
+        if not parameters.keys() & _FEW_ROWS:
+            found[f"boosting, {name}, many rows"] = model, _classes(_MANY_ROWS, 2)
+    found["boosting, three classes"] = NewtonBoostingClassifier(n_estimators=2), _classes(_ROWS, 3)
+    found["boosting, three classes, many rows"] = NewtonBoostingClassifier(n_estimators=2), _classes(_MANY_ROWS, 3)
+    found["boosting, ranking"] = NewtonBoostingRanker(n_estimators=2), _classes(_ROWS, 3)
+    numbers = _classes(_ROWS, 11).astype(np.float64)
+    for loss in ("squared_error", "absolute_error", "huber", "poisson"):
+        found[f"boosting, {loss}"] = NewtonBoostingRegressor(n_estimators=2, objective=loss), numbers
+        found[f"gradient boosting, {loss}"] = (
+            GradientBoostingRegressor(n_estimators=2, subsample=0.5, loss=loss),
+            numbers,
+        )
+    return found
+
+
+def _classes(n_rows: int, n_classes: int) -> NDArray[Any]:
+    return np.asarray(np.arange(n_rows) * 7 % 11 % n_classes)
+
+
+def _tree(target: str, **parameters: Any) -> Case:
+    from sapwood import DecisionTreeClassifier, DecisionTreeRegressor
+
+    y = _target(target)
+    if target == "absolute error":
+        parameters["criterion"] = "absolute_error"
+    tree = DecisionTreeClassifier if target.endswith("classes") else DecisionTreeRegressor
+    return tree(random_state=0, **parameters), y
+
+
+def _target(name: str) -> NDArray[Any]:
+    if name.startswith("outputs"):
+        y = np.column_stack([_classes(_ROWS, 2), _classes(_ROWS, 3)])
+    else:
+        y = _classes(_ROWS, {"two classes": 2, "three classes": 3}.get(name, 11))
+    return y if name.endswith("classes") else y.astype(np.float64)
+
+
+def use(estimator: Any, y: NDArray[Any]) -> None:
+    """Fit and predict with both widths of floats, with missing values, and with a sparse matrix; save and load."""
+    from scipy import sparse
+
+    values = _table(len(y))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # so few trees have rows in every bag
+        for X in (values, values.astype(np.float32), sparse.csc_matrix(np.nan_to_num(values))):
+            _fit_and_ask(estimator, X, y)
+            estimator.predict_one(values[0])
+        _fit_with_weights(estimator, values, y)
+    _save_and_load(estimator)
+
+
+def _use_sparse() -> None:
+    """Boost on columns of which so little is stored that the rest is not looked at."""
+    from scipy import sparse
+
+    from sapwood import NewtonBoostingClassifier
+
+    row = np.arange(4 * _ROWS)
+    X = sparse.csc_matrix((np.ones(len(row)), (row, row % 97)), shape=(len(row), 97))
+    for classes, parameters in ((2, {}), (3, {}), (2, {"subsample": 0.5}), (2, {"class_weight": "balanced"})):
+        NewtonBoostingClassifier(n_estimators=2, random_state=0, **parameters).fit(X, row % 7 % classes).predict(X)
+
+
+def _fit_and_ask(estimator: Any, X: Any, y: NDArray[Any]) -> None:
+    """Fit, and call whatever the model offers."""
+    estimator.fit(X, y).predict(X)
+    few = X[:40]
+    estimator.predict(few.toarray() if hasattr(few, "toarray") else few.copy(order="F"))
+    for question in ("predict_proba", "apply", "decision_path"):
+        if hasattr(estimator, question):
+            getattr(estimator, question)(few)
+    if getattr(estimator, "keep_targets", False):
+        estimator.predict_quantiles(few)
+        estimator.predict_quantiles(X)  # more than a block of rows
+    if hasattr(estimator, "decision_path"):
+        _explain(estimator, X[:3])
+
+
+def _fit_with_weights(estimator: Any, X: Any, y: NDArray[Any]) -> None:
+    """Weights that are no counts; the kernels of a ranking and of many rows are the same with them."""
+    if len(y) == _ROWS and type(estimator).__name__ != "NewtonBoostingRanker":
+        estimator.fit(X, y, sample_weight=1 + np.arange(len(y)) % 7 / 3).predict(X)
+
+
+def _save_and_load(estimator: Any) -> None:
+    """Enter the kernels of model files; a loaded model is like any other."""
+    from sapwood import load, save
+
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "model.sapwood"
+        save(estimator, path)
+        load(path, mmap=False)  # a file in use could not be removed everywhere
+
+
+def _explain(estimator: Any, rows: Any) -> None:
+    """Enter the kernels of explanations; the trees of other models are the same to them."""
+    from sapwood.explain import partial_dependence, shap_interaction_values, shap_values
+
+    shap_values(estimator, rows)
+    shap_values(estimator, rows, background=rows)
+    shap_interaction_values(estimator, rows)
+    partial_dependence(estimator, rows, 0, method="recursion")
+
+
+def _table(n_rows: int) -> NDArray[np.float64]:
+    """Few distinct values, twice, many, and many with missing ones."""
+    row = np.arange(n_rows, dtype=np.float64)
+    many = row * 389 % _ROWS
+    return np.column_stack([row % 5, row % 3, many, np.where(row % 10 == 0, np.nan, many)])
