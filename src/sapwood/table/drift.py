@@ -26,7 +26,7 @@ from sapwood.table.storage import ColumnStorage, MatrixStorage, SparseStorage
 from sapwood.table.table import Table
 from sapwood.table.wording import range_text, share_text
 
-ROWS = 1000  # that a warning looks at
+ROWS = 256  # that a warning looks at, evenly spaced
 CHANCE = 1e-4  # of a false alarm, for all columns together
 FAR = 1.0  # widths of the trained range beyond it
 FAR_SHARE = 0.05  # of rows that far outside

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -33,7 +33,7 @@ class ColumnSchema:
     low: float = math.nan
     high: float = math.nan
     has_missing: bool = False
-    statistics: ColumnStatistics | None = None
+    statistics: ColumnStatistics | None = field(default=None, repr=False)
 
     @cached_property
     def code_of(self) -> dict[Any, int]:
