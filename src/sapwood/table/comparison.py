@@ -174,11 +174,11 @@ def _compared_numbers(column: ColumnSchema, values: Array, d: int) -> ColumnComp
     if kept is not None:
         n = math.ceil(kept.n_present * min(1.0, sample_size(d) / kept.n_rows))  # that quantiles are from
         far = n_far > FAR_SHARE * m and is_new(kept.n_rows, n_far, m, d)
-        found += ["outside"] if far or n_outside / m > LEAST_SHARE + margin(n, m, d) else []
+        found += ["outside"] if far or n_outside / m > max(LEAST_SHARE, margin(n, m, d)) else []
         if len(present) and len(edges):
             upto = np.searchsorted(np.sort(present), edges, side="right") / len(present)
             distance, chance = float(np.abs(upto - kept.upto).max()), margin(n, len(present), d)
-            found += ["shifted"] if distance > LEAST_DISTANCE + chance else []
+            found += ["shifted"] if distance > max(LEAST_DISTANCE, chance) else []
     now = tuple(of_numbers(present, m, 0).quantiles.tolist())
     before = () if kept is None else tuple(kept.quantiles.tolist())
     unknown = math.isnan(column.low)
@@ -211,18 +211,22 @@ def _compared_levels(column: ColumnSchema, codes: Array, d: int) -> ColumnCompar
         found += ["unseen levels"] if excess > LEAST_SHARE and is_new(kept.n_rows, excess * m, m, d) else []
         distance = _level_distance(kept, codes[codes != MISSING], expected)
         chance = margin(kept.n_present, m - int(n_missing), d, len(kept.codes) + 2)
-        found += ["shifted"] if distance > LEAST_DISTANCE + chance else []
+        found += ["shifted"] if distance > max(LEAST_DISTANCE, chance) else []
     known = (missing, _missing_before(kept, column), unseen, expected, math.nan, math.nan, (), ())
     return ColumnComparison(column, ", ".join(found), *known, distance, chance)
 
 
 def _level_distance(kept: ColumnStatistics, codes: Array, expected: float) -> float:
-    """Half the sum of differences of shares: of the levels that are kept, of all others, and of unseen ones."""
+    """Half the sum of differences of shares: of the levels that are kept, of all others, and of unseen ones.
+
+    Fewer unseen levels than expected are no difference: the training rows themselves have none.
+    """
     if not len(codes) or not kept.n_present:
         return math.nan
-    now = np.array([np.count_nonzero(codes == code) for code in kept.codes.tolist()]) / len(codes)
+    now = np.bincount(codes - UNSEEN, minlength=int(kept.codes.max(initial=0)) - UNSEEN + 1) / len(codes)
+    unseen, now = float(now[0]), now[kept.codes - UNSEEN]
+    expected = min(expected, unseen)
     before = kept.counts / kept.n_present * (1 - expected)
-    unseen = float(np.count_nonzero(codes == UNSEEN)) / len(codes)
     rest_now, rest_before = 1 - unseen - now.sum(), 1 - expected - before.sum()
     return float(np.abs(now - before).sum() + abs(unseen - expected) + abs(rest_now - rest_before)) / 2
 
@@ -233,7 +237,7 @@ def _missing_verdict(kept: ColumnStatistics | None, missing: float, has_missing:
         return ["missing"] if missing > LEAST_SHARE and not has_missing else []
     new = kept.n_missing == 0 and missing > LEAST_SHARE and is_new(kept.n_rows, missing * m, m, d)
     change = abs(missing - kept.n_missing / kept.n_rows)
-    return ["missing"] if new or change > LEAST_SHARE + margin(kept.n_rows, m, d) else []
+    return ["missing"] if new or change > max(LEAST_SHARE, margin(kept.n_rows, m, d)) else []
 
 
 def _missing_before(kept: ColumnStatistics | None, column: ColumnSchema) -> float:

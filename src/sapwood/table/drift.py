@@ -26,7 +26,7 @@ from sapwood.table.storage import ColumnStorage, MatrixStorage, SparseStorage
 from sapwood.table.table import Table
 from sapwood.table.wording import range_text, share_text
 
-ROWS = 1000  # that a warning looks at
+ROWS = 256  # that a warning looks at, evenly spaced
 CHANCE = 1e-4  # of a false alarm, for all columns together
 FAR = 1.0  # widths of the trained range beyond it
 FAR_SHARE = 0.05  # of rows that far outside
@@ -106,8 +106,12 @@ class DriftCheck:
         n, d = kept.n_rows, self._schema.n_features
         missing, unseen, far = (int(part[j]) for part in (counts.missing, counts.unseen, counts.far))
         excess = unseen - expected_unseen(column) * m
-        if kept.n_missing == 0 and missing > MOST_OF_ROWS * m and is_new(n, missing, m, d):
+        before = kept.n_missing / n
+        if before == 0 and missing > MOST_OF_ROWS * m and is_new(n, missing, m, d):
             return f"{column.name!r} is missing in {share_text(missing / m)} of the rows, and never was in training"
+        if missing / m - before > max(MOST_OF_ROWS, margin(n, m, d)):
+            shares = f"{share_text(missing / m)} of the rows, and was in {share_text(before)} in training"
+            return f"{column.name!r} is missing in {shares}"
         if excess > MOST_OF_ROWS * m and is_new(n, excess, m, d):
             return f"{column.name!r} has levels not seen in training in {share_text(unseen / m)} of the rows"
         if far > FAR_SHARE * m and is_new(n, far, m, d):
