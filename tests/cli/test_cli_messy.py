@@ -266,3 +266,12 @@ def test_going_on_after_a_kill_is_said(run, houses, tmp_path, model, said, monke
     result = run(*arguments)
     assert f"resuming after {said};" in result.output
     assert "nothing is left to train" in run(*arguments).output
+
+
+@pytest.mark.parametrize("found", [[], {"x": 1}, {"x": ["number", "!"]}, {"x": ["colour", "dmy"]}, {"x": ["date"]}])
+def test_readings_in_a_model_file_are_not_trusted(run, saved, flowers, tmp_path, found):
+    from sapwood.estimators.model_file import write_model
+
+    write_model(tmp_path / "bad.sapwood", sw.load(saved), {"readings": found})
+    arguments = ["predict", "--model", tmp_path / "bad.sapwood", "--input", flowers, "--out", tmp_path / "o.csv"]
+    assert "its readings are not understood" in error_line(run(*arguments))

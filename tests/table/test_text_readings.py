@@ -238,3 +238,19 @@ def test_no_false_alarm_in_the_real_data_sets():
                 if levels and recognise(levels).reading() is not None:
                     found.add(path.stem)
     assert found <= {"bike_hour", "compas", "nycflights13", "cylinder_bands"}  # ISO dates, and decimals from 0.2 to 0.5
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda X, y: sapwood.cross_validate_boosting(sapwood.NewtonBoostingClassifier(n_estimators=2), X, y),
+        lambda X, y: sapwood.prune_by_cv(sapwood.DecisionTreeClassifier(), X, y),
+        lambda X, y: sapwood.tune_by_oob(sapwood.RandomForestClassifier(30, random_state=0), X, y),
+    ],
+    ids=["cross_validate_boosting", "prune_by_cv", "tune_by_oob"],
+)
+def test_many_fits_in_one_call_warn_once(call):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        call(*telling())
+    assert len([each for each in caught if issubclass(each.category, TextColumnWarning)]) == 1

@@ -23,6 +23,7 @@ from sapwood.estimators.tree import DecisionTree, DecisionTreeClassifier
 from sapwood.growth.prune import PruningPath, ancestors_at, collapse, pruning_path
 from sapwood.parameters import Interval, OneOf, check_parameters
 from sapwood.plot.pruning import plot_pruning
+from sapwood.table.text_warning import without_text_warnings
 from sapwood.table.weight import check_weight
 from sapwood.threads import JOBS, resolve_jobs, run_all
 from sapwood.tree import Tree
@@ -141,6 +142,7 @@ def _folds(cv: Any, X: Any, y: Any, classifier: bool) -> list[tuple[Any, Any]]:
     return folds
 
 
+@without_text_warnings()
 def _fold_errors(
     tree: Any, X: Any, y: Any, weight: Floats | None, train: Any, test: Any, middles: Floats, scoring: str | None
 ) -> Floats:

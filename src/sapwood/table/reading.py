@@ -25,8 +25,9 @@ class Reading:
     form: str
 
     def __post_init__(self) -> None:
-        if self.form not in (MARKS if self.kind == "number" else ORDERS):
-            raise ValueError(self.form)
+        forms: dict[str, tuple[str, ...]] = {"number": MARKS, "date": ORDERS}
+        if self.form not in forms.get(self.kind, ()):
+            raise ValueError(f"There is no reading {self.kind!r}, {self.form!r}.")
 
     def value(self, text: str) -> float | datetime.datetime | None:
         """What a text is, None if it is neither number nor date in this reading."""
