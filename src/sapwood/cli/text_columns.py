@@ -12,7 +12,7 @@ from sapwood.cli.layout import Layout
 from sapwood.cli.task import is_text
 from sapwood.errors import DataFileError
 from sapwood.table.column import first_row
-from sapwood.table.reading import Reading, Recognition, recognise
+from sapwood.table.reading import Reading, Recognition, odd_value, recognise
 from sapwood.table.text_warning import said
 
 Readings = Mapping[str, Reading]
@@ -42,6 +42,8 @@ def find_readings(
                 f"{name!r} stays text: in {levels[0]!r} day and month may be either way round. Use --day-first or "
                 "--month-first."
             )
+        elif (odd := odd_value(levels)) is not None:
+            notes.append(f"{name!r} stays text: {odd!r} is no number, but most values are. Leave such cells empty.")
     return readings, notes
 
 
