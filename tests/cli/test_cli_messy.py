@@ -161,6 +161,11 @@ def test_a_text_target_of_very_many_values_is_asked_about(run, tmp_path):
     assert run("train", path, "--target", "y", "--task", "classification", "--no-show-tree").exit_code == 0
 
 
+def test_a_target_of_dates_is_refused_like_one_in_iso_form(run, messy):
+    message = error_line(run("train", messy, "--target", "start"))
+    assert "neither numbers nor classes" in message
+
+
 def test_a_target_in_disguise_can_be_classes_if_asked(run, messy):
     result = run("train", messy, "--target", "price", "--task", "classification", "--drop", "id", "--no-show-tree")
     assert result.exit_code == 0, result.output
@@ -206,7 +211,7 @@ def test_repeated_names_get_a_number(run, tmp_path):
     ]
     result = run("train", path, "--target", "y", "--drop", "tenure.3,tenure.4")
     assert result.exit_code == 0, result.output
-    assert "more than one column 'tenure'" in result.output
+    assert "more than one column 'tenure'; the others are called 'tenure.3', 'tenure.4'." in result.output
     assert "Columns: 2." in result.output
 
 
