@@ -284,7 +284,7 @@ def test_readings_in_a_model_file_are_not_trusted(run, saved, flowers, tmp_path,
 
 def test_a_few_odd_values_among_numbers_are_named(run, tmp_path):
     path = tmp_path / "odd.csv"
-    path.write_text("x,code,y\n" + "".join(f"{'unknown' if k == 7 else k},a{k},{k % 2}\n" for k in range(60)))
+    path.write_text("x,code,y\n" + "".join(f"{'unknown' if k == 2501 else k},a{k},{k % 2}\n" for k in range(3000)))
     result = run("train", path, "--target", "y")
     assert "'x' stays text: 'unknown' is no number, but most values are. Leave such cells empty." in result.output
     assert "'code' stays" not in result.output

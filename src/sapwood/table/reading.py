@@ -89,10 +89,10 @@ def recognise(levels: Sequence[str]) -> Recognition:
 def odd_value(levels: Sequence[str]) -> str | None:
     """The first value that keeps a column from being numbers, if nearly all of at least 20 others are; else None."""
     some = levels[:: max(1, len(levels) // _FIRST)]
-    odd = [text for text in some if not _is_number(text)]
-    if len(some) < _FEWEST_NUMBERS or not odd or len(odd) > _MOST_ODD * len(some):
+    n_odd = sum(not _is_number(text) for text in some)
+    if len(some) < _FEWEST_NUMBERS or n_odd > _MOST_ODD * len(some):
         return None
-    return odd[0]
+    return next((text for text in levels if not _is_number(text)), None)
 
 
 def _is_number(text: str) -> bool:
