@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-_PLURALS = {"leaf": "leaves", "category": "categories", "class": "classes"}
+_PLURALS = {"leaf": "leaves", "category": "categories", "class": "classes", "query": "queries"}
 
 
 def counted(number: int, noun: str) -> str:

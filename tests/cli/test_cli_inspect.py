@@ -13,6 +13,7 @@ from outcomes import error_line
 import sapwood as sw
 from model_cases import KINDS, fitted
 from sapwood.cli.history import Curve, curves, sketch
+from sapwood.counted import counted
 from sapwood.estimators.model_file import write_model
 
 
@@ -47,7 +48,7 @@ def test_every_model_is_shown(run, tmp_path, kind):
         "n_leaves": sum(tree.n_leaves for tree in trees),
     }
     assert facts["trees"] == size
-    words = f"{size['n_trees']} trees, {size['n_leaves']} leaves, depth {size['max_depth']}."
+    words = f"{counted(size['n_trees'], 'tree')}, {counted(size['n_leaves'], 'leaf')}, depth {size['max_depth']}."
     assert f"Model: {type(model).__name__}, {facts['task']}, {words}" in result.output
     assert f"Fingerprint: {sw.fingerprint(model)}" in result.output
     assert re.search(r"│ colour +│ category +│ 3: \{blue, green, red\} +│ +│ yes +│", result.output)

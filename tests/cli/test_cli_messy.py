@@ -161,6 +161,11 @@ def test_a_text_target_of_very_many_values_is_asked_about(run, tmp_path):
     assert run("train", path, "--target", "y", "--task", "classification", "--no-show-tree").exit_code == 0
 
 
+def test_a_target_of_dates_is_refused_like_one_in_iso_form(run, messy):
+    message = error_line(run("train", messy, "--target", "start"))
+    assert "neither numbers nor classes" in message
+
+
 def test_a_target_in_disguise_can_be_classes_if_asked(run, messy):
     result = run("train", messy, "--target", "price", "--task", "classification", "--drop", "id", "--no-show-tree")
     assert result.exit_code == 0, result.output
@@ -206,7 +211,7 @@ def test_repeated_names_get_a_number(run, tmp_path):
     ]
     result = run("train", path, "--target", "y", "--drop", "tenure.3,tenure.4")
     assert result.exit_code == 0, result.output
-    assert "more than one column 'tenure'" in result.output
+    assert "more than one column 'tenure'; the others are called 'tenure.3', 'tenure.4'." in result.output
     assert "Columns: 2." in result.output
 
 
@@ -266,3 +271,20 @@ def test_going_on_after_a_kill_is_said(run, houses, tmp_path, model, said, monke
     result = run(*arguments)
     assert f"resuming after {said};" in result.output
     assert "nothing is left to train" in run(*arguments).output
+
+
+@pytest.mark.parametrize("found", [[], {"x": 1}, {"x": ["number", "!"]}, {"x": ["colour", "dmy"]}, {"x": ["date"]}])
+def test_readings_in_a_model_file_are_not_trusted(run, saved, flowers, tmp_path, found):
+    from sapwood.estimators.model_file import write_model
+
+    write_model(tmp_path / "bad.sapwood", sw.load(saved), {"readings": found})
+    arguments = ["predict", "--model", tmp_path / "bad.sapwood", "--input", flowers, "--out", tmp_path / "o.csv"]
+    assert "its readings are not understood" in error_line(run(*arguments))
+
+
+def test_a_few_odd_values_among_numbers_are_named(run, tmp_path):
+    path = tmp_path / "odd.csv"
+    path.write_text("x,code,y\n" + "".join(f"{'unknown' if k == 2501 else k},a{k},{k % 2}\n" for k in range(3000)))
+    result = run("train", path, "--target", "y")
+    assert "'x' stays text: 'unknown' is no number, but most values are. Leave such cells empty." in result.output
+    assert "'code' stays" not in result.output

@@ -239,5 +239,5 @@ def test_refused_targets_and_unfitted_models() -> None:
     assert not hasattr(GradientBoostingRegressor(), "feature_importances_")
     with pytest.raises(ParameterError, match=r"validation_fraction=2\.0"):
         GradientBoostingRegressor(n_iter_no_change=2, validation_fraction=2.0).fit(DATA.X, DATA.number)
-    with pytest.raises(InputError, match=r"validation_fraction=0\.1 of 1 rows"):
+    with pytest.raises(InputError, match=r"validation_fraction=0\.1 of 1 row leaves"):
         GradientBoostingRegressor(n_iter_no_change=2).fit(DATA.X[:1], DATA.number[:1])

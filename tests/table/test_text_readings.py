@@ -11,6 +11,8 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import sapwood
 from sapwood.errors import InputError, InputTypeError, ParameterError, TextColumnWarning
@@ -46,6 +48,31 @@ def test_numbers(texts, values):
     assert reading is not None
     assert reading.kind == "number"
     assert [reading.value(text) for text in texts] == values
+
+
+@given(
+    st.lists(st.integers(-(10**14), 10**14), min_size=1, max_size=30),
+    st.sampled_from([(",", "."), (".", ","), (" ", ","), ("'", "."), ("\u202f", ",")]),
+    st.sampled_from(["{}", "{} €", "${}", "{}%"]),
+)
+def test_numbers_come_back_whatever_the_marks(cents, marks, frame):
+    group, decimal = marks
+    plain = [f"{cent / 100:,.2f}" for cent in cents]
+    texts = [frame.format(text.translate({44: group, 46: decimal})) for text in plain]
+    reading = recognise(texts).reading()
+    assert reading is not None
+    assert [reading.value(text) for text in texts] == [float(text.replace(",", "")) for text in plain]
+
+
+@given(st.lists(st.dates(datetime.date(1000, 1, 1)), min_size=1, max_size=30), st.sampled_from(["dmy", "mdy", "ymd"]))
+def test_dates_come_back_whatever_the_order(days, order):
+    form = {"dmy": "{0.day:02}/{0.month:02}/{0.year}", "mdy": "{0.month}/{0.day}/{0.year}", "ymd": "{}"}[order]
+    texts = [form.format(day) for day in days]
+    recognition = recognise(texts)
+    assert recognition.is_open == (order != "ymd" and all(day.day <= 12 for day in days))
+    reading = recognition.reading(day_first=order == "dmy")
+    assert reading == Reading("date", order)
+    assert [reading.value(text).date() for text in texts] == days
 
 
 @pytest.mark.parametrize(
@@ -238,3 +265,19 @@ def test_no_false_alarm_in_the_real_data_sets():
                 if levels and recognise(levels).reading() is not None:
                     found.add(path.stem)
     assert found <= {"bike_hour", "compas", "nycflights13", "cylinder_bands"}  # ISO dates, and decimals from 0.2 to 0.5
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda X, y: sapwood.cross_validate_boosting(sapwood.NewtonBoostingClassifier(n_estimators=2), X, y),
+        lambda X, y: sapwood.prune_by_cv(sapwood.DecisionTreeClassifier(), X, y),
+        lambda X, y: sapwood.tune_by_oob(sapwood.RandomForestClassifier(30, random_state=0), X, y),
+    ],
+    ids=["cross_validate_boosting", "prune_by_cv", "tune_by_oob"],
+)
+def test_many_fits_in_one_call_warn_once(call):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        call(*telling())
+    assert len([each for each in caught if issubclass(each.category, TextColumnWarning)]) == 1

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -51,20 +52,21 @@ class CsvFile:
         self._settled: dict[frozenset[str] | None, dict[str, Any]] = {}
         self._types = {name: pa.string() for name in self.names if name in set(text)}
 
-    def _unique_names(self) -> list[str]:
-        """Give repeated names a number, and return them."""
-        repeated = list(dict.fromkeys(name for k, name in enumerate(self.names) if name in self.names[:k]))
-        if repeated and self.first_line_is_data:
+    def _unique_names(self) -> dict[str, list[str]]:
+        """Give repeated names a number, and return the new names by the old ones."""
+        if self.first_line_is_data and len(set(self.names)) < len(self.names):
             raise DataFileError(
                 f"The first line of {str(self.path)!r} looks like data, not like column names: {shorten(self.names)}. "
                 "Use --no-header, which calls the columns column1, column2 and so on."
             )
-        taken = set(self.names)
+        taken, seen = set(self.names), set()
+        repeated: dict[str, list[str]] = {}
         for k, name in enumerate(self.names):
-            if name in self.names[:k]:
-                number = next(n for n in range(2, len(taken) + 3) if f"{name}.{n}" not in taken)
-                self.names[k] = f"{name}.{number}"
+            if name in seen:
+                self.names[k] = next(new for n in count(2) if (new := f"{name}.{n}") not in taken)
+                repeated.setdefault(name, []).append(self.names[k])
                 taken.add(self.names[k])
+            seen.add(name)
         return repeated
 
     def read(self) -> Any:

@@ -96,7 +96,7 @@ def require_columns(names_there: list[str], names: Collection[str], option: str,
 def named_columns(given: Iterable[str], names_there: Collection[str]) -> tuple[str, ...]:
     """Names as given on the command line: one, or several between commas where that is not a name itself."""
     parts = [[name] if name in names_there else [part.strip() for part in name.split(",")] for name in given]
-    return tuple(dict.fromkeys(name for names in parts for name in names if name))
+    return tuple(dict.fromkeys(name for names in parts for name in names))
 
 
 def check_exists(path: Path, wanted: str) -> None:

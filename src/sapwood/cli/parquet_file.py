@@ -18,12 +18,12 @@ class ParquetFile:
 
     decimal = "."
     first_line_is_data = False
-    repeated: tuple[str, ...] = ()
 
     def __init__(self, path: Path) -> None:
         import pyarrow.parquet as pq
 
         self.path = path
+        self.repeated: dict[str, list[str]] = {}
         self._paths = parquet_files(path) if path.is_dir() else [path]
         self._schema = pq.read_schema(self._paths[0])
         self.names: list[str] = self._schema.names

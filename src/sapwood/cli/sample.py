@@ -79,8 +79,6 @@ def read_rows(path: Path, recipe: Recipe) -> tuple[Sample, Table]:
     as_they_are = {*drop, *recipe.category, *([recipe.target] if recipe.task is Task.CLASSIFICATION else ())}
     names = [name for name in table.column_names if name not in as_they_are]
     readings, notes = find_readings(table, names, recipe.layout, file.decimal)
-    if recipe.target in readings and readings[recipe.target].kind == "date":
-        del readings[recipe.target]
     table = convert(table, readings, path)
     choice = choose_task(table.column(recipe.target), recipe.target, recipe.task)
     sample = _sample(table, path, recipe, choice)
@@ -88,11 +86,11 @@ def read_rows(path: Path, recipe: Recipe) -> tuple[Sample, Table]:
     return replace(sample, readings=readings, notes=said), table
 
 
-def repeated_note(repeated: Collection[str], path: Path) -> list[str]:
+def repeated_note(repeated: Mapping[str, list[str]], path: Path) -> list[str]:
     """What is said of names that stand for several columns."""
     return [
-        f"{str(path)!r} has more than one column {name!r}; the second is called {name + '.2'!r}, and so on."
-        for name in repeated
+        f"{str(path)!r} has more than one column {name!r}; the others are called {', '.join(map(repr, others))}."
+        for name, others in repeated.items()
     ]
 
 

@@ -12,12 +12,13 @@ from sapwood.cli.layout import Layout
 from sapwood.cli.task import is_text
 from sapwood.errors import DataFileError
 from sapwood.table.column import first_row
-from sapwood.table.reading import Reading, Recognition, recognise
+from sapwood.table.reading import Reading, Recognition, odd_value, recognise
 from sapwood.table.text_warning import said
 
 Readings = Mapping[str, Reading]
 _KINDS = {"number": "numbers", "date": "dates"}
 _MOST_NOTES = 8
+_FIRST_ROWS = 1000
 
 
 def find_readings(
@@ -31,7 +32,7 @@ def find_readings(
         kind = table.schema.field(name).type
         if not is_text(kind) or types.is_dictionary(kind):  # a dictionary is called categorical by its file
             continue
-        levels = levels_of(table.column(name))
+        levels = _telling_levels(table.column(name))
         recognition = recognise(levels)
         reading = recognition.reading(decimal if decimal == "," else None, layout.day_first)
         if reading is not None:
@@ -42,7 +43,16 @@ def find_readings(
                 f"{name!r} stays text: in {levels[0]!r} day and month may be either way round. Use --day-first or "
                 "--month-first."
             )
+        elif (odd := odd_value(levels)) is not None:
+            notes.append(f"{name!r} stays text: {odd!r} is no number, but most values are. Leave such cells empty.")
     return readings, notes
+
+
+def _telling_levels(column: Any) -> list[str]:
+    """All distinct values, or those of the first rows where they show that the column is text."""
+    first = levels_of(column.slice(0, _FIRST_ROWS))
+    is_text_alone = bool(first) and not recognise(first).look(()) and odd_value(first) is None
+    return first if is_text_alone else levels_of(column)
 
 
 def _note(name: str, reading: Reading, levels: list[str]) -> str:

@@ -12,6 +12,7 @@ from sklearn.exceptions import DataConversionWarning
 from sklearn.model_selection import train_test_split
 
 from sapwood.boosting.fitting import Rows
+from sapwood.counted import counted
 from sapwood.errors import InputError, InputTypeError, SapwoodError, warn_user
 from sapwood.table.column import Column
 from sapwood.table.digest import digest_arrays, digest_table
@@ -91,10 +92,10 @@ def hold_out(n: int, share: float, classes: Floats | None, groups: Ints | None, 
     try:
         _, held_out = train_test_split(np.arange(units), test_size=share, random_state=seed % 2**32, stratify=labels)
     except ValueError as error:
-        what = "rows" if groups is None else "queries"
+        what = "row" if groups is None else "query"
         raise InputError(
-            f"validation_fraction={share} of {units} {what} leaves too few to train or to watch. Use more {what}, "
-            "another share, or pass eval_set to fit."
+            f"validation_fraction={share} of {counted(units, what)} leaves too few to train or to watch. Use more of "
+            "them, another share, or pass eval_set to fit."
         ) from error
     if groups is not None:
         return np.flatnonzero(np.isin(np.repeat(np.arange(units), groups), held_out)).astype(np.int64)

@@ -27,6 +27,7 @@ from sapwood.plot.pruning import plot_pruning
 from sapwood.result import Part, Result, TextTable
 from sapwood.show.number import plain_number
 from sapwood.table.frame import make_frame
+from sapwood.table.text_warning import without_text_warnings
 from sapwood.table.weight import check_weight
 from sapwood.threads import JOBS, resolve_jobs, run_all
 from sapwood.tree import Tree
@@ -171,6 +172,7 @@ def _folds(cv: Any, X: Any, y: Any, classifier: bool) -> list[tuple[Any, Any]]:
     return folds
 
 
+@without_text_warnings()
 def _fold_errors(
     tree: Any, X: Any, y: Any, weight: Floats | None, train: Any, test: Any, middles: Floats, scoring: str | None
 ) -> Floats:

@@ -14,7 +14,7 @@ from sapwood.table.date_text import ORDERS, DateClues, date_of
 from sapwood.table.number_text import MARKS, NumberClues, number_of
 
 _FIRST = 300  # values that are looked at before all
-OPEN_ORDER = "day and month may be either way round"
+_FEWEST_NUMBERS, _MOST_ODD = 20, 0.1
 
 
 @dataclass(frozen=True)
@@ -25,8 +25,9 @@ class Reading:
     form: str
 
     def __post_init__(self) -> None:
-        if self.form not in (MARKS if self.kind == "number" else ORDERS):
-            raise ValueError(self.form)
+        forms: dict[str, tuple[str, ...]] = {"number": MARKS, "date": ORDERS}
+        if self.form not in forms.get(self.kind, ()):
+            raise ValueError(f"There is no reading {self.kind!r}, {self.form!r}.")
 
     def value(self, text: str) -> float | datetime.datetime | None:
         """What a text is, None if it is neither number nor date in this reading."""
@@ -83,3 +84,16 @@ def recognise(levels: Sequence[str]) -> Recognition:
     if recognition.look(levels[::step]) and step > 1:
         recognition.look(levels)
     return recognition
+
+
+def odd_value(levels: Sequence[str]) -> str | None:
+    """The first value that keeps a column from being numbers, if nearly all of at least 20 others are; else None."""
+    some = levels[:: max(1, len(levels) // _FIRST)]
+    n_odd = sum(not _is_number(text) for text in some)
+    if len(some) < _FEWEST_NUMBERS or n_odd > _MOST_ODD * len(some):
+        return None
+    return next((text for text in levels if not _is_number(text)), None)
+
+
+def _is_number(text: str) -> bool:
+    return any(number_of(text.strip(), mark) is not None for mark in MARKS)

@@ -25,10 +25,10 @@ _state = threading.local()
 
 
 @contextmanager
-def without_text_warnings() -> Iterator[None]:
+def without_text_warnings(wanted: bool = True) -> Iterator[None]:
     """For fits inside of a fit, whose columns were looked at already."""
     before = getattr(_state, "quiet", False)
-    _state.quiet = True
+    _state.quiet = before or wanted
     try:
         yield
     finally:
