@@ -230,7 +230,7 @@ class GradientBoosting(Boosting):
 
     def _plan(self) -> Plan:
         done = self.ensemble_.n_rounds if hasattr(self, "ensemble_") else 0
-        rate, callbacks = learning_rate(self.learning_rate), list(self.callbacks or ())
+        rate, callbacks = learning_rate(self.learning_rate), list(() if self.callbacks is None else self.callbacks)
         return Plan(int(self.n_estimators) - done, rate, None, self.max_seconds, callbacks)
 
     def _round_options(self, schema: Schema, seed: int) -> RoundOptions:

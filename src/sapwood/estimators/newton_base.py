@@ -300,7 +300,11 @@ class NewtonBoosting(Boosting):
             learning_rate(self.learning_rate),
             self.early_stopping_rounds,
             self.max_seconds,
-            [*(self.callbacks or ()), *([reporter(every)] if every else []), refuse_divergence],
+            [
+                *(() if self.callbacks is None else self.callbacks),
+                *([reporter(every)] if every else []),
+                refuse_divergence,
+            ],
         )
 
     def _round_options(self, schema: Schema, seed: int) -> RoundOptions:
