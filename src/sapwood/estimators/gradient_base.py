@@ -25,7 +25,7 @@ from sapwood.estimators.boosting_rows import digests, hold_out
 from sapwood.estimators.checkpoint import Checkpoints, take_over
 from sapwood.estimators.constraints import monotone_signs
 from sapwood.estimators.gradient_init import constant_estimator, constant_start, fit_init, init_scores, take_rows
-from sapwood.estimators.gradient_parts import sets_that_meet, stage_tree
+from sapwood.estimators.gradient_parts import sets_that_meet, stage_tree, tree_settings
 from sapwood.estimators.settings import n_features_drawn, rows_at_least
 from sapwood.losses.loss import Loss
 from sapwood.parameters import CallableRule, Nothing, check_parameters
@@ -116,6 +116,8 @@ class GradientBoosting(Boosting):
         if kept is not None and kept.is_finished:
             take_over(self, kept.found)
             return
+        done = 0 if start is None else start.ensemble_.n_rounds
+        self._grown_with = [*(getattr(self, "_grown_with", ()) if done else ()), tree_settings(self, done)]
         found = None if kept is None else kept.found
         self._seed = self._seed if found is None else found._seed
         held_out = self._held_out(rows)
@@ -144,7 +146,7 @@ class GradientBoosting(Boosting):
         return model
 
     def _forget(self) -> None:
-        for name in (*CURVES, "oob_score_", "init_", "ensemble_", "estimators_", "loss_"):
+        for name in (*CURVES, "_grown_with", "oob_score_", "init_", "ensemble_", "estimators_", "loss_"):
             self.__dict__.pop(name, None)
 
     def _check_continued(self, start: Any, loss: Loss) -> None:
@@ -336,5 +338,5 @@ class GradientBoosting(Boosting):
         found = np.empty((self.ensemble_.n_rounds, self.ensemble_.n_scores), dtype=object)
         for stage, trees in enumerate(self.ensemble_.rounds):
             for k, tree in enumerate(trees):
-                found[stage, k] = stage_tree(self, tree, float(self.learning_rates_[stage]))
+                found[stage, k] = stage_tree(self, tree, float(self.learning_rates_[stage]), stage)
         return found
