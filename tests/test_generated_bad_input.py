@@ -114,10 +114,10 @@ class Case:
         name, given = self._pick(self.model._get_param_names()), self._pick(PARAMETERS)
 
         def call() -> Any:
-            model = copy.copy(self.model).set_params(**{name: given})
+            model, table = copy.copy(self.model).set_params(**{name: given}), np.nan_to_num(X) if self.foreign else X
             before = dict(vars(model))
             try:
-                return model.fit(X, target_of(self.name))
+                return model.fit(table, target_of(self.name))
             except BaseException:
                 assert vars(model) == before or all(vars(model)[key] is before[key] for key in before)
                 raise
@@ -200,4 +200,4 @@ def test_a_mistake(seed: int) -> None:
 def test_the_cases_reach_every_estimator_and_mistake() -> None:
     cases = [Case(seed) for seed in range(N_CASES)]
     assert len({(case.name, case.kind) for case in cases}) == 6 * len(NAMES)
-    assert len({(case.kind, case.label) for case in cases}) > N_CASES / 2
+    assert len({(case.kind, case.label) for case in cases}) > 200

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 import warnings
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,8 @@ from sapwood import (
     DecisionTreeClassifier,
     DecisionTreeRegressor,
     NewtonBoostingClassifier,
+    load,
+    save,
 )
 from sapwood.adaboost.r2 import r2_step, weighted_median
 from sapwood.adaboost.samme import samme_step
@@ -230,3 +233,17 @@ def test_an_absurd_learning_rate_ends_with_a_reason(rate: float) -> None:
             regressor = AdaBoostRegressor(n_estimators=30, learning_rate=rate, loss=loss).fit(X, SCORE)
         assert np.isfinite(regressor.predict(X)).all()
         assert np.isfinite(regressor.estimator_weights_).all()
+
+
+@pytest.mark.parametrize("kind", [AdaBoostClassifier, AdaBoostRegressor])
+def test_trees_carry_their_seeds(kind: Any, tmp_path: Path) -> None:
+    y = TWO if kind is AdaBoostClassifier else SCORE
+    inner = DecisionTreeClassifier if kind is AdaBoostClassifier else DecisionTreeRegressor
+    model = kind(inner(max_depth=3, max_features=1), n_estimators=5).fit(X, y)
+    save(model, tmp_path / "model.sapwood")
+    for one in (model, load(tmp_path / "model.sapwood")):
+        assert len({tree.random_state for tree in one.estimators_}) == len(one)
+        assert one.estimators_[0].max_features_ == 1
+    again = clone(model.estimators_[0]).fit(X, y)  # whose weights are all the same
+    np.testing.assert_array_equal(again.tree_.feature, model.estimators_[0].tree_.feature)
+    np.testing.assert_array_equal(again.tree_.threshold, model.estimators_[0].tree_.threshold)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from gradient_cases import make_data
 from sklearn.base import clone
 from sklearn.metrics import log_loss, mean_squared_error
 
-from sapwood import GradientBoostingClassifier, GradientBoostingRegressor
+from sapwood import GradientBoostingClassifier, GradientBoostingRegressor, load, save
 from sapwood.errors import ParameterError
 
 DATA = make_data(n=300)
@@ -231,3 +232,20 @@ def test_a_new_fit_forgets_the_last_one() -> None:
     model.fit(DATA.X, DATA.two)
     assert model.estimators_.shape == (3, 1)
     assert model.train_score_.shape == (3,)
+
+
+def test_trees_carry_the_parameters_they_were_grown_with(tmp_path: Path) -> None:
+    limits = {"min_impurity_decrease": 0.01, "min_samples_leaf": 2, "max_features": 2, "ccp_alpha": 0.0}
+    model = GradientBoostingRegressor(n_estimators=4, max_depth=1, random_state=3, warm_start=True, **limits)
+    model.fit(DATA.X, DATA.number)
+    model.set_params(n_estimators=6, max_depth=np.int64(2)).fit(DATA.X, DATA.number)
+    model.set_params(max_depth=7)
+    save(model, tmp_path / "model.sapwood")
+    for one in (model, load(tmp_path / "model.sapwood")):
+        trees = one.estimators_[:, 0]
+        assert [tree.max_depth for tree in trees] == [1, 1, 1, 1, 2, 2]
+        assert all(tree.get_params()[name] == value for tree in trees for name, value in limits.items())
+        assert {tree.random_state for tree in trees} == {3}
+        assert [tree.get_depth() for tree in trees] == [1, 1, 1, 1, 2, 2]
+    other = GradientBoostingRegressor(n_estimators=4, max_depth=1, random_state=3, **limits).fit(DATA.X, DATA.number)
+    assert [tree.max_depth for tree in other.fit(DATA.X, DATA.number).estimators_[:, 0]] == [1] * 4

@@ -104,7 +104,7 @@ _OF_NUMBERS: dict[str, Any] = {
         feature_sampling="tree",
         max_features=3,
         **{**SHALLOW, "n_estimators": 20},
-    ).fit(X, numbers(X), np.where(np.arange(len(X)) % 9, 1.0, 0.0)),
+    ).fit(X, numbers(X), np.arange(len(X)) % 9),
     "forest of rows in every bag": _without_oob_predictions,
     "forest of two numbers": lambda X: sw.RandomForestRegressor(keep_targets=True, **SHALLOW).fit(X, _two_targets(X)),
     "forest of given bags": _with_given_bags,

@@ -24,6 +24,7 @@ from sapwood.estimators.boosting_rows import warn_of_column
 from sapwood.estimators.checkpoint import Checkpoints, take_over
 from sapwood.estimators.foreign import check_kind, indexed, no_trees, tags_of
 from sapwood.estimators.learners import AnyLearner, AnyMembers, Learner, TreeLearner, TreeMembers
+from sapwood.estimators.settings import n_features_drawn
 from sapwood.estimators.tree import DecisionTree, DecisionTreeClassifier, DecisionTreeRegressor
 from sapwood.estimators.tree_model import OneRowProbabilities, TreeModel
 from sapwood.estimators.tree_rows import TreeRows
@@ -139,6 +140,7 @@ class AdaBoost(TreeModel):
         self.estimator_weights_ = np.zeros(self.n_estimators)
         self.estimator_errors_ = np.ones(self.n_estimators)
         self.stopped_reason_ = "all learners were fitted"
+        self._seeds: list[int] = []
         draws = check_random_state(self.random_state)
         weight = rows.weights / rows.weights.sum()
         start = perf_counter()
@@ -146,6 +148,7 @@ class AdaBoost(TreeModel):
             for t in range(self.n_estimators):
                 weight = normalised(weight)
                 seed = int(draws.randint(LARGEST_SEED))
+                self._seeds.append(seed)
                 drawn = resampled(weight, draws.random_sample(len(weight))) if self._draws_rows else None
                 said = learner.fit(weight, drawn, seed, done[t] if t < len(done) else None)
                 step = self._step(said, rows.target, weight)
@@ -164,6 +167,7 @@ class AdaBoost(TreeModel):
     def _so_far(self) -> Self:
         """The model in the middle of training."""
         model = copy(self)
+        model._seeds = list(self._seeds)
         model.stopped_reason_ = "training goes on"
         return model
 
@@ -249,7 +253,7 @@ class AdaBoost(TreeModel):
         self._check_fitted()
         if isinstance(self._members, AnyMembers):
             return self._members.fitted
-        return [self._fitted_tree(packed.unpack()) for packed in self._members.fitted]
+        return [self._fitted_tree(t) for t in range(self._n_learners)]
 
     def __len__(self) -> int:
         """Number of learners."""
@@ -263,13 +267,16 @@ class AdaBoost(TreeModel):
         """All learners."""
         return iter(self.estimators_)
 
-    def _fitted_tree(self, tree: Any) -> DecisionTree:
+    def _fitted_tree(self, t: int) -> DecisionTree:
         own: Any = self._own_tree()
+        if t < len(getattr(self, "_seeds", ())):  # older files do not know them
+            own.set_params(random_state=self._seeds[t])
         for name in ("schema_", "n_features_in_", "feature_names_in_", "classes_", "n_classes_"):
             if hasattr(self, name):
                 setattr(own, name, getattr(self, name))
-        own.n_outputs_, own._single_output, own.max_features_ = 1, True, self.n_features_in_
-        fitted: DecisionTree = own._set_tree(tree)
+        own.n_outputs_, own._single_output = 1, True
+        own.max_features_ = n_features_drawn(own.max_features, self.n_features_in_)
+        fitted: DecisionTree = own._set_tree(self._members.fitted[t].unpack())
         return fitted
 
     @property

@@ -16,6 +16,7 @@ from sapwood.counted import counted
 from sapwood.errors import InputError, InputTypeError, SapwoodError, warn_user
 from sapwood.table.column import Column
 from sapwood.table.digest import digest_arrays, digest_table
+from sapwood.table.read_array import read_array
 from sapwood.table.storage import ColumnStorage
 from sapwood.table.table import Table
 
@@ -158,9 +159,14 @@ def _short(value: Any) -> str:
 
 def weight_of_rows(weight: Any, groups: Ints, name: str) -> Any:
     """A weight for each row, from one for each query or one for each row."""
-    if weight is None or np.ndim(weight) == 0:
+    if weight is None:
+        return None
+    try:
+        given = read_array(weight, name)
+    except ValueError:  # lists of different lengths, of which `check_weight` tells
         return weight
-    given = np.asarray(weight)
+    if given.ndim == 0:
+        return weight
     if len(given) not in (len(groups), groups.sum()):
         raise InputError(
             f"{name} has {len(given)} elements, but there are {len(groups)} queries. Pass one weight for each query."

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sapwood.errors import ParameterError
+from sapwood.errors import ParameterError, ParameterTypeError
 from sapwood.table.names import nearest_name
 from sapwood.table.schema import Schema
 
@@ -63,7 +63,13 @@ def _by_column(setting: Any, schema: Schema, parameter: str, other: Any) -> list
         for column, value in setting.items():
             values[column_number(column, schema, parameter)] = value
         return values
-    values = list(setting)
+    try:
+        values = list(setting)
+    except Exception as error:  # a container may raise anything
+        raise ParameterTypeError(
+            f"{parameter} is a {type(setting).__name__}, which cannot be read as a list ({error}). Pass one number for "
+            "each column, or a mapping from names of columns."
+        ) from error
     if len(values) != schema.n_features:
         raise ParameterError(
             f"{parameter} has {len(values)} elements, but X has {schema.n_features} columns. Pass one for each column, "

@@ -48,6 +48,10 @@ def _classes(value: Any, where: str) -> None:
     each(_labels)(value, where) if isinstance(value, list) else _labels(value, where)
 
 
+def _setting(value: Any, where: str) -> None:
+    expect(value is None or type(value) in (int, float, str), where, "must be a text, a number or null")
+
+
 COMMON: dict[str, Check] = {
     "schema_": is_a(Schema),
     "classes_": _classes,
@@ -77,6 +81,7 @@ OF_ADABOOST: dict[str, Check] = {
     "_members": is_a(TreeMembers),
     "estimator_weights_": floats(finite=True),
     "estimator_errors_": floats(),
+    "_seeds": each(whole(high=2**32)),
 }
 OF_BOOSTING: dict[str, Check] = {
     **COMMON,
@@ -92,6 +97,7 @@ OF_BOOSTING: dict[str, Check] = {
     "_n_rows": whole(),
     "oob_score_": number,
     "learning_rates_": floats(),
+    "_grown_with": each(by_name(_setting)),
     "train_score_": floats(),
     "oob_scores_": floats(),
     "oob_improvement_": floats(),

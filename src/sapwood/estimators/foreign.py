@@ -19,7 +19,7 @@ def tags_of(estimator: Any) -> Tags:
     """What an estimator tells scikit-learn of itself; one that has only `fit` and `predict` tells nothing."""
     try:
         return get_tags(estimator)
-    except AttributeError:
+    except (AttributeError, TypeError):  # TypeError: of a class, which the rules of parameters refuse
         return Tags(estimator_type=None, target_tags=TargetTags(required=True), input_tags=InputTags())
 
 

@@ -34,7 +34,7 @@ from sapwood.estimators.gradient_init import (
     take_rows,
     warn_of_init,
 )
-from sapwood.estimators.gradient_parts import sets_that_meet, stage_tree
+from sapwood.estimators.gradient_parts import sets_that_meet, stage_tree, tree_settings
 from sapwood.estimators.settings import n_features_drawn, rows_at_least
 from sapwood.losses.loss import Loss
 from sapwood.parameters import CallableRule, Nothing, check_parameters
@@ -126,6 +126,8 @@ class GradientBoosting(Boosting):
         if kept is not None and kept.is_finished:
             take_over(self, kept.found)
             return
+        done = 0 if start is None else start.ensemble_.n_rounds
+        self._grown_with = [*(getattr(self, "_grown_with", ()) if done else ()), tree_settings(self, done)]
         found = None if kept is None else kept.found
         self._seed = self._seed if found is None else found._seed
         held_out = self._held_out(rows)
@@ -154,7 +156,8 @@ class GradientBoosting(Boosting):
         return model
 
     def _forget(self) -> None:
-        for name in (*CURVES, "oob_score_", "init_", "_init_least", "ensemble_", "estimators_", "loss_"):
+        names = (*CURVES, "_grown_with", "oob_score_", "init_", "_init_least", "ensemble_", "estimators_", "loss_")
+        for name in names:
             self.__dict__.pop(name, None)
 
     def _check_continued(self, start: Any, loss: Loss) -> None:
@@ -242,7 +245,7 @@ class GradientBoosting(Boosting):
 
     def _plan(self) -> Plan:
         done = self.ensemble_.n_rounds if hasattr(self, "ensemble_") else 0
-        rate, callbacks = learning_rate(self.learning_rate), list(self.callbacks or ())
+        rate, callbacks = learning_rate(self.learning_rate), list(() if self.callbacks is None else self.callbacks)
         return Plan(int(self.n_estimators) - done, rate, None, self.max_seconds, callbacks)
 
     def _round_options(self, schema: Schema, seed: int) -> RoundOptions:
@@ -348,5 +351,5 @@ class GradientBoosting(Boosting):
         found = np.empty((self.ensemble_.n_rounds, self.ensemble_.n_scores), dtype=object)
         for stage, trees in enumerate(self.ensemble_.rounds):
             for k, tree in enumerate(trees):
-                found[stage, k] = stage_tree(self, tree, float(self.learning_rates_[stage]))
+                found[stage, k] = stage_tree(self, tree, float(self.learning_rates_[stage]), stage)
         return found

@@ -6,6 +6,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import ClassVar
 
+from sapwood.estimators.newton_rules import Each
 from sapwood.estimators.tree_rules import SHARED_RULES
 from sapwood.parameters import ArrayLike, CallableRule, Flag, Interval, MappingLike, Nothing, OneOf, Rule
 
@@ -75,7 +76,7 @@ GRADIENT_RULES: Rules = {
     "line_search": (Flag(),),
     "interaction_cst": (OneOf("pairwise", "no_interactions"), ArrayLike(), Nothing()),
     "unseen": (OneOf("missing", "error"),),
-    "callbacks": (ArrayLike(), Nothing()),
+    "callbacks": (Each((CallableRule(),), "functions of a Progress", may_be_empty=True), Nothing()),
     "max_seconds": (Interval(float, low=0, closed="neither"), Nothing()),
 }
 

@@ -51,6 +51,7 @@ FORMAT, VERSION = "sapwood", 1
 DOCUMENT = "document"
 UNTOLD = (*WITHOUT_EFFECT, "warm_start")  # parameters that change nothing in what a model says
 FORMER = {"huber_delta": 1.0}  # defaults of earlier versions; a loss that has a delta is told of with its own
+UNTOLD_FITTED = ("_seed", "_seeds", "_grown_with")  # of draws, and parameters of trees that are told by the trees
 ESTIMATORS: dict[str, type[TreeModel]] = {
     cls.__name__: cls
     for cls in (
@@ -282,7 +283,8 @@ def fingerprint(model: Any) -> str:
     """
     document, arrays = describe(without_row_order(model))
     document["parameters"] = _telling(type(model).__name__, document["parameters"])
-    document["fitted"].pop("_seed", None)  # of draws to come
+    for name in UNTOLD_FITTED:
+        document["fitted"].pop(name, None)
     told = {name: array for name, array in arrays.items() if name not in SUMS}
     return digest_of(pack({"format": FORMAT}, told | {DOCUMENT: _as_bytes(document)}))
 

@@ -307,7 +307,7 @@ class NewtonBoosting(Boosting):
             learning_rate(self.learning_rate),
             self.early_stopping_rounds,
             self.max_seconds,
-            [*(self.callbacks or ()), refuse_divergence],
+            [*(() if self.callbacks is None else self.callbacks), refuse_divergence],
             verbose=int(self.verbose),
         )
 

@@ -40,7 +40,10 @@ class Each(Rule):
         """Accept a sequence whose items are all legal."""
         if not ArrayLike().accepts(value) or not isinstance(value, (Collection, np.ndarray)):
             return False
-        items = list(value)
+        try:
+            items = list(value)
+        except Exception:  # a container may raise anything
+            return False
         return (self.may_be_empty or bool(items)) and all(any(r.accepts(item) for r in self.items) for item in items)
 
     def describe(self) -> str:

@@ -12,6 +12,7 @@ from sklearn.utils.class_weight import compute_class_weight
 
 from sapwood.errors import ParameterError
 from sapwood.growth.criteria import Statistics
+from sapwood.table.read_array import read_array
 from sapwood.table.schema import Schema
 from sapwood.table.target import ClassTarget
 
@@ -112,7 +113,7 @@ def monotonic_signs(setting: Any, schema: Schema, statistics: Statistics) -> NDA
 
 
 def _signs_in_order(setting: Sequence[Any], schema: Schema) -> NDArray[np.int8]:
-    given = np.asarray(setting)
+    given = read_array(setting, "monotonic_cst")
     if given.shape != (schema.n_features,):
         raise ParameterError(
             f"monotonic_cst has shape {given.shape} but the input data X has {schema.n_features} features. Pass one of "

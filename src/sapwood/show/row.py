@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from typing import Any
 
@@ -26,7 +26,10 @@ def as_one_row(x: Any, schema: Schema) -> tuple[Any, list[Any]]:
         return _from_mapping(x, schema)
     if sparse.issparse(x):
         return _from_sparse(x, schema)
-    frame = nw.from_native(x, eager_only=True, pass_through=True)
+    try:
+        frame = nw.from_native(x, eager_only=True, pass_through=True)
+    except nw.exceptions.DuplicateError as error:
+        raise InputError("The row has columns of the same name. Give every column its own name.") from error
     if isinstance(frame, nw.DataFrame):
         return _from_frame(x, frame, schema)
     return _from_sequence(x, schema)
@@ -77,9 +80,12 @@ def _from_sequence(x: Any, schema: Schema) -> tuple[Any, list[Any]]:
 
 
 def _values(x: Any) -> list[Any]:
-    if isinstance(x, (str, bytes)) or not hasattr(x, "__len__") or not isinstance(x, Iterable):
+    try:
+        items = None if isinstance(x, (str, bytes)) or not hasattr(x, "__len__") else list(x)
+    except Exception:  # a container may raise anything
+        items = None
+    if items is None:
         raise InputTypeError(f"{x!r} is not a row. Give a list of values, a dictionary, or a table of one row.")
-    items = list(x)
     nested = getattr(x, "ndim", 1) > 1 or any(isinstance(item, (list, tuple, np.ndarray)) for item in items)
     if nested and len(items) != 1:
         raise InputError(f"The row has {len(items)} rows. {_MANY_ROWS}")

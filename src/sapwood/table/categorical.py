@@ -10,6 +10,7 @@ import numpy as np
 from sapwood.errors import ParameterError, ParameterTypeError
 from sapwood.table.column import Array
 from sapwood.table.names import nearest_name, shorten
+from sapwood.table.read_array import read_array
 
 _ALLOWED = "'from_dtype', None, or an array-like of column names, column indices or one boolean per column"
 
@@ -40,7 +41,7 @@ def _items(categorical_features: Any) -> Array:
             or f" To name one column, pass [{categorical_features!r}]."
         )
         raise ParameterError(f"categorical_features={categorical_features!r} must be {_ALLOWED}.{hint}")
-    items = np.array(categorical_features, dtype=object)
+    items = read_array(categorical_features, "categorical_features", object)
     if items.ndim != 1:
         raise ParameterTypeError(f"categorical_features={categorical_features!r} must be {_ALLOWED}.")
     return items

@@ -10,10 +10,10 @@ from sapwood.errors import InputTypeError
 from sapwood.table.column import Array
 
 
-def read_array(values: Any, name: str) -> Array:
+def read_array(values: Any, name: str, dtype: Any = None) -> Array:
     """The array of a container; lists that are no arrays keep numpy's ValueError and TypeError."""
     try:
-        return np.asarray(values)
+        return np.asarray(values, dtype=dtype)
     except (MemoryError, TypeError, ValueError):
         raise
     except Exception as error:  # a container may raise anything
