@@ -6,6 +6,7 @@
     ├── InputError          (ValueError)       X, y or sample_weight cannot be used
     │   └── SchemaError     (ValueError)       new rows do not fit the columns of the training table
     ├── InputTypeError      (TypeError)        X, y or sample_weight is not a table or array at all
+    ├── AbsentNameError     (AttributeError)   a name of another package, for which there is another way here
     ├── NotFittedError      (ValueError, AttributeError, and scikit-learn's)  fit has not been called
     ├── DataFileError       (ValueError)       a data file cannot be read or written
     ├── ModelFileError      (ValueError)       a model file is damaged, foreign, or too new
@@ -23,6 +24,7 @@ Each message names the argument, shows the value, says what is allowed and what 
 from sklearn.exceptions import NotFittedError as _SklearnNotFittedError
 
 __all__ = [
+    "AbsentNameError",
     "DataFileError",
     "InitWarning",
     "InputError",
@@ -63,6 +65,10 @@ class InputTypeError(SapwoodError, TypeError):
 
 class SchemaError(InputError):
     """New rows do not fit the columns of the training table."""
+
+
+class AbsentNameError(SapwoodError, AttributeError):
+    """An attribute that other packages have, and this one has under another name."""
 
 
 class NotFittedError(SapwoodError, _SklearnNotFittedError):

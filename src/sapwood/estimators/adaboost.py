@@ -68,7 +68,7 @@ class AdaBoost(TreeModel):
         """
         self._check_parameters()
         check_kind(self, self.estimator)
-        warn_of_column(y, stacklevel=3)
+        warn_of_column(y)
         own = self._own_tree()
         kinds = getattr(own, "categorical_features", "from_dtype")
         table = Table.from_any(X, categorical_features=kinds)

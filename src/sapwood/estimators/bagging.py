@@ -14,6 +14,7 @@ from sklearn.utils import Tags, _safe_indexing
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import has_fit_parameter
 
+from sapwood.callers import user_level
 from sapwood.errors import InputError, InputTypeError, ParameterError
 from sapwood.estimators.boosting_rows import warn_of_column
 from sapwood.estimators.forest import ForestEstimator
@@ -159,7 +160,7 @@ class Bagging(ForestEstimator):
     def _fit_any(self, X: Any, y: Any, sample_weight: Any, rows: Any = None, features: Any = None) -> Self:
         self._check_parameters()
         self._check_sampling(rows is not None)
-        warn_of_column(y, stacklevel=4)
+        warn_of_column(y)
         table = Table.from_any(X)
         rows_read = TreeRows.of(table, self.tree_kind()._read_target(y, table.n_rows), sample_weight)
         training = replace(rows_read, given=rows_read.weight)
@@ -194,7 +195,7 @@ class Bagging(ForestEstimator):
             warnings.warn(
                 "Warm-start fitting without increasing n_estimators does not fit new members.",
                 UserWarning,
-                stacklevel=5,
+                stacklevel=user_level(),
             )
         return members
 

@@ -20,10 +20,10 @@ from sapwood.boosting.rounds import RoundOptions
 from sapwood.boosting.training import Outcome, Plan, Progress
 from sapwood.errors import ParameterError
 from sapwood.estimators.boosting_rows import (
+    EvalRows,
     digests,
     hold_out,
     naming,
-    read_eval_set,
     remaining_queries,
     take_rows,
     warn_of_column,
@@ -56,8 +56,6 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 ReadQueries = Callable[[int], Ints]  # from the number of rows to the rows of each query
 
-STACK = 6  # calls between the user's and a warning about y
-
 
 class Boosting(TreeModel):
     """Boosted trees. Use one of the classes below it."""
@@ -73,6 +71,7 @@ class Boosting(TreeModel):
     eval_metric: Any
     base_score: float | None
     validation_fraction: float | None
+    verbose: bool | int
 
     ensemble_: Ensemble
     schema_: Schema
@@ -126,17 +125,18 @@ class Boosting(TreeModel):
         X: Any,
         y: Any,
         sample_weight: Any,
-        eval_set: Sequence[tuple[Any, Any]] | None,
-        sample_weight_eval_set: Sequence[Any] | None,
+        eval_sets: Sequence[EvalRows],
         init_model: Any,
         queries: ReadQueries | None = None,
         eval_queries: Sequence[ReadQueries] | None = None,
         checkpoint: Any = None,
+        verbose: bool | int | None = None,
     ) -> Self:
         """Train; sets everything that ends in an underscore. A fit that fails leaves the model as it was."""
         draft = copy(self)
-        sets = read_eval_set(eval_set, sample_weight_eval_set, f"{self.weight_name}_eval_set")
-        draft._train(X, y, sample_weight, sets, init_model, queries, eval_queries, checkpoint)
+        draft.verbose = self.verbose if verbose is None else verbose
+        draft._train(X, y, sample_weight, eval_sets, init_model, queries, eval_queries, checkpoint)
+        draft.verbose = self.verbose
         self.__dict__ = draft.__dict__
         return self
 
@@ -145,7 +145,7 @@ class Boosting(TreeModel):
         X: Any,
         y: Any,
         sample_weight: Any,
-        eval_sets: Sequence[tuple[Any, Any, Any]],
+        eval_sets: Sequence[EvalRows],
         init_model: Any,
         queries: ReadQueries | None,
         eval_queries: Sequence[ReadQueries] | None,
@@ -160,10 +160,10 @@ class Boosting(TreeModel):
         check_continued(start, loss)
         self._describe(rows.table)
         evals = []
-        for i, (own_X, own_y, weight) in enumerate(eval_sets):
-            with naming(f"eval_set[{i}]"):
+        for i, given in enumerate(eval_sets):
+            with naming(given.argument):
                 read = None if eval_queries is None else eval_queries[i]
-                evals.append(self._evaluation_rows(own_X, own_y, weight, read, loss, f"validation_{i}"))
+                evals.append(self._evaluation_rows(given.X, given.y, given.weight, read, loss, given.name))
         kept = Checkpoints.of(checkpoint, self, lambda: digests([rows, *evals], start))
         if kept is not None and kept.is_finished:
             take_over(self, kept.found)
@@ -206,7 +206,7 @@ class Boosting(TreeModel):
     def _training_rows(self, X: Any, y: Any, sample_weight: Any, read_queries: ReadQueries | None, start: Any) -> Rows:
         """Rows to train on; those of weight zero are removed before anything else looks at them."""
         table = self._training_table(X, start)
-        warn_of_column(y, STACK)
+        warn_of_column(y)
         target = self._read_target(y, table.n_rows) if start is None else self._continue_target(start, y, table.n_rows)
         groups = None if read_queries is None else read_queries(table.n_rows)
         weight = self._read_weight(sample_weight, table.n_rows, groups)
@@ -301,8 +301,8 @@ class Boosting(TreeModel):
     def evals_result(self) -> dict[str, dict[str, list[float]]]:
         """What the metrics said after every round: `result[rows][metric][round]`.
 
-        Rows are "validation_0", "validation_1", … for the pairs of `eval_set`, or "validation" for those that
-        `validation_fraction` holds out.
+        Rows are "validation_0", "validation_1", … for the pairs of `eval_set`, its names if it is a mapping, or
+        "validation" for those that `validation_fraction` holds out.
         """
         self._check_fitted()
         return self.evals_result_

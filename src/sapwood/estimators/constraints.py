@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -17,6 +18,7 @@ def monotone_signs(setting: Any, schema: Schema, parameter: str = "monotone_cons
     """-1, 0 or 1 for every column, from a list in column order or a mapping from names or numbers."""
     if setting is None:
         return None
+    setting = _as_written(setting)
     given = _by_column(setting, schema, parameter, 0)
     pairs = zip(given, schema.names, strict=True)
     signs = np.array([_sign(sign, name, parameter) for sign, name in pairs], dtype=np.int8)
@@ -26,6 +28,11 @@ def monotone_signs(setting: Any, schema: Schema, parameter: str = "monotone_cons
                 f"{parameter} constrains the category column {column.name!r}, whose levels have no order. Set it to 0."
             )
     return signs if signs.any() else None
+
+
+def _as_written(setting: Any) -> Any:
+    """What text means, which XGBoost takes in place of lists; rules of parameters have seen that it means something."""
+    return ast.literal_eval(setting) if isinstance(setting, str) else setting
 
 
 def _sign(sign: Any, column: str, parameter: str) -> int:
@@ -79,7 +86,7 @@ def interaction_sets(
     if setting is None:
         return None
     found = []
-    for group in setting:
+    for group in _as_written(setting):
         if isinstance(group, (str, Mapping)) or not isinstance(group, Iterable):
             raise ParameterError(
                 f"{parameter} holds {group!r}, which is not a list of columns. Use for example [[0, 1], [2, 3]]."

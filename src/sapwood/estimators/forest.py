@@ -15,6 +15,7 @@ from sklearn.base import MultiOutputMixin
 from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils import Tags
 
+from sapwood.callers import user_level
 from sapwood.errors import InputError, InputTypeError, ParameterError
 from sapwood.estimators.boosting_rows import warn_of_column
 from sapwood.estimators.checkpoint import Checkpoints, take_over
@@ -97,7 +98,7 @@ class ForestEstimator(MultiOutputMixin, TreeModel):
         """
         self._check_parameters()
         self._check_sampling(rows is not None)
-        warn_of_column(y, stacklevel=3)
+        warn_of_column(y)
         n_jobs = resolve_jobs(self.n_jobs)
         template = self._template()
         training = self._with_weight(template, template._read_rows(X, y, sample_weight))
@@ -203,7 +204,9 @@ class ForestEstimator(MultiOutputMixin, TreeModel):
             )
         if len(self.forest_) == self.n_estimators:
             warnings.warn(
-                "Warm-start fitting without increasing n_estimators does not fit new trees.", UserWarning, stacklevel=4
+                "Warm-start fitting without increasing n_estimators does not fit new trees.",
+                UserWarning,
+                stacklevel=user_level(),
             )
         return list(self.forest_.trees)
 
@@ -317,7 +320,7 @@ class ForestEstimator(MultiOutputMixin, TreeModel):
                 f"{np.count_nonzero(found.counts == 0)} rows were in the bag of every tree, so they have no OOB "
                 "prediction (NaN) and do not count in oob_score_. Grow more trees.",
                 UserWarning,
-                stacklevel=4,
+                stacklevel=user_level(),
             )
         self._set_oob_predictions(found, rows)
 

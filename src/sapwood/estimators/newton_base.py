@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Literal, Self, TypeVar
 
 import numpy as np
@@ -15,9 +15,10 @@ from sapwood.boosting.report import reporter
 from sapwood.boosting.rounds import RoundOptions
 from sapwood.boosting.training import Plan
 from sapwood.estimators.boosting import Boosting
+from sapwood.estimators.boosting_rows import read_eval_set
 from sapwood.estimators.boosting_settings import refuse_divergence
 from sapwood.estimators.constraints import feature_weights, interaction_sets, monotone_signs
-from sapwood.estimators.newton_rules import NEWTON_RULES
+from sapwood.estimators.newton_rules import NEWTON_RULES, WITHOUT_EFFECT
 from sapwood.losses.huber import Huber
 from sapwood.losses.loss import Loss
 from sapwood.losses.names import make_loss
@@ -25,7 +26,7 @@ from sapwood.table.schema import Schema
 from sapwood.threads import resolve_jobs
 
 Floats = NDArray[np.float64]
-EvalSet = Sequence[tuple[Any, Any]] | None
+EvalSet = Sequence[tuple[Any, Any]] | Mapping[str, tuple[Any, Any]] | tuple[Any, Any] | None
 Kind = TypeVar("Kind", bound=type)
 
 OPTIONS = {
@@ -175,6 +176,7 @@ class NewtonBoosting(Boosting):
     """
 
     rules: ClassVar = NEWTON_RULES
+    without_effect: ClassVar = WITHOUT_EFFECT
 
     def __init__(
         self,
@@ -277,6 +279,7 @@ class NewtonBoosting(Boosting):
         sample_weight_eval_set: Sequence[Any] | None = None,
         init_model: Any = None,
         checkpoint: Any = None,
+        verbose: bool | int | None = None,
     ) -> Self:
         """Train.
 
@@ -284,15 +287,18 @@ class NewtonBoosting(Boosting):
             X: table of rows.
             y: targets, one for each row.
             sample_weight: weights of the rows.
-            eval_set: pairs (X, y) whose metrics are followed, and of which the last decides about early stopping.
+            eval_set: pairs (X, y) whose metrics are followed, and of which the last decides about early stopping: a
+                list of pairs, one pair, or a mapping from names to pairs.
             sample_weight_eval_set: weights (or None) for each of the pairs.
             init_model: a fitted estimator to continue from, or the path of its file, n_estimators rounds more. On the
                 same rows, with the same parameters and seed, this gives the very model that training in one go would
                 have given.
             checkpoint: a path, or a `Checkpoint`, where training writes down how far it is. The same call goes on from
                 there after a crash, and gives the same model to the last bit.
+            verbose: what the parameter `verbose` means, for this call; None is the parameter.
         """
-        return self._boost(X, y, sample_weight, eval_set, sample_weight_eval_set, init_model, checkpoint=checkpoint)
+        sets = read_eval_set(eval_set, sample_weight_eval_set, "sample_weight_eval_set")
+        return self._boost(X, y, sample_weight, sets, init_model, checkpoint=checkpoint, verbose=verbose)
 
     def _max_bins(self) -> int:
         return int(self.max_bin)

@@ -13,6 +13,7 @@ from sklearn.base import clone
 from sapwood.errors import ParameterError
 from sapwood.estimators.forest import ForestEstimator
 from sapwood.forest.out_of_bag import first_flat
+from sapwood.keywords import answering
 from sapwood.parameters import check_parameters
 
 LEAF_SIZES = (1, 2, 5, 10)
@@ -46,6 +47,7 @@ class OobChoice:
         return "\n".join(lines)
 
 
+@answering
 def tune_by_oob(
     forest: Any,
     X: Any,

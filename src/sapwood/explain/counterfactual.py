@@ -22,6 +22,7 @@ from sapwood.explain.literal import Within, literal_duration, literal_number
 from sapwood.explain.model import column_numbers, plain
 from sapwood.explain.native import to_native
 from sapwood.explain.slots import Slots, scales_of, slots_of
+from sapwood.keywords import answering
 from sapwood.parameters import Interval, Nothing, check_parameters
 from sapwood.show.fitted import require_model
 from sapwood.show.names import one_line
@@ -91,6 +92,7 @@ class Counterfactual:
         return "\n".join([*parts, f"Distance {plain_number(self.distance, 3)}; {sure}."])
 
 
+@answering
 def counterfactual(
     model: Any,
     row: Any,

@@ -17,6 +17,7 @@ from sapwood.explain.permuted import permuted
 from sapwood.explain.scoring import Scoring
 from sapwood.explain.shap import shap_values
 from sapwood.explain.structure import structure
+from sapwood.keywords import answering
 from sapwood.parameters import Interval, Nothing, OneOf, RandomState, check_parameters
 from sapwood.seed import seed_from
 from sapwood.show.fitted import require_model
@@ -76,6 +77,7 @@ class Importance:
         return "\n".join("  ".join([line[0].ljust(widths[0]), *_right(line[1:], widths[1:])]) for line in lines)
 
 
+@answering
 def importance(
     model: Any,
     X: Any = None,

@@ -12,6 +12,7 @@ from sapwood.explain.frame import make_frame
 from sapwood.explain.model import classes_of_tree, plain, score_title, scores_per_round
 from sapwood.explain.numbering import member_number
 from sapwood.grove import Member
+from sapwood.keywords import answering
 from sapwood.parameters import Interval, Nothing, check_parameters
 from sapwood.show.fitted import require_model
 from sapwood.show.names import feature_names_for
@@ -118,6 +119,7 @@ class Rules(Sequence[Rule]):
             yield row
 
 
+@answering
 def trees_as_rules(
     model: Any, *, tree: Any = None, feature_names: Any = None, decimals: int = 2, most: int | None = None
 ) -> Rules:

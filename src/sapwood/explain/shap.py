@@ -19,6 +19,7 @@ from sapwood.explain.median import explain_median
 from sapwood.explain.model import Model, match_background
 from sapwood.explain.shap_result import ShapInteractions, ShapValues
 from sapwood.explain.shapley import Explained, Interactions, Interventional, PathDependent, completed_pairs, play
+from sapwood.keywords import answering
 from sapwood.parameters import Flag, check_parameters
 from sapwood.show.fitted import classes_by_output, require_model
 from sapwood.table.table import Table
@@ -28,6 +29,7 @@ TOLERANCE = 1e-6  # of the size of a score and of what it is made of
 Result = TypeVar("Result", ShapValues, ShapInteractions)
 
 
+@answering
 def shap_values(
     model: Any, X: Any, *, background: Any = None, check_additivity: bool = True, n_jobs: int | None = None
 ) -> ShapValues:
@@ -61,6 +63,7 @@ def shap_values(
     return _result(ShapValues, model, X, table, explained, names)
 
 
+@answering
 def shap_interaction_values(
     model: Any, X: Any, *, background: Any = None, n_jobs: int | None = None
 ) -> ShapInteractions:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sapwood.errors import InputTypeError, ParameterError
+from sapwood.keywords import answering
 from sapwood.parameters import Nothing, OneOf, check_parameters
 from sapwood.plot.label import distinct
 from sapwood.plot.style import INK, PAPER, as_plain_text, label_axes, new_axes, note, style
@@ -27,6 +28,7 @@ _LONGEST_NAME = 22
 _MOST_LETTERS = 9  # of a name that stands upright under its column
 
 
+@answering
 def plot_confusion_matrix(
     model: Any,
     X: Any,

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sapwood.keywords import answering
 from sapwood.show.condition import Wording, wording
 from sapwood.show.fitted import Column, OneTree
 from sapwood.show.names import one_line
@@ -42,6 +43,7 @@ class Step:
     """Shares of the classes, one tuple per output; None for a regressor."""
 
 
+@answering
 def decision_steps(estimator: Any, x: Any) -> list[Step]:
     """Nodes a row passes from the root to its leaf, with what is asked and predicted there.
 
@@ -66,6 +68,7 @@ def walk(one: OneTree, codes: NDArray[np.float64], values: list[Any]) -> list[St
     return [*steps, _step(one, node, None, "leaf", None, None)]
 
 
+@answering
 def explain_row(estimator: Any, x: Any) -> str:
     """Explain in words how a tree comes to its prediction for one row.
 
