@@ -49,6 +49,10 @@ class NewtonBoosting(Boosting):
     leaf says w = -G / (H + reg_lambda), G first moved by reg_alpha towards zero, and a split gains
     1/2 [G_L² / (H_L + λ) + G_R² / (H_R + λ) - G² / (H + λ)]. Names of parameters are XGBoost's.
 
+    The same numbers mean other steps than XGBoost's in two cases. Of more than two classes h is p (1 - p), where XGBoost
+    takes twice that: use half its learning_rate, reg_lambda and min_child_weight. Of objective="poisson" h is the mean,
+    where XGBoost takes e^0.7 of it and limits leaves to 0.7. docs/coming-from-xgboost.md has the recipes.
+
     Rounds:
 
     n_estimators : int
@@ -63,10 +67,12 @@ class NewtonBoosting(Boosting):
     validation_fraction : float or None
         Share of the training rows (of the queries, in rankings) that only watch, where `fit` gets no `eval_set`.
     eval_metric : str, function, or a list of them
-        XGBoost's names, such as "rmse", "logloss", "auc", "ndcg@10", or "loss" for the objective itself. A function
-        takes (y_true, y_pred) and returns a number; it is minimised unless it has an attribute greater_is_better that
-        is true. Predictions are what `predict` gives for numbers and `predict_proba` for classes, whose numbers
-        0, 1, 2, … are y_true. Rows are weighted by their sample_weight, not by class_weight.
+        XGBoost's names, such as "rmse", "logloss", "auc", "ndcg@10", or "loss" for the objective itself; or
+        scikit-learn's metric functions, scorers and names of scorers, such as "roc_auc", whose direction is known. Any
+        other function takes (y_true, y_pred), or (y_true, y_pred, weight), and returns a number; it is minimised
+        unless it has an attribute greater_is_better that is true. Predictions are what `predict` gives for numbers and
+        `predict_proba` for classes (of two, that of the second), whose numbers 0, 1, 2, … are y_true. Rows are weighted
+        by their sample_weight, not by class_weight.
     callbacks : list of functions or None
         Each is called after every round with a `Progress` (round, n_rounds, history, best_round, seconds, ensemble).
         Training stops when one returns True.
