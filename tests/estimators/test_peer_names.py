@@ -336,3 +336,10 @@ class TestConstraintsAsText:
 def test_values_that_mean_something_elsewhere(given, words):
     with pytest.raises(ParameterError, match=words):
         small(**given).fit(X, Y)
+
+
+def test_constraints_to_certify_as_text():
+    model = small(monotone_constraints="(1,0,-1)").fit(X, Y)
+    assert repr(model.certify(monotone_constraints="(1,0,-1)")) == repr(model.certify())
+    with pytest.raises(ParameterError, match="monotone_constraints='up' cannot be read as a list"):
+        model.certify(monotone_constraints="up")

@@ -49,9 +49,9 @@ class NewtonBoosting(Boosting):
     leaf says w = -G / (H + reg_lambda), G first moved by reg_alpha towards zero, and a split gains
     1/2 [G_L² / (H_L + λ) + G_R² / (H_R + λ) - G² / (H + λ)]. Names of parameters are XGBoost's.
 
-    The same numbers mean other steps than XGBoost's in two cases. Of more than two classes h is p (1 - p), where XGBoost
-    takes twice that: use half its learning_rate, reg_lambda and min_child_weight. Of objective="poisson" h is the mean,
-    where XGBoost takes e^0.7 of it and limits leaves to 0.7. docs/coming-from-xgboost.md has the recipes.
+    The same numbers mean other steps than XGBoost's in two cases. Of more than two classes h is p (1 - p), where
+    XGBoost takes twice that: use half its learning_rate, reg_lambda and min_child_weight. Of objective="poisson" h is
+    the mean, where XGBoost takes e^0.7 of it and limits leaves to 0.7. docs/coming-from-xgboost.md has the recipes.
 
     Rounds:
 
