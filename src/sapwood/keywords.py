@@ -9,7 +9,7 @@ from typing import Any, ParamSpec, TypeVar
 
 from sapwood.errors import ParameterTypeError
 from sapwood.parameters import check_names
-from sapwood.peer_names import advice
+from sapwood.peer_names import counterpart
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -55,17 +55,15 @@ def takes_any(function: Callable[..., Any]) -> bool:
 
 
 def _refuse(estimator: Any, method: str, name: str, given: Mapping[str, Any], known: Sequence[str]) -> None:
+    """Raise the error of a keyword that a method has not; its constructor may have it, or know it by another name."""
     owner, parameters = type(estimator).__name__, estimator._get_param_names()
     call = f"{owner}.{method}()"
-    if name in parameters and advice(name, known) is None:
+    own = name if name in parameters else counterpart(name, parameters)
+    if counterpart(name, known) is None and own is not None:
         value = repr(given[name])
         value = value if len(value) <= 30 else "…"
         raise ParameterTypeError(
-            f"{call} has no parameter {name!r}: it is one of the constructor. Write {owner}({name}={value}), or "
-            f"set_params({name}={value}) before."
+            f"{call} has no parameter {name!r}: it is one of the constructor. Write {owner}({own}={value}), or "
+            f"set_params({own}={value}) before."
         )
-    words = advice(name, known)
-    of_constructor = advice(name, parameters)
-    if words is None and of_constructor is not None:
-        raise ParameterTypeError(f"{call} has no parameter {name!r}, and {owner} neither. {of_constructor}")
     check_names(call, [name], known)

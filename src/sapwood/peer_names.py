@@ -91,6 +91,10 @@ SAME = {
     "group_id": ("qid",),
     "evals": ("eval_set",),
     "valid_sets": ("eval_set",),
+    "nfold": ("cv",),
+    "folds": ("cv",),
+    "n_splits": ("cv",),
+    "metrics": ("metric", "eval_metric"),
     # of predict
     "ntree_limit": ("n_rounds",),
     "num_iteration": ("n_rounds",),
@@ -151,6 +155,11 @@ ELSEWHERE = {
     "use_best_model": "Leave it out: with early stopping, prediction uses the best round.",
     "grow_policy": "Set max_leaf_nodes: trees then grow the best leaf first.",
     "label_encoder": "Leave it out: classes may be any labels.",
+    "eval_metric": "NewtonBoosting… has it; others watch their own loss or out-of-bag error. Leave it out.",
+    "eval_set": "NewtonBoosting… takes it; GradientBoosting… watches a share of the rows: set n_iter_no_change and "
+    "validation_fraction.",
+    "stratified": "Pass a scikit-learn splitter as cv; folds of classes are stratified.",
+    "shuffle": "Pass a scikit-learn splitter as cv.",
     "eval_names": 'Name the sets in eval_set: eval_set={"train": (X, y), "valid": (X2, y2)}.',
     "base_margin": _NO_OFFSET,
     "base_margin_eval_set": _NO_OFFSET,
@@ -244,10 +253,13 @@ ATTRIBUTES = {
 
 def advice(name: str, known: Sequence[str]) -> str | None:
     """What to write for a name of another package, where the owner has the names known; None if nobody knows."""
-    for own in SAME.get(name, ()):
-        if own in known:
-            return f"Use {own!r} instead."
-    return ELSEWHERE.get(name)
+    own = counterpart(name, known)
+    return ELSEWHERE.get(name) if own is None else f"Use {own!r} instead."
+
+
+def counterpart(name: str, known: Sequence[str]) -> str | None:
+    """Which of the names known means the same as a name of another package."""
+    return next((own for own in SAME.get(name, ()) if own in known), None)
 
 
 def is_foreign(name: str) -> bool:
