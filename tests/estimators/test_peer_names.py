@@ -206,7 +206,7 @@ class TestFit:
             ({"callbacks": []}, "of the constructor"),
             ({"eval_names": ["a"]}, r"eval_set=\{"),
             ({"xgb_model": 1}, "Use 'init_model' instead"),
-            ({"categorical_feature": [0]}, "'categorical_features'"),
+            ({"categorical_feature": [0]}, r"Write NewtonBoostingClassifier\(categorical_features=\[0\]\)"),
             ({"base_margin": 1}, "cannot be given by row"),
             ({"sample_weigth": 1}, "Did you mean 'sample_weight'"),
         ],
