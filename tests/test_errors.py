@@ -15,6 +15,7 @@ EXPECTED = {
     "InputError": (ValueError,),
     "SchemaError": (errors.InputError, ValueError),
     "InputTypeError": (TypeError,),
+    "AbsentNameError": (AttributeError,),
     "NotFittedError": (SklearnNotFittedError, ValueError, AttributeError),
     "DataFileError": (ValueError,),
     "ModelFileError": (ValueError,),

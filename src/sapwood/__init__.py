@@ -154,6 +154,12 @@ def __getattr__(name: str) -> Any:
         return getattr(import_module(_HOMES[name]), name)
     if name in _MODULES:
         return import_module(f"sapwood.{name}")
+    from sapwood.peer_names import MODULE_NAMES
+
+    if name in MODULE_NAMES:
+        from sapwood.errors import AbsentNameError
+
+        raise AbsentNameError(f"module 'sapwood' has no attribute {name!r}. {MODULE_NAMES[name]}")
     raise AttributeError(f"module 'sapwood' has no attribute {name!r}")
 
 

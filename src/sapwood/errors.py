@@ -6,6 +6,7 @@
     ├── InputError          (ValueError)       X, y or sample_weight cannot be used
     │   └── SchemaError     (ValueError)       new rows do not fit the columns of the training table
     ├── InputTypeError      (TypeError)        X, y or sample_weight is not a table or array at all
+    ├── AbsentNameError     (AttributeError)   a name of another package, for which there is another way here
     ├── NotFittedError      (ValueError, AttributeError, and scikit-learn's)  fit has not been called
     ├── DataFileError       (ValueError)       a data file cannot be read or written
     ├── ModelFileError      (ValueError)       a model file is damaged, foreign, or too new
@@ -31,6 +32,7 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 __all__ = [
+    "AbsentNameError",
     "CheckpointWarning",
     "DataDriftWarning",
     "DataFileError",
@@ -75,6 +77,10 @@ class InputTypeError(SapwoodError, TypeError):
 
 class SchemaError(InputError):
     """New rows do not fit the columns of the training table."""
+
+
+class AbsentNameError(SapwoodError, AttributeError):
+    """An attribute that other packages have, and this one has under another name."""
 
 
 class DataFileError(SapwoodError, ValueError):

@@ -25,6 +25,7 @@ from typing import ClassVar, Literal, TypeGuard
 import numpy as np
 
 from sapwood.errors import ParameterError, ParameterTypeError
+from sapwood.peer_names import advice, is_foreign
 
 __all__ = [
     "ArrayLike",
@@ -299,7 +300,10 @@ def check_names(owner: str, given: Iterable[str], known: Sequence[str]) -> None:
 
 
 def _unknown(owner: str, name: str, known: Sequence[str]) -> str:
-    closest = _closest(name, known)
+    words = advice(name, known)
+    if words is not None:
+        return f"{owner} has no parameter {name!r}. {words}"
+    closest = None if is_foreign(name) else _closest(name, known)
     question = f" Did you mean {closest!r}?" if closest is not None else ""
     parameters = f"Its parameters are {', '.join(known)}."
     return f"{owner} has no parameter {name!r}.{question} {parameters}"

@@ -148,9 +148,8 @@ FITTING: dict[str, Case] = {
 }
 
 EVALUATION: dict[str, Case] = {
-    "one pair": (lambda: fit(given={"eval_set": (X, Y)}), ValueError, "eval_set is one pair.*Pass a list"),
     "a table": (lambda: fit(given={"eval_set": FRAME}), TypeError, "eval_set is a DataFrame.*Pass a list"),
-    "a dictionary": (lambda: fit(given={"eval_set": {"test": (X, Y)}}), TypeError, "eval_set is a dict"),
+    "a dictionary": (lambda: fit(given={"eval_set": {"test": X}}), ValueError, r"eval_set\['test'\] is a ndarray"),
     "a number": (lambda: fit(given={"eval_set": 0.1}), TypeError, "eval_set is a float"),
     "tables only": (lambda: watch(X), ValueError, r"eval_set\[0\] is a ndarray, not a pair"),
     "triples": (lambda: watch((X, Y, Y)), ValueError, r"eval_set\[0\] is a tuple of length 3"),

@@ -92,7 +92,7 @@ PARAMETERS: dict[str, tuple[Any, dict[str, Any], str]] = {
         {"monotone_constraints": [1, 0, 0], "objective": "quantile", "quantile_alpha": [0.1, 0.9]},
         "monotone_constraints=.*quantiles",
     ),
-    "interactions text": (Regressor, {"interaction_constraints": "[[0, 1]]"}, "interaction_constraints='"),
+    "interactions text": (Regressor, {"interaction_constraints": "[[0, 1]"}, "interaction_constraints='"),
     "interactions flat": (Regressor, {"interaction_constraints": [0, 1]}, "interaction_constraints holds 0"),
     "interactions names": (Regressor, {"interaction_constraints": ["x0", "x1"]}, "interaction_constraints holds 'x0'"),
     "interactions unknown": (Regressor, {"interaction_constraints": [["x9"]]}, "names the column 'x9'"),

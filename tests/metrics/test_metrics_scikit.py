@@ -137,3 +137,12 @@ def test_complaints_of_scikit_learn_are_passed_on() -> None:
         value(sk.f1_score, CLASSES, THREE, P3)
     with pytest.raises(ParameterError, match=r"'roc_auc_score' cannot be computed: multi_class must be in"):
         value(sk.roc_auc_score, CLASSES, THREE, P3)
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [("mse", "rmse"), ("binary_logloss", "logloss"), ("roc_auc_score", "roc_auc"), ("AUC", "auc"), ("RMSE", "rmse")],
+)
+def test_names_of_other_packages(name: str, meant: str) -> None:
+    with pytest.raises(ParameterError, match=f"Did you mean eval_metric='{meant}'"):
+        metric_for(name, NUMBERS, "a model")

@@ -21,6 +21,7 @@ from sapwood.boosting.fitting import Rows, Setup
 from sapwood.boosting.history import Curves, History, Watched
 from sapwood.boosting.rounds import Rounds
 from sapwood.boosting.training import Outcome, Plan
+from sapwood.callers import user_level
 from sapwood.codes.ranked import RankedTable
 from sapwood.codes.sparse import Binned
 from sapwood.counted import counted
@@ -192,7 +193,7 @@ def train_folds(folds: Sequence[Fold], plan: Plan, at_once: int) -> FoldsOutcome
     if reason.startswith("interrupted"):
         warnings.warn(
             f"Cross-validation was {reason} after {counted(done, 'round')}; the result holds the rounds done so far.",
-            stacklevel=3,
+            stacklevel=user_level(),
         )
     curves = {rows: {m.name: _curve(folds, rows, m.name) for m in metrics} for rows in (TRAIN, TEST)}
     return FoldsOutcome(curves, metric, reason)

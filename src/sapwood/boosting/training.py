@@ -11,6 +11,7 @@ from sapwood.boosting.ensemble import Ensemble
 from sapwood.boosting.history import Curves, History
 from sapwood.boosting.rate import Rate
 from sapwood.boosting.rounds import Rounds
+from sapwood.callers import user_level
 from sapwood.counted import counted
 from sapwood.interrupts import Interrupts
 from sapwood.progress_bar import ProgressBar, describe
@@ -89,7 +90,7 @@ def train(rounds: Rounds, history: History, plan: Plan) -> Outcome:
     if interrupts.asked is not None and reason.startswith("interrupted"):
         warnings.warn(
             f"Training was {reason} after {counted(rounds.n_done, 'round')}; the model holds the rounds done so far.",
-            stacklevel=2,
+            stacklevel=user_level(),
         )
     return Outcome(rounds.ensemble, history, _best(rounds, history), reason)
 

@@ -3,32 +3,51 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 from functools import wraps
 from typing import Any, ClassVar, Self
 
 from sklearn.base import BaseEstimator
 
-from sapwood.errors import NotFittedError, ParameterTypeError
+from sapwood.errors import AbsentNameError, NotFittedError, ParameterTypeError
 from sapwood.estimators.fitted_facts import facts_html
+from sapwood.keywords import answering_method, keywords_of, takes_any
 from sapwood.parameters import Rule, check_names, check_parameters
+from sapwood.peer_names import ATTRIBUTES
+
+ANSWERING = (
+    *("fit", "predict", "predict_proba", "predict_log_proba", "decision_function", "apply", "score"),
+    *("staged_predict", "staged_predict_proba", "staged_decision_function", "predict_quantiles", "predict_interval"),
+)
+"""Methods whose unknown keywords are answered."""
 
 
 class RuledEstimator(BaseEstimator):
     """A scikit-learn estimator whose parameters have rules."""
 
     rules: ClassVar[Mapping[str, tuple[Rule, ...]]] = {}
+    without_effect: ClassVar[Mapping[str, tuple[Rule, ...]]] = {}
+    """Parameters of other packages that are taken, checked, and dropped: values that change nothing here."""
 
     def __init_subclass__(cls, **options: Any) -> None:
-        """Every `fit` succeeds, or leaves the estimator as it was."""
-        super().__init_subclass__(**options)
+        """Every `fit` succeeds or leaves the estimator as it was.
+
+        Methods answer keywords that they do not have, and constructors drop parameters without effect.
+        """
         if "fit" in vars(cls):
             cls.fit = _on_a_copy(cls.fit)
+        for name in ANSWERING:
+            method = vars(cls).get(name)
+            if inspect.isfunction(method) and not takes_any(method):
+                setattr(cls, name, answering_method(method))
+        if cls.without_effect and inspect.isfunction(vars(cls).get("__init__")):
+            cls.__init__ = _dropping(vars(cls)["__init__"], cls.without_effect)  # type: ignore[method-assign]
+        super().__init_subclass__(**options)
 
     def __new__(cls, *unnamed: Any, **parameters: Any) -> Self:
         """Refuse unknown parameters with the nearest known name, which `__init__` could not."""
         known = cls._get_param_names()
-        check_names(cls.__name__, parameters, known)
+        check_names(cls.__name__, cls._with_effect(parameters), known)
         if unnamed and len(unnamed) > _n_positions(cls):
             raise ParameterTypeError(
                 f"{cls.__name__} takes its parameters by name, but got {unnamed[-1]!r} by position. Use names, for "
@@ -39,6 +58,7 @@ class RuledEstimator(BaseEstimator):
     def set_params(self, **parameters: Any) -> Self:
         """Set parameters by name; unknown ones are refused with the nearest known name."""
         owner = type(self).__name__
+        parameters = self._with_effect(parameters)
         check_names(owner, [name.partition("__")[0] for name in parameters], self._get_param_names())
         for name in parameters:
             outer, nested, inner = name.partition("__")
@@ -59,6 +79,19 @@ class RuledEstimator(BaseEstimator):
         """The same for notebooks, which ask for all forms at once."""
         forms: dict[str, str] = super()._repr_mimebundle_(**options)
         return forms | {"text/html": forms["text/html"] + facts_html(self)} if "text/html" in forms else forms
+
+    @classmethod
+    def _with_effect(cls, parameters: Mapping[str, Any]) -> dict[str, Any]:
+        """All but those that are taken for the sake of other packages; values that mean something else are refused."""
+        dropped = {n: v for n, v in parameters.items() if n in cls.without_effect and n not in cls._get_param_names()}
+        check_parameters(cls.__name__, cls.without_effect, dropped)
+        return {name: value for name, value in parameters.items() if name not in dropped}
+
+    def __getattr__(self, name: str) -> Any:
+        """Answer names of other packages' models; called only for names that there are not."""
+        if name in ATTRIBUTES and not hasattr(type(self), name):
+            raise AbsentNameError(f"{type(self).__name__!r} object has no attribute {name!r}. {ATTRIBUTES[name]}")
+        return object.__getattribute__(self, name)  # raises what was raised before
 
     def _check_parameters(self) -> None:
         check_parameters(type(self).__name__, self.rules, self.get_params(deep=False))
@@ -87,6 +120,17 @@ def _on_a_copy(fit: Callable[..., Any]) -> Callable[..., Any]:
         return self
 
     return fit_or_stay
+
+
+def _dropping(init: Callable[..., None], names: Container[str]) -> Callable[..., None]:
+    """A constructor that drops parameters without effect, unless it has its own of that name."""
+    known = keywords_of(init)
+
+    @wraps(init)
+    def call(self: Any, *unnamed: Any, **parameters: Any) -> None:
+        init(self, *unnamed, **{n: value for n, value in parameters.items() if n in known or n not in names})
+
+    return call
 
 
 def _n_positions(cls: type[RuledEstimator]) -> int:

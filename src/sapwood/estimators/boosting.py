@@ -20,10 +20,10 @@ from sapwood.boosting.rounds import RoundOptions
 from sapwood.boosting.training import Outcome, Plan, Progress
 from sapwood.errors import ParameterError
 from sapwood.estimators.boosting_rows import (
+    EvalRows,
     digests,
     hold_out,
     naming,
-    read_eval_set,
     remaining_queries,
     take_rows,
     warn_of_column,
@@ -72,6 +72,7 @@ class Boosting(TreeModel):
     eval_metric: Any
     base_score: float | None
     validation_fraction: float | None
+    verbose: bool | int
 
     ensemble_: Ensemble
     schema_: Schema
@@ -125,16 +126,18 @@ class Boosting(TreeModel):
         X: Any,
         y: Any,
         sample_weight: Any,
-        eval_set: Sequence[tuple[Any, Any]] | None,
-        sample_weight_eval_set: Sequence[Any] | None,
+        eval_sets: Sequence[EvalRows],
         init_model: Any,
         queries: ReadQueries | None = None,
         eval_queries: Sequence[ReadQueries] | None = None,
         checkpoint: Any = None,
+        verbose: bool | int | None = None,
     ) -> Self:
         """Train; sets everything that ends in an underscore."""
-        sets = read_eval_set(eval_set, sample_weight_eval_set, f"{self.weight_name}_eval_set")
-        self._train(X, y, sample_weight, sets, init_model, queries, eval_queries, checkpoint)
+        own = self.verbose
+        self.verbose = own if verbose is None else verbose
+        self._train(X, y, sample_weight, eval_sets, init_model, queries, eval_queries, checkpoint)
+        self.verbose = own
         return self
 
     def _train(
@@ -142,7 +145,7 @@ class Boosting(TreeModel):
         X: Any,
         y: Any,
         sample_weight: Any,
-        eval_sets: Sequence[tuple[Any, Any, Any]],
+        eval_sets: Sequence[EvalRows],
         init_model: Any,
         queries: ReadQueries | None,
         eval_queries: Sequence[ReadQueries] | None,
@@ -157,10 +160,10 @@ class Boosting(TreeModel):
         check_continued(start, loss)
         self._describe(rows.table)
         evals = []
-        for i, (own_X, own_y, weight) in enumerate(eval_sets):
-            with naming(f"eval_set[{i}]"):
+        for i, given in enumerate(eval_sets):
+            with naming(given.argument):
                 read = None if eval_queries is None else eval_queries[i]
-                evals.append(self._evaluation_rows(own_X, own_y, weight, read, loss, f"validation_{i}"))
+                evals.append(self._evaluation_rows(given.X, given.y, given.weight, read, loss, given.name))
         kept = Checkpoints.of(checkpoint, self, lambda: digests([rows, *evals], start))
         if kept is not None and kept.is_finished:
             take_over(self, kept.found)
@@ -298,8 +301,8 @@ class Boosting(TreeModel):
     def evals_result(self) -> dict[str, dict[str, list[float]]]:
         """What the metrics said after every round: `result[rows][metric][round]`.
 
-        Rows are "validation_0", "validation_1", … for the pairs of `eval_set`, or "validation" for those that
-        `validation_fraction` holds out.
+        Rows are "validation_0", "validation_1", … for the pairs of `eval_set`, its names if it is a mapping, or
+        "validation" for those that `validation_fraction` holds out.
         """
         self._check_fitted()
         return self.evals_result_

@@ -25,6 +25,7 @@ from sapwood.estimators.boosting import Boosting
 from sapwood.estimators.boosting_rows import take_rows
 from sapwood.estimators.boosting_settings import warn_of_direction, warn_of_no_split
 from sapwood.estimators.splits import check_classes, check_groups, inner_split, read_groups, read_splits, runs
+from sapwood.keywords import answering
 from sapwood.parameters import Flag, Interval, Nothing, OneOf, check_parameters
 from sapwood.plot.boosting_cv import plot_boosting_cv
 from sapwood.progress_bar import ProgressBar
@@ -114,6 +115,7 @@ class BoostingCV(Result):
         return plot_boosting_cv(self, ax=ax)
 
 
+@answering
 def cross_validate_boosting(
     estimator: Boosting,
     X: Any,

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,34 +43,55 @@ def warn_of_column(y: Any) -> None:
         )
 
 
-def read_eval_set(eval_set: Any, weights: Any, weight_name: str) -> list[tuple[Any, Any, Any]]:
-    """(X, y, weight) of every evaluation set."""
+class EvalRows(NamedTuple):
+    """An evaluation set as the user gave it: rows, targets, weights, its name, and where it stands."""
+
+    X: Any
+    y: Any
+    weight: Any
+    name: str
+    argument: str
+
+
+def read_eval_set(eval_set: Any, weights: Any, weight_name: str) -> list[EvalRows]:
+    """Every evaluation set, from a list of pairs, one pair, or a mapping from names to pairs."""
     if eval_set is None:
         if weights is not None:
             raise InputError(f"{weight_name} is given without eval_set. Pass eval_set=[(X, y)] too.")
         return []
     pairs = _pairs(eval_set)
     if weights is None:
-        return [(X, y, None) for X, y in pairs]
+        weights = [None] * len(pairs)
     if not isinstance(weights, (list, tuple)) or len(weights) != len(pairs):
         said = f"has {len(weights)} elements" if isinstance(weights, (list, tuple)) else f"is a {_kind(weights)}"
         raise InputError(
             f"{weight_name} {said}, but eval_set has {len(pairs)} pairs. Pass a list with weights (or None) for each."
         )
-    return [(X, y, weight) for (X, y), weight in zip(pairs, weights, strict=True)]
+    return [EvalRows(*pair, weight, name, at) for (name, at, pair), weight in zip(pairs, weights, strict=True)]
 
 
-def _pairs(eval_set: Any) -> list[tuple[Any, Any]]:
-    if not isinstance(eval_set, (list, tuple)):
+def _pairs(eval_set: Any) -> list[tuple[str, str, tuple[Any, Any]]]:
+    """(name, argument, pair) of each."""
+    if isinstance(eval_set, Mapping):
+        named = [(name, f"eval_set[{name!r}]", pair) for name, pair in eval_set.items()]
+    elif isinstance(eval_set, (list, tuple)):
+        pairs = [eval_set] if _is_pair(eval_set) else eval_set
+        named = [(f"validation_{i}", f"eval_set[{i}]", pair) for i, pair in enumerate(pairs)]
+    else:
         raise InputTypeError(f"eval_set is a {_kind(eval_set)}. Pass a list of pairs: eval_set=[(X, y)].")
-    if len(eval_set) == 2 and not any(isinstance(part, tuple) for part in eval_set) and isinstance(eval_set, tuple):
-        raise InputError("eval_set is one pair (X, y). Pass a list of pairs: eval_set=[(X, y)].")
-    for i, pair in enumerate(eval_set):
+    for name, argument, pair in named:
+        if not isinstance(name, str):
+            raise InputTypeError(f'eval_set has the name {name!r}. Use text: eval_set={{"valid": (X, y)}}.')
         if not isinstance(pair, (tuple, list)) or len(pair) != 2:
             raise InputError(
-                f"eval_set[{i}] is a {_kind(pair)}, not a pair (X, y). Pass a list of pairs: eval_set=[(X, y)]."
+                f"{argument} is a {_kind(pair)}, not a pair (X, y). Pass a list of pairs: eval_set=[(X, y)]."
             )
-    return [(X, y) for X, y in eval_set]
+    return [(name, argument, (pair[0], pair[1])) for name, argument, pair in named]
+
+
+def _is_pair(eval_set: Any) -> bool:
+    """Whether this is one pair (X, y), not a tuple of pairs."""
+    return isinstance(eval_set, tuple) and len(eval_set) == 2 and not any(isinstance(part, tuple) for part in eval_set)
 
 
 def _kind(value: Any) -> str:
@@ -196,7 +217,7 @@ def digests(parts: Sequence[Rows], start: Any) -> dict[str, str]:
     return found
 
 
-def eval_queries(groups: Any, qids: Any, sets: Sequence[tuple[Any, Any, Any]]) -> list[tuple[Any, Any]]:
+def eval_queries(groups: Any, qids: Any, sets: Sequence[EvalRows]) -> list[tuple[Any, Any]]:
     """(group, qid) of every evaluation set."""
     found = []
     for given, name in ((groups, "eval_group"), (qids, "eval_qid")):

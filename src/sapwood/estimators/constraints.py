@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -17,6 +18,7 @@ def monotone_signs(setting: Any, schema: Schema, parameter: str = "monotone_cons
     """-1, 0 or 1 for every column, from a list in column order or a mapping from names or numbers."""
     if setting is None:
         return None
+    setting = _as_written(setting, parameter)
     given = _by_column(setting, schema, parameter, 0)
     pairs = zip(given, schema.names, strict=True)
     signs = np.array([_sign(sign, name, parameter) for sign, name in pairs], dtype=np.int8)
@@ -26,6 +28,18 @@ def monotone_signs(setting: Any, schema: Schema, parameter: str = "monotone_cons
                 f"{parameter} constrains the category column {column.name!r}, whose levels have no order. Set it to 0."
             )
     return signs if signs.any() else None
+
+
+def _as_written(setting: Any, parameter: str) -> Any:
+    """What text means, which XGBoost takes in place of lists."""
+    if not isinstance(setting, str):
+        return setting
+    try:
+        return ast.literal_eval(setting)
+    except (ValueError, SyntaxError, MemoryError, RecursionError) as error:
+        raise ParameterError(
+            f"{parameter}={setting!r} cannot be read as a list. Give a list or a mapping, without quotes."
+        ) from error
 
 
 def _sign(sign: Any, column: str, parameter: str) -> int:
@@ -85,7 +99,7 @@ def interaction_sets(
     if setting is None:
         return None
     found = []
-    for group in setting:
+    for group in _as_written(setting, parameter):
         if isinstance(group, (str, Mapping)) or not isinstance(group, Iterable):
             raise ParameterError(
                 f"{parameter} holds {group!r}, which is not a list of columns. Use for example [[0, 1], [2, 3]]."

@@ -21,19 +21,11 @@ from sapwood.boosting.stages import Patience, Stages, stage_facts, stage_reporte
 from sapwood.boosting.training import Callback, Outcome, Plan, Progress
 from sapwood.cached_property import cached_property
 from sapwood.errors import ParameterError
+from sapwood.estimators import gradient_init as beginning
 from sapwood.estimators.boosting import Boosting
 from sapwood.estimators.boosting_rows import digests, hold_out
 from sapwood.estimators.checkpoint import Checkpoints, take_over
 from sapwood.estimators.constraints import monotone_signs
-from sapwood.estimators.gradient_init import (
-    constant_estimator,
-    constant_start,
-    fit_init,
-    init_scores,
-    least_start,
-    take_rows,
-    warn_of_init,
-)
 from sapwood.estimators.gradient_parts import sets_that_meet, stage_tree, tree_settings
 from sapwood.estimators.settings import n_features_drawn, rows_at_least
 from sapwood.losses.loss import Loss
@@ -187,19 +179,18 @@ class GradientBoosting(Boosting):
         self, X: Any, rows: Rows, held_out: Numbers | None, loss: Loss, start: Any
     ) -> tuple[Floats | None, Floats | None]:
         """The constants and the rows' own scores that the first stage starts from; sets `init_` unless there is one."""
-        given = take_rows(X, rows.index) if self._init_is_estimator(start) else None
+        given = beginning.take_rows(X, rows.index) if self._init_is_estimator(start) else None
         if start is None:
             own = None if held_out is None else np.setdiff1d(np.arange(len(rows.y)), held_out)
             of = slice(None) if own is None else own
             y, weight = rows.y[of], None if rows.weight is None else rows.weight[of]
             is_class, self._has_init = is_classifier(self), given is not None
             if given is not None:
-                self.init_ = fit_init(self.init, take_rows(given, own), y, weight, is_class)
-                self._init_least = least_start(loss, y, weight)
-                warn_of_init(self.init_, given, loss, self._init_least)
+                self.init_ = beginning.fit_init(self.init, beginning.take_rows(given, own), y, weight, is_class)
+                self._init_least = beginning.least_start(self.init_, given, loss, y, weight)
             elif self.init is None:
-                base = constant_start(loss, y, weight)
-                self.init_ = constant_estimator(loss, base, y, weight, is_class)
+                base = beginning.constant_start(loss, y, weight)
+                self.init_ = beginning.constant_estimator(loss, base, y, weight, is_class)
                 return base, None
             else:
                 self.init_ = self.init
@@ -210,7 +201,7 @@ class GradientBoosting(Boosting):
         return hasattr(self.init, "fit") if start is None else self._has_init
 
     def _init_scores(self, X: Any, loss: Loss) -> Floats:
-        return init_scores(self.init_, X, loss, getattr(self, "n_classes_", None), self._init_least)
+        return beginning.init_scores(self.init_, X, loss, getattr(self, "n_classes_", None), self._init_least)
 
     def _stages(self, rows: Rows, held_out: Numbers | None, start: Any) -> Stages:
         """The curves so far; stages of which something was not measured have 0 there."""

@@ -67,19 +67,16 @@ def fit_init(init: Any, X: Any, y: Floats, weight: Floats | None, is_class: bool
         ) from error
 
 
-def least_start(loss: Loss, y: Floats, weight: Floats | None) -> float | None:
+@quiet_about_drift
+def least_start(init: Any, X: Any, loss: Loss, y: Floats, weight: Floats | None) -> float | None:
     """Where rows start whose prediction is not above 0, if the loss needs numbers above 0; else None.
 
-    From the smallest number, whose logarithm is far from all others, a row would not come back.
+    From the smallest number, whose logarithm is far from all others, a row would not come back. A warning says if there
+    are such rows.
     """
-    return START_SHARE * float(np.average(y, weights=weight)) if loss.above_zero else None
-
-
-@quiet_about_drift
-def warn_of_init(init: Any, X: Any, loss: Loss, least: float | None) -> None:
-    """Say so if predictions to start from are not what the loss needs."""
-    if least is None:
-        return
+    if not loss.above_zero:
+        return None
+    least = START_SHARE * float(np.average(y, weights=weight))
     said = np.asarray(init.predict(X), dtype=np.float64).ravel()
     low = said <= ZERO_SHARE * least
     if low.any():
@@ -91,6 +88,7 @@ def warn_of_init(init: Any, X: Any, loss: Loss, least: float | None) -> None:
             InitWarning,
             stacklevel=user_level(),
         )
+    return least
 
 
 @quiet_about_drift

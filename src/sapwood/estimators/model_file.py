@@ -42,6 +42,7 @@ from sapwood.files.json_form import digest_of, from_json, repacked, to_json
 from sapwood.files.lost import Lost
 from sapwood.files.statistics import read_statistics, write_statistics
 from sapwood.files.values import ELSEWHERE, Json, Reader, RecordKind, Writer, expect, shown
+from sapwood.keywords import answering
 from sapwood.parameters import CallableRule, RandomState, check_parameters
 
 Array = NDArray[Any]
@@ -63,6 +64,7 @@ ESTIMATORS: dict[str, type[TreeModel]] = {
 }
 
 
+@answering
 def save(model: Any, path: str | os.PathLike[str], *, form: Form | None = None) -> None:
     """Write a fitted estimator to a file, which is complete or, if anything goes wrong, as it was before.
 
@@ -146,6 +148,7 @@ def _task(model: Any) -> str:
     return "ranking" if isinstance(model, NewtonBoostingRanker) else "regression"
 
 
+@answering
 def load(path: str | os.PathLike[str], *, mmap: bool = True) -> Any:
     """The fitted estimator that a file holds, ready to predict, to explain and to train on.
 
@@ -275,6 +278,7 @@ def _as_bytes(document: Json) -> NDArray[np.uint8]:
     return np.frombuffer(text, dtype=np.uint8)
 
 
+@answering
 def fingerprint(model: Any) -> str:
     """A stable hash of what a fitted model is: equal models have equal ones, on any machine and in any version.
 

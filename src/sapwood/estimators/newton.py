@@ -127,6 +127,7 @@ class NewtonBoostingRanker(NewtonBoosting):
         query_weight_eval_set: Sequence[Any] | None = None,
         init_model: Any = None,
         checkpoint: Any = None,
+        verbose: bool | int | None = None,
     ) -> Self:
         """Train.
 
@@ -137,12 +138,14 @@ class NewtonBoostingRanker(NewtonBoosting):
             qid: or a label for each row, equal for the rows of a query. Without either, all rows are one query.
             query_weight: weights of the queries, or of their rows. (Documents of a query are compared with each other,
                 so that a weight of 2 is not two copies of a document, but of its query.)
-            eval_set: pairs (X, y) whose metrics are followed, and of which the last decides about early stopping.
+            eval_set: pairs (X, y) whose metrics are followed, and of which the last decides about early stopping: a
+                list of pairs, one pair, or a mapping from names to pairs.
             eval_group: numbers of rows of the queries of each of the pairs.
             eval_qid: or labels of the rows of each of the pairs.
             query_weight_eval_set: weights (or None) for each of the pairs.
             init_model: a fitted estimator to continue from, or the path of its file, n_estimators rounds more.
             checkpoint: a path, or a `Checkpoint`, where training writes down how far it is, and goes on from.
+            verbose: what the parameter `verbose` means, for this call; None is the parameter.
         """
         sets = read_eval_set(eval_set, query_weight_eval_set, "query_weight_eval_set")
         own = partial(read_queries, group, qid)
@@ -150,7 +153,7 @@ class NewtonBoostingRanker(NewtonBoosting):
             partial(read_queries, *given, name=f"eval_group[{i}]")
             for i, given in enumerate(eval_queries(eval_group, eval_qid, sets))
         ]
-        return self._boost(X, y, query_weight, eval_set, query_weight_eval_set, init_model, own, others, checkpoint)
+        return self._boost(X, y, query_weight, sets, init_model, own, others, checkpoint, verbose)
 
     def _read_target(self, y: Any, n_rows: int) -> Floats:
         target = NumberTarget.from_any(y, n_rows)

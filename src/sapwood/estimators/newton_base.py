@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Literal, Self, TypeVar
 
 import numpy as np
@@ -14,9 +14,10 @@ from sapwood.boosting.rate import learning_rate
 from sapwood.boosting.rounds import RoundOptions
 from sapwood.boosting.training import Plan
 from sapwood.estimators.boosting import Boosting
+from sapwood.estimators.boosting_rows import read_eval_set
 from sapwood.estimators.boosting_settings import refuse_divergence
 from sapwood.estimators.constraints import feature_weights, interaction_sets, monotone_signs
-from sapwood.estimators.newton_rules import NEWTON_RULES
+from sapwood.estimators.newton_rules import NEWTON_RULES, WITHOUT_EFFECT
 from sapwood.losses.huber import Huber
 from sapwood.losses.loss import Loss
 from sapwood.losses.names import make_loss
@@ -24,7 +25,7 @@ from sapwood.table.schema import Schema
 from sapwood.threads import resolve_jobs
 
 Floats = NDArray[np.float64]
-EvalSet = Sequence[tuple[Any, Any]] | None
+EvalSet = Sequence[tuple[Any, Any]] | Mapping[str, tuple[Any, Any]] | tuple[Any, Any] | None
 Kind = TypeVar("Kind", bound=type)
 
 OPTIONS = {
@@ -47,6 +48,10 @@ class NewtonBoosting(Boosting):
     leaf says w = -G / (H + reg_lambda), G first moved by reg_alpha towards zero, and a split gains
     1/2 [G_L² / (H_L + λ) + G_R² / (H_R + λ) - G² / (H + λ)]. Names of parameters are XGBoost's.
 
+    The same numbers mean other steps than XGBoost's in two cases. Of more than two classes h is p (1 - p), where
+    XGBoost takes twice that: use half its learning_rate, reg_lambda and min_child_weight. Of objective="poisson" h is
+    the mean, where XGBoost takes e^0.7 of it and limits leaves to 0.7. docs/coming-from-xgboost.md has the recipes.
+
     Rounds:
 
     n_estimators : int
@@ -61,10 +66,12 @@ class NewtonBoosting(Boosting):
     validation_fraction : float or None
         Share of the training rows (of the queries, in rankings) that only watch, where `fit` gets no `eval_set`.
     eval_metric : str, function, or a list of them
-        XGBoost's names, such as "rmse", "logloss", "auc", "ndcg@10", or "loss" for the objective itself. A function
-        takes (y_true, y_pred) and returns a number; it is minimised unless it has an attribute greater_is_better that
-        is true. Predictions are what `predict` gives for numbers and `predict_proba` for classes, whose numbers
-        0, 1, 2, … are y_true. Rows are weighted by their sample_weight, not by class_weight.
+        XGBoost's names, such as "rmse", "logloss", "auc", "ndcg@10", or "loss" for the objective itself; or
+        scikit-learn's metric functions, scorers and names of scorers, such as "roc_auc", whose direction is known. Any
+        other function takes (y_true, y_pred), or (y_true, y_pred, weight), and returns a number; it is minimised
+        unless it has an attribute greater_is_better that is true. Predictions are what `predict` gives for numbers and
+        `predict_proba` for classes (of two, that of the second), whose numbers 0, 1, 2, … are y_true. Rows are weighted
+        by their sample_weight, not by class_weight.
     callbacks : list of functions or None
         Each is called after every round with a `Progress` (round, n_rounds, history, best_round, seconds, ensemble).
         Training stops when one returns True.
@@ -177,6 +184,7 @@ class NewtonBoosting(Boosting):
     """
 
     rules: ClassVar = NEWTON_RULES
+    without_effect: ClassVar = WITHOUT_EFFECT
 
     def __init__(
         self,
@@ -281,6 +289,7 @@ class NewtonBoosting(Boosting):
         sample_weight_eval_set: Sequence[Any] | None = None,
         init_model: Any = None,
         checkpoint: Any = None,
+        verbose: bool | int | None = None,
     ) -> Self:
         """Train.
 
@@ -288,15 +297,18 @@ class NewtonBoosting(Boosting):
             X: table of rows.
             y: targets, one for each row.
             sample_weight: weights of the rows.
-            eval_set: pairs (X, y) whose metrics are followed, and of which the last decides about early stopping.
+            eval_set: pairs (X, y) whose metrics are followed, and of which the last decides about early stopping: a
+                list of pairs, one pair, or a mapping from names to pairs.
             sample_weight_eval_set: weights (or None) for each of the pairs.
             init_model: a fitted estimator to continue from, or the path of its file, n_estimators rounds more. On the
                 same rows, with the same parameters and seed, this gives the very model that training in one go would
                 have given.
             checkpoint: a path, or a `Checkpoint`, where training writes down how far it is. The same call goes on from
                 there after a crash, and gives the same model to the last bit.
+            verbose: what the parameter `verbose` means, for this call; None is the parameter.
         """
-        return self._boost(X, y, sample_weight, eval_set, sample_weight_eval_set, init_model, checkpoint=checkpoint)
+        sets = read_eval_set(eval_set, sample_weight_eval_set, "sample_weight_eval_set")
+        return self._boost(X, y, sample_weight, sets, init_model, checkpoint=checkpoint, verbose=verbose)
 
     def _max_bins(self) -> int:
         return int(self.max_bin)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Collection
 from dataclasses import dataclass
 from typing import ClassVar
@@ -51,6 +52,37 @@ class Each(Rule):
         return f"a list of {self.plural}"
 
 
+@dataclass(frozen=True)
+class NotANumber(Rule):
+    """NaN."""
+
+    words: ClassVar[str] = "NaN"
+
+    def accepts(self, value: object) -> bool:
+        """Accept NaN only."""
+        return isinstance(value, (float, np.floating)) and bool(np.isnan(value))
+
+
+@dataclass(frozen=True)
+class Written(Rule):
+    """A list or mapping as text, as XGBoost takes constraints."""
+
+    example: str
+
+    def accepts(self, value: object) -> bool:
+        """Accept text that is a Python literal of a list, tuple or dictionary."""
+        if not isinstance(value, str):
+            return False
+        try:
+            return isinstance(ast.literal_eval(value), (list, tuple, dict))
+        except (ValueError, SyntaxError, MemoryError, RecursionError):
+            return False
+
+    def describe(self) -> str:
+        """Show an example."""
+        return f"text such as {self.example!r}"
+
+
 class Objective(OneOf):
     """The name of an objective."""
 
@@ -86,6 +118,22 @@ def objective_rule(*names: str, remedy: str) -> tuple[Rule, ...]:
 POSITIVE = Interval(float, low=0, closed="neither")
 QUANTILE = Interval(float, 0, 1, closed="neither")
 
+WITHOUT_EFFECT: Rules = {
+    "booster": (OneOf("gbtree", remedy="Leave out booster: the boosters are trees."), Nothing()),
+    "device": (OneOf("cpu", remedy="Leave out device: everything runs on the processor."), Nothing()),
+    "enable_categorical": (Flag(), Nothing()),
+    "missing": (NotANumber(remedy="Replace other markers of missing values by NaN first."), Nothing()),
+    "multi_strategy": (
+        OneOf("one_output_per_tree", remedy="Leave out multi_strategy: fit one model for each target."),
+        Nothing(),
+    ),
+    "num_parallel_tree": (Interval(int, 1, 1), Nothing(remedy="For forests, use RandomForestClassifier and others.")),
+    "use_label_encoder": (Flag(), Nothing()),
+    "validate_parameters": (Flag(), Nothing()),
+    "verbosity": (Interval(int, 0, 3), Nothing()),
+}
+"""XGBoost's parameters that are taken and dropped: their other values have no counterpart."""
+
 NEWTON_RULES: Rules = {
     "n_estimators": (Interval(int, low=1),),
     "learning_rate": (POSITIVE, Each((POSITIVE,), "such numbers, one for each round"), CallableRule()),
@@ -107,8 +155,8 @@ NEWTON_RULES: Rules = {
     "reg_alpha": AT_LEAST_ZERO,
     "reg_lambda": AT_LEAST_ZERO,
     "base_score": (Interval(float), Nothing()),
-    "monotone_constraints": (ArrayLike(), MappingLike(), Nothing()),
-    "interaction_constraints": (ArrayLike(), Nothing()),
+    "monotone_constraints": (ArrayLike(), MappingLike(), Written("(1, 0, -1)"), Nothing()),
+    "interaction_constraints": (ArrayLike(), Written("[[0, 1], [2, 3]]"), Nothing()),
     "max_cat_to_onehot": (Interval(int, low=1),),
     "max_cat_threshold": (Interval(int, low=1),),
     "cat_smooth": AT_LEAST_ZERO,
@@ -123,7 +171,10 @@ NEWTON_RULES: Rules = {
     "scale_pos_weight": (POSITIVE,),
     "undo_class_weight": (Flag(),),
     "eval_metric": (Text(), CallableRule(), Each((Text(), CallableRule()), "names and functions"), Nothing()),
-    "early_stopping_rounds": (Interval(int, low=1), Nothing()),
+    "early_stopping_rounds": (
+        Interval(int, low=1),
+        Nothing(remedy="Use early_stopping_rounds=None to train all rounds."),
+    ),
     "validation_fraction": (QUANTILE, Nothing()),
     "callbacks": (Each((CallableRule(),), "functions of a Progress", may_be_empty=True), Nothing()),
     "max_seconds": (POSITIVE, Nothing()),

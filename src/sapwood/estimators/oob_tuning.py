@@ -13,6 +13,7 @@ from sklearn.base import clone
 from sapwood.errors import ParameterError
 from sapwood.estimators.forest import ForestEstimator
 from sapwood.forest.out_of_bag import first_flat
+from sapwood.keywords import answering
 from sapwood.parameters import check_parameters
 from sapwood.result import Part, Result, TextTable
 from sapwood.table.text_warning import without_text_warnings
@@ -55,6 +56,7 @@ class OobChoice(Result):
         )
 
 
+@answering
 def tune_by_oob(
     forest: Any,
     X: Any,

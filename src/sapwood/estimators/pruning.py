@@ -22,6 +22,7 @@ from sklearn.utils import _safe_indexing
 from sapwood.errors import InputError, ParameterError, ParameterTypeError
 from sapwood.estimators.tree import DecisionTree, DecisionTreeClassifier
 from sapwood.growth.prune import PruningPath, ancestors_at, collapse, pruning_path
+from sapwood.keywords import answering
 from sapwood.parameters import Interval, OneOf, check_parameters
 from sapwood.plot.pruning import plot_pruning
 from sapwood.result import Part, Result, TextTable
@@ -86,6 +87,7 @@ class PruningChoice(Result):
         return plot_pruning(self, ax=ax)
 
 
+@answering
 def prune_by_cv(
     estimator: DecisionTree,
     X: Any,

@@ -22,6 +22,7 @@ from sapwood.explain.literal import Within, literal_duration, literal_number
 from sapwood.explain.model import column_numbers, plain
 from sapwood.explain.native import to_native
 from sapwood.explain.slots import Slots, scales_of, slots_of
+from sapwood.keywords import answering
 from sapwood.parameters import Interval, Nothing, check_parameters
 from sapwood.result import Part, Result
 from sapwood.show.fitted import require_model
@@ -95,6 +96,7 @@ class Counterfactual(Result):
         yield f"Distance {plain_number(self.distance, 3)}; {sure}."
 
 
+@answering
 @quiet_about_drift
 def counterfactual(
     model: Any,

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from sapwood.explain.model import classes_of_tree, plain, score_title, scores_per_round
 from sapwood.explain.numbering import member_number
 from sapwood.grove import Grove, Member
+from sapwood.keywords import answering
 from sapwood.parameters import Interval, check_parameters
 from sapwood.predictor import Descent
 from sapwood.result import Part, Result
@@ -70,6 +71,7 @@ class DecisionPath(Result):
         yield from self.lines
 
 
+@answering
 @quiet_about_drift
 def decision_path(model: Any, row: Any, *, tree: Any = None, most: int = 5) -> DecisionPath:
     """Tell in words how a model comes to its prediction for one row.

@@ -17,6 +17,7 @@ from sapwood.explain.rows import Rows
 from sapwood.explain.shap_moves import ShapMoves
 from sapwood.explain.split_changes import SplitChange, split_changes
 from sapwood.explain.tree_pairs import TreePairs, pair_trees
+from sapwood.keywords import answering
 from sapwood.parameters import Interval, Nothing, check_parameters
 from sapwood.show.fitted import classes_by_output, require_model
 from sapwood.table.drift import quiet_about_drift
@@ -29,6 +30,7 @@ _RULES = {
 }
 
 
+@answering
 @quiet_about_drift
 def diff(
     model_a: Any,

@@ -16,6 +16,7 @@ from sapwood.explain.permuted import permuted
 from sapwood.explain.scoring import Scoring
 from sapwood.explain.shap import shap_values
 from sapwood.explain.structure import structure
+from sapwood.keywords import answering
 from sapwood.parameters import Flag, Interval, Nothing, OneOf, RandomState, check_parameters
 from sapwood.result import Part, Result, TextTable
 from sapwood.seed import seed_from
@@ -76,6 +77,7 @@ class Importance(Result):
         yield TextTable(("feature", *self.measures), rows)
 
 
+@answering
 @quiet_about_drift
 def importance(
     model: Any,

@@ -17,6 +17,7 @@ from sapwood.explain.grid import Axis, axis_of, own_axis, points_of
 from sapwood.explain.marginal import marginal_scores
 from sapwood.explain.model import column_number, is_sum
 from sapwood.explain.rows import Rows
+from sapwood.keywords import answering
 from sapwood.parameters import Flag, Interval, OneOf, check_parameters
 from sapwood.result import Part, Result, TextTable
 from sapwood.show.fitted import require_model
@@ -99,6 +100,7 @@ class PartialDependence(Result):
         return self._head(f"{name}_") if name in self.feature_names else name
 
 
+@answering
 @quiet_about_drift
 def partial_dependence(
     model: Any,

@@ -12,6 +12,7 @@ from sapwood.explain.conditions import Conditions
 from sapwood.explain.model import classes_of_tree, plain, score_title, scores_per_round
 from sapwood.explain.numbering import member_number
 from sapwood.grove import Member
+from sapwood.keywords import answering
 from sapwood.parameters import Interval, Nothing, check_parameters
 from sapwood.result import Part, Result
 from sapwood.show.fitted import require_model
@@ -126,6 +127,7 @@ def _marked_down(cell: str) -> str:
     return _MARK.sub(r"\\\g<0>", _TAG.sub("&lt;", _ENTITY.sub("&amp;", cell)))
 
 
+@answering
 def trees_as_rules(
     model: Any, *, tree: Any = None, feature_names: Any = None, decimals: int = 2, most: int | None = None
 ) -> Rules:

@@ -19,6 +19,7 @@ from sapwood.explain.median import explain_median
 from sapwood.explain.model import Model, match_background
 from sapwood.explain.shap_result import ShapInteractions, ShapValues
 from sapwood.explain.shapley import Explained, Interactions, Interventional, PathDependent, completed_pairs, play
+from sapwood.keywords import answering
 from sapwood.losses.counts import Gamma, Poisson, Tweedie
 from sapwood.losses.logistic import Logistic
 from sapwood.parameters import Flag, check_parameters
@@ -30,6 +31,7 @@ TOLERANCE = 1e-6  # of the size of a score and of what it is made of
 Result = TypeVar("Result", ShapValues, ShapInteractions)
 
 
+@answering
 def shap_values(
     model: Any,
     X: Any,
@@ -71,6 +73,7 @@ def shap_values(
     return _result(ShapValues, model, X, table, explained, names)
 
 
+@answering
 def shap_interaction_values(
     model: Any, X: Any, *, background: Any = None, n_jobs: int | None = None, verbose: bool = False
 ) -> ShapInteractions:

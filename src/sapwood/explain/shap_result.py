@@ -62,6 +62,12 @@ class _Shap(Result):
                 f"output={output!r} is not allowed: the values are about the score of {self.output_names[0]!r}, and "
                 f"those of {output!r} are their negatives. Use output={self.output_names[0]!r}."
             )
+        meant = [name for name in self.output_names if str(name) == str(output)]
+        if meant:
+            raise ParameterError(
+                f"output={output!r} is not allowed: this is a {type(output).__name__}, but the name of the output is "
+                f"a {type(meant[0]).__name__}. Use output={meant[0]!r}."
+            )
         number = f", or a number from 0 to {self.n_outputs - 1}" if by_position else ""
         raise ParameterError(
             f"output={output!r} is not allowed: it must be one of {', '.join(map(repr, self.output_names))}{number}."

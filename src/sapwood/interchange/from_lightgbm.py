@@ -21,6 +21,7 @@ from sapwood.interchange.sources.model_bytes import read_bytes
 from sapwood.interchange.sources.named_levels import named_levels
 from sapwood.interchange.sources.optional import installed
 from sapwood.interchange.sources.source_tree import refuse_wide_subsets
+from sapwood.keywords import answering
 from sapwood.losses.loss import Loss
 from sapwood.losses.names import make_loss
 from sapwood.losses.ranking import LambdaRank
@@ -61,6 +62,7 @@ PARAMETERS = {  # LightGBM's name, this library's, and the type
 }
 
 
+@answering
 def from_lightgbm(source: Any, *, levels: Mapping[str, Sequence[Any]] | None = None) -> Newton:
     """A model of LightGBM as a fitted Newton boosting estimator that predicts the same.
 

@@ -30,6 +30,7 @@ from sapwood.interchange.sources.hist_gradient import HistColumns
 from sapwood.interchange.sources.imported import Boosted, check_fitted, describe, schema_of, translated
 from sapwood.interchange.sources.sklearn_rows import asked
 from sapwood.interchange.sources.sklearn_tree import stage_of, tree_of
+from sapwood.keywords import answering
 from sapwood.losses.names import make_loss
 from sapwood.packed_tree import PackedTree
 from sapwood.table.schema import Schema
@@ -70,6 +71,7 @@ HIST_NAMES = {  # scikit-learn's name to this library's
 }
 
 
+@answering
 def from_sklearn(model: Any) -> Any:
     """A fitted model of scikit-learn as a fitted model of this library that predicts the same.
 

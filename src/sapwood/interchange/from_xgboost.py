@@ -22,6 +22,7 @@ from sapwood.interchange.sources.named_levels import named_levels
 from sapwood.interchange.sources.optional import installed
 from sapwood.interchange.sources.source_tree import refuse_wide_subsets
 from sapwood.interchange.sources.xgboost_model import XGBoostModel, quantiles_of
+from sapwood.keywords import answering
 from sapwood.losses.counts import Tweedie
 from sapwood.losses.loss import Loss
 from sapwood.losses.names import make_loss
@@ -45,6 +46,7 @@ NUMBERS = {
 CLASSES = ("binary:logistic", "multi:softprob", "multi:softmax")
 
 
+@answering
 def from_xgboost(source: Any, *, levels: Mapping[str, Sequence[Any]] | None = None) -> Newton:
     """A model of XGBoost as a fitted Newton boosting estimator that predicts the same.
 

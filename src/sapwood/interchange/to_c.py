@@ -22,6 +22,7 @@ from sapwood.interchange.targets.c_response import c_list, c_response
 from sapwood.interchange.targets.description import column_lines, output_lines
 from sapwood.interchange.targets.formula import Formula, formula_of
 from sapwood.interchange.targets.node_table import NodeTable
+from sapwood.keywords import answering
 
 Floats = NDArray[np.float64]
 
@@ -34,6 +35,7 @@ KEYWORDS = (
 )
 
 
+@answering
 def to_c(model: Any, path: str | os.PathLike[str] | None = None, name: str = "predict", *, check: bool = True) -> str:
     """One file of C99 that needs nothing but math.h and allocates nothing.
 

@@ -24,12 +24,14 @@ from sapwood.interchange.targets.formula import Formula, formula_of
 from sapwood.interchange.targets.onnx_graph import Graph
 from sapwood.interchange.targets.onnx_response import add_label, add_numbers, label_array
 from sapwood.interchange.targets.onnx_trees import tree_attributes
+from sapwood.keywords import answering
 
 Floats = NDArray[np.float64]
 
 OPSET, ML_OPSET, IR_VERSION = 21, 5, 10
 
 
+@answering
 def to_onnx(model: Any, path: str | os.PathLike[str] | None = None) -> Any:
     """A model in ONNX (an `onnx.ModelProto`), which computes in double precision from rows to answers.
 

@@ -17,6 +17,7 @@ from sapwood.interchange.targets import python_text
 from sapwood.interchange.targets.description import column_lines
 from sapwood.interchange.targets.formula import MOST_EXPONENT, Formula, formula_of
 from sapwood.interchange.targets.node_table import NodeTable
+from sapwood.keywords import answering
 from sapwood.table.column import UNSEEN
 from sapwood.table.schema import ColumnSchema
 
@@ -26,6 +27,7 @@ WIDTH = 118
 PLAIN = (str, int, float, bool, type(None))
 
 
+@answering
 def to_python(model: Any, path: str | os.PathLike[str] | None = None) -> str:
     """A Python module that imports nothing but math: predict(row), and predict_proba(row) of classifiers.
 

@@ -18,6 +18,7 @@ from sapwood.interchange.replay import Answers, Precision, boundary_rows, check_
 from sapwood.interchange.targets.formula import Formula, formula_of
 from sapwood.interchange.targets.sql_response import result, sql_response
 from sapwood.interchange.targets.sql_tree import sql_name, sql_number, sql_text, sql_tree
+from sapwood.keywords import answering
 from sapwood.table.schema import ColumnSchema
 
 Floats = NDArray[np.float64]
@@ -30,6 +31,7 @@ MOST_NUMBERS = 200_000  # of nodes times scores
 TREES = 50  # of one step: expressions must not be too deep
 
 
+@answering
 def to_sql(
     model: Any,
     path: str | os.PathLike[str] | None = None,

@@ -18,6 +18,7 @@ from sapwood.interchange.targets.formula import Formula, formula_of
 from sapwood.interchange.targets.xgboost_objective import objective_of
 from sapwood.interchange.targets.xgboost_replay import has_xgboost, xgboost_answers
 from sapwood.interchange.targets.xgboost_tree import numbers_of_float32, xgboost_tree
+from sapwood.keywords import answering
 from sapwood.table.schema import Schema
 from sapwood.tree import Tree
 
@@ -28,6 +29,7 @@ FEATURE_TYPES = {"number": "float", "boolean": "i", "date": "float", "duration":
 LOG_ODDS = (-15.0, 2.0)  # that survive as a probability of float32
 
 
+@answering
 def to_xgboost(model: Any, path: str | os.PathLike[str] | None = None) -> bytes:
     """A model for XGBoost 3: the JSON that `Booster.load_model` reads. XGBoost itself is not needed.
 

@@ -144,6 +144,24 @@ def find_metric(name: str, losses: RowLosses | None = None) -> Metric:
     return _with_option(METRICS[base], _OPTIONS[base], name, text) if text else METRICS[base]
 
 
+_MEANT = {
+    "mse": "rmse",
+    "l2": "rmse",
+    "root_mean_squared_error": "rmse",
+    "l1": "mae",
+    "mean_absolute_error": "mae",
+    "log_loss": "logloss",
+    "cross_entropy": "logloss",
+    "binary_logloss": "logloss",
+    "binary_error": "error",
+    "multi_logloss": "mlogloss",
+    "multiclass": "mlogloss",
+    "multi_error": "merror",
+    "prauc": "aucpr",
+}
+"""Names of other packages, in lower case."""
+
+
 class _Known(OneOf):
     """A name, alone or with what follows an @ where there is such an option."""
 
@@ -162,8 +180,14 @@ class _Known(OneOf):
         )
 
     def nearest(self, value: object) -> object | None:
-        """Return the name that was probably mistyped."""
-        return super().nearest(value.partition("@")[0]) if isinstance(value, str) else None
+        """Return the name that was probably mistyped, or that is meant by one of another package."""
+        if not isinstance(value, str):
+            return None
+        base = value.partition("@")[0]
+        if base.lower() in _MEANT:
+            return _MEANT[base.lower()]
+        scorer = base.removesuffix("_score")
+        return scorer if scorer in scorer_names() else super().nearest(base)
 
 
 def _with_option(metric: Metric, option: _Option, name: str, text: str) -> Metric:

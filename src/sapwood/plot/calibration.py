@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sapwood.errors import InputError, ParameterError
+from sapwood.keywords import answering
 from sapwood.parameters import Interval, OneOf, check_parameters
 from sapwood.plot.label import distinct
 from sapwood.plot.output import chosen_output
@@ -29,6 +30,7 @@ _LONGEST_NAME = 26
 _MOST_INSIDE = 6  # curves whose legend has room in the picture
 
 
+@answering
 def plot_calibration(
     model: Any,
     X: Any,

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from sapwood.counted import counted
 from sapwood.errors import InputTypeError, ParameterError
+from sapwood.keywords import answering
 from sapwood.parameters import Nothing, OneOf, check_parameters
 from sapwood.plot.label import distinct
 from sapwood.plot.style import INK, PAPER, as_plain_text, label_axes, new_axes, note, style
@@ -28,6 +29,7 @@ _LONGEST_NAME = 22
 _MOST_LETTERS = 9  # of a name that stands upright under its column
 
 
+@answering
 def plot_confusion_matrix(
     model: Any,
     X: Any,

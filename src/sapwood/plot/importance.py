@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sapwood.errors import InputError, InputTypeError, NotFittedError, ParameterError, SapwoodError
+from sapwood.keywords import answering
 from sapwood.parameters import Interval, OneOf, check_parameters
 from sapwood.plot.rows import features_left_out, name_rows, row_axes
 from sapwood.plot.style import FAINT, INK, draw_grid, label_axes, note, style
@@ -27,6 +28,7 @@ _ERROR = "_se"
 _BAR = 0.62
 
 
+@answering
 def plot_importance(importance: Any, measure: str | None = None, most: int = 20, ax: Any = None) -> Any:
     """Draw the importance of the features, the largest on top, with standard errors where they are known.
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sapwood.errors import InputError, InputTypeError
+from sapwood.keywords import answering
 from sapwood.parameters import OneOf, check_parameters
 from sapwood.plot.boosting_cv import plot_boosting_cv
 from sapwood.plot.label import shortened
@@ -24,6 +25,7 @@ _STAGES = {_TRAIN: "train_score_", "out of bag": "oob_scores_", "validation": "v
 _LONGEST_NAME = 30
 
 
+@answering
 def plot_learning_curves(model: Any, metric: str | None = None, ax: Any = None) -> Any:
     """Draw what was measured after every round, mark the best and the last round that prediction uses; return the Axes.
 

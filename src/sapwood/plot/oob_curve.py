@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from sapwood.errors import InputError, InputTypeError
 from sapwood.forest.out_of_bag import first_flat
+from sapwood.keywords import answering
 from sapwood.plot.style import ACCENT, PAPER, SIZE, draw_grid, label_axes, new_axes, style
 from sapwood.show.colour import NUMBER_COLOUR
 from sapwood.show.fitted import is_classifier, require_model
@@ -19,6 +20,7 @@ Floats = NDArray[np.float64]
 _TOLERANCE = 0.005  # of forests, unless they have their own
 
 
+@answering
 def plot_oob_curve(forest: Any, ax: Any = None) -> Any:
     """Draw the error on rows outside of the bags after each tree, mark where it was flat first, and return the Axes.
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sapwood.keywords import answering
 from sapwood.parameters import Flag, Interval, check_parameters
 from sapwood.plot.axis import Axis, label_axis
 from sapwood.plot.dependence import Dependence
@@ -39,6 +40,7 @@ _LONGEST_OUTPUT = 30
 _MOST_INSIDE = 6  # entries of a legend for which there is room among the lines
 
 
+@answering
 def plot_partial_dependence(
     result: Any, output: Any = None, ice: bool = True, most_lines: int = 100, ax: Any = None
 ) -> Any:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sapwood.errors import InputError
+from sapwood.keywords import answering
 from sapwood.plot.parts import require_parts
 from sapwood.plot.style import ACCENT, FAINT, INK, PAPER, SIZE, draw_grid, label_axes, new_axes, style
 from sapwood.show.colour import NUMBER_COLOUR
@@ -21,6 +22,7 @@ _MEAN = "mean ± standard error"
 _PARTS = ("alphas", "mean", "standard_error", "n_leaves", "chosen", "best", "rule", "score_name")
 
 
+@answering
 def plot_pruning(path: Any, ax: Any = None) -> Any:
     """Draw the cross-validated error of every pruned tree, mark the best and the chosen one, and return the Axes.
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sapwood.errors import InputError, ParameterError
+from sapwood.keywords import answering
 from sapwood.parameters import Interval, check_parameters
 from sapwood.plot.axis import Axis, label_axis, make_axis
 from sapwood.plot.draws import new_draws
@@ -29,6 +30,7 @@ _MOST_POINTS = 5000
 _JITTER = 0.28
 
 
+@answering
 @quiet_about_drift
 def plot_decision_regions(
     estimator: Any,

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sapwood.keywords import answering
 from sapwood.parameters import Interval, check_parameters
 from sapwood.plot.draws import new_draws
 from sapwood.plot.explained import Explained, shades
@@ -28,6 +29,7 @@ _LONGEST_LEVELS = 40
 _BAR = 0.62
 
 
+@answering
 def plot_shap_summary(shap_values: Any, output: Any = None, most: int = 15, ax: Any = None) -> Any:
     """Draw the effect of each feature on each row, coloured by the feature's value, and return the Axes.
 

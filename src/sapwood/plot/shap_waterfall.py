@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sapwood.keywords import answering
 from sapwood.parameters import Interval, check_parameters
 from sapwood.plot.explained import Explained, value_words
 from sapwood.plot.label import distinct, shortened
@@ -26,6 +27,7 @@ _LONGEST_ROW = _LONGEST_NAME + len(" = ") + _LONGEST_VALUE
 _ROOM = 0.18  # share of the width kept free on both sides for numbers
 
 
+@answering
 def plot_shap_waterfall(shap_values: Any, row: int = 0, output: Any = None, most: int = 10, ax: Any = None) -> Any:
     """Draw the way from the base value to the prediction of one row, the largest effects first, and return the Axes.
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from sapwood.keywords import answering
 from sapwood.parameters import Interval, Nothing, Rule, check_parameters
 from sapwood.plot.label import shortened, wrapped
 from sapwood.plot.layout import Layout, Shape, Spacing, drawn_shape, tidy_layout
@@ -32,6 +33,7 @@ _LINE_WIDTHS = (0.7, 3.0)
 _MOST_TRIALS = 12
 
 
+@answering
 def plot_tree(
     model: Any,
     tree: int | tuple[int, int | str] | None = None,

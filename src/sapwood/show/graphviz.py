@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sapwood.keywords import answering
 from sapwood.parameters import Flag, Rule, check_parameters
 from sapwood.show.card import CARD_RULES, TRUNCATED, CardOptions, CardWriter
 from sapwood.show.colour import TRUNCATED_FILL, tree_fills
@@ -25,6 +26,7 @@ _RULES: dict[str, tuple[Rule, ...]] = {
 }
 
 
+@answering
 def export_graphviz(
     decision_tree: Any,
     out_file: Any = None,

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sapwood.keywords import answering
 from sapwood.parameters import Flag, Interval, check_parameters
 from sapwood.show.condition import missing_suffixes, wording
 from sapwood.show.fitted import Schema, is_classifier
@@ -25,6 +26,7 @@ _RULES = {
 }
 
 
+@answering
 def export_text(
     decision_tree: Any,
     *,

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sapwood.keywords import answering
 from sapwood.result import Part, Result
 from sapwood.show.condition import Wording, wording
 from sapwood.show.fitted import Column, OneTree
@@ -47,6 +48,7 @@ class Step(Result):
         yield f"node {self.node}: {self.words}  [{_node_words(self)}]"
 
 
+@answering
 def decision_steps(estimator: Any, x: Any) -> list[Step]:
     """Nodes a row passes from the root to its leaf, with what is asked and predicted there.
 
@@ -71,6 +73,7 @@ def walk(one: OneTree, codes: NDArray[np.float64], values: list[Any]) -> list[St
     return [*steps, _step(one, node, None, "leaf", None, None)]
 
 
+@answering
 def explain_row(estimator: Any, x: Any) -> str:
     """Explain in words how a tree comes to its prediction for one row.
 

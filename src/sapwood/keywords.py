@@ -1,0 +1,69 @@
+"""Keywords that a function does not have are answered with what to write, not with Python's TypeError."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from functools import wraps
+from typing import Any, ParamSpec, TypeVar
+
+from sapwood.errors import ParameterTypeError
+from sapwood.parameters import check_names
+from sapwood.peer_names import counterpart
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def answering(function: Callable[P, R]) -> Callable[P, R]:
+    """A decorator of public functions."""
+    known = keywords_of(function)
+
+    @wraps(function)
+    def call(*args: P.args, **kwargs: P.kwargs) -> R:
+        if kwargs:
+            check_names(f"{function.__name__}()", kwargs, known)
+        return function(*args, **kwargs)
+
+    return call
+
+
+def answering_method(method: Callable[..., Any]) -> Callable[..., Any]:
+    """The same of methods of estimators, whose constructors may have what the method has not."""
+    known = keywords_of(method)
+
+    @wraps(method)
+    def call(self: Any, *args: Any, **kwargs: Any) -> Any:
+        for name in kwargs:
+            if name not in known:
+                _refuse(self, method.__name__, name, kwargs, known)
+        return method(self, *args, **kwargs)
+
+    return call
+
+
+def keywords_of(function: Callable[..., Any]) -> list[str]:
+    """Names that may be given by keyword, `self` aside."""
+    parameters = inspect.signature(function).parameters.values()
+    kinds = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+    return [p.name for p in parameters if p.kind in kinds and p.name != "self"]
+
+
+def takes_any(function: Callable[..., Any]) -> bool:
+    """Whether the function takes keywords of every name."""
+    return any(p.kind is p.VAR_KEYWORD for p in inspect.signature(function).parameters.values())
+
+
+def _refuse(estimator: Any, method: str, name: str, given: Mapping[str, Any], known: Sequence[str]) -> None:
+    """Raise the error of a keyword that a method has not; its constructor may have it, or know it by another name."""
+    owner, parameters = type(estimator).__name__, estimator._get_param_names()
+    call = f"{owner}.{method}()"
+    own = name if name in parameters else counterpart(name, parameters)
+    if counterpart(name, known) is None and own is not None:
+        value = repr(given[name])
+        value = value if len(value) <= 30 else "…"
+        raise ParameterTypeError(
+            f"{call} has no parameter {name!r}: it is one of the constructor. Write {owner}({own}={value}), or "
+            f"set_params({own}={value}) before."
+        )
+    check_names(call, [name], known)
