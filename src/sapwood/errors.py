@@ -12,13 +12,22 @@
     ├── MissingExtraError   (ImportError)      an optional dependency is not installed
     └── InternalError       (RuntimeError)     a bug in the library: please report it
 
+and every warning:
+
+    SapwoodWarning          (UserWarning)
+    └── IdentifierWarning                      a category column has a different level in nearly every row
+
 Each message names the argument, shows the value, says what is allowed and what to do.
 """
+
+import sys
+import warnings
 
 from sklearn.exceptions import NotFittedError as _SklearnNotFittedError
 
 __all__ = [
     "DataFileError",
+    "IdentifierWarning",
     "InputError",
     "InputTypeError",
     "InternalError",
@@ -28,6 +37,7 @@ __all__ = [
     "ParameterError",
     "ParameterTypeError",
     "SapwoodError",
+    "SapwoodWarning",
     "SchemaError",
 ]
 
@@ -74,3 +84,19 @@ class MissingExtraError(SapwoodError, ImportError):
 
 class InternalError(SapwoodError, RuntimeError):
     """A bug in the library: an invariant that user input cannot break was broken."""
+
+
+class SapwoodWarning(UserWarning):
+    """Base of the warnings of this library."""
+
+
+class IdentifierWarning(SapwoodWarning):
+    """A category column has a different level in nearly every row, as an identifier has."""
+
+
+def warn_user(message: str, category: type[Warning] = UserWarning) -> None:
+    """Warn, and point at the line outside of this library from which it was called."""
+    level, frame = 1, sys._getframe()
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "sapwood":
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, category, stacklevel=level)

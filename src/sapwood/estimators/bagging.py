@@ -18,6 +18,7 @@ from sapwood.errors import InputError, InputTypeError, ParameterError
 from sapwood.estimators.boosting_rows import warn_of_column
 from sapwood.estimators.forest import ForestEstimator
 from sapwood.estimators.forest_kinds import ForestClassifier, ForestRegressor
+from sapwood.estimators.identifiers import quiet_identifiers, warn_of_identifiers
 from sapwood.estimators.learners import check_kind, no_trees
 from sapwood.estimators.tree import DecisionTree, DecisionTreeClassifier, DecisionTreeRegressor
 from sapwood.estimators.tree_rows import TreeRows
@@ -161,6 +162,7 @@ class Bagging(ForestEstimator):
         self._check_sampling(rows is not None)
         warn_of_column(y, stacklevel=4)
         table = Table.from_any(X)
+        warn_of_identifiers(table)
         rows_read = TreeRows.of(table, self.tree_kind()._read_target(y, table.n_rows), sample_weight)
         training = replace(rows_read, given=rows_read.weight)
         self._members = self._members_so_far(training)
@@ -206,6 +208,10 @@ class Bagging(ForestEstimator):
         return columns[0] if target.single else np.stack(columns, axis=1)
 
     def _fit_member(self, X: Any, y: NDArray[Any], weight: Floats, bags: Bags, t: int) -> Any:
+        with quiet_identifiers():
+            return self._fitted_member(X, y, weight, bags, t)
+
+    def _fitted_member(self, X: Any, y: NDArray[Any], weight: Floats, bags: Bags, t: int) -> Any:
         bag, member = bags.bag(t), clone(self.estimator)
         seeded = [name for name in member.get_params() if name == "random_state" or name.endswith("__random_state")]
         member.set_params(**{name: bags.key(t) for name in seeded})

@@ -23,6 +23,7 @@ from sapwood.boosting.fitting import Rows, Setup
 from sapwood.errors import ParameterTypeError
 from sapwood.estimators.boosting import Boosting
 from sapwood.estimators.boosting_rows import take_rows
+from sapwood.estimators.identifiers import quiet_identifiers
 from sapwood.estimators.splits import check_classes, check_groups, inner_split, read_groups, read_splits, runs
 from sapwood.parameters import Flag, Interval, Nothing, OneOf, check_parameters
 from sapwood.plot.boosting_cv import plot_boosting_cv
@@ -272,7 +273,8 @@ class _Run:
         known = model.get_params(deep=False)
         model.set_params(**{name: None for name in WATCHING if name in known})
         more = {model.weight_name: weight} | ({"qid": groups} if _is_ranker(estimator) else {})
-        return model.fit(X, y, **more)  # type: ignore[no-any-return]
+        with quiet_identifiers():
+            return model.fit(X, y, **more)  # type: ignore[no-any-return]
 
 
 def _fresh(estimator: Boosting) -> Any:

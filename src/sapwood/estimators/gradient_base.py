@@ -26,6 +26,7 @@ from sapwood.estimators.checkpoint import Checkpoints, take_over
 from sapwood.estimators.constraints import monotone_signs
 from sapwood.estimators.gradient_init import constant_estimator, constant_start, fit_init, init_scores, take_rows
 from sapwood.estimators.gradient_parts import sets_that_meet, stage_tree
+from sapwood.estimators.identifiers import quiet_identifiers
 from sapwood.estimators.settings import n_features_drawn, rows_at_least
 from sapwood.losses.loss import Loss
 from sapwood.seed import seed_from
@@ -190,7 +191,8 @@ class GradientBoosting(Boosting):
             y, weight = rows.y[of], None if rows.weight is None else rows.weight[of]
             is_class, self._has_init = is_classifier(self), given is not None
             if given is not None:
-                self.init_ = fit_init(self.init, take_rows(given, own), y, weight, is_class)
+                with quiet_identifiers():
+                    self.init_ = fit_init(self.init, take_rows(given, own), y, weight, is_class)
             elif self.init is None:
                 base = constant_start(loss, y, weight)
                 self.init_ = constant_estimator(loss, base, y, weight, is_class)

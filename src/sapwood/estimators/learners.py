@@ -13,6 +13,7 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import has_fit_parameter
 
 from sapwood.errors import ParameterError
+from sapwood.estimators.identifiers import quiet_identifiers
 from sapwood.estimators.settings import monotonic_signs
 from sapwood.estimators.tree import DecisionTree
 from sapwood.estimators.tree_rows import TreeRows
@@ -168,9 +169,10 @@ class AnyLearner:
         member = clone(self._estimator)
         if "random_state" in member.get_params():
             member.set_params(random_state=seed)
-        if drawn is None:
-            member.fit(self._X, self._y, sample_weight=weight)
-        else:
-            member.fit(_safe_indexing(self._X, drawn), _safe_indexing(self._y, drawn))
+        with quiet_identifiers():
+            if drawn is None:
+                member.fit(self._X, self._y, sample_weight=weight)
+            else:
+                member.fit(_safe_indexing(self._X, drawn), _safe_indexing(self._y, drawn))
         self.members.fitted.append(member)
         return self.members.read(member.predict(self._X))

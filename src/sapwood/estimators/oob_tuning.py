@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from itertools import product
 from typing import Any
@@ -12,6 +13,7 @@ from sklearn.base import clone
 
 from sapwood.errors import ParameterError
 from sapwood.estimators.forest import ForestEstimator
+from sapwood.estimators.identifiers import quiet_identifiers
 from sapwood.forest.out_of_bag import first_flat
 from sapwood.parameters import check_parameters
 
@@ -72,12 +74,14 @@ def tune_by_oob(
         )
     sizes = _sizes(np.shape(X)[1]) if max_features is None else list(max_features)
     rules = {name: forest.rules[name] for name in ("max_features", "min_samples_leaf", "oob_tol")}
-    trials = []
+    trials: list[Trial] = []
     best: tuple[float, Trial, Any] | None = None
     for size, leaf in product(sizes, min_samples_leaf):
         given = {"max_features": size, "min_samples_leaf": leaf, "oob_tol": oob_tol}
         check_parameters("tune_by_oob", rules, given)
-        candidate = clone(forest).set_params(**given, bootstrap=True, oob_stop=True).fit(X, y, sample_weight)
+        candidate = clone(forest).set_params(**given, bootstrap=True, oob_stop=True)
+        with quiet_identifiers() if trials else nullcontext():
+            candidate.fit(X, y, sample_weight)
         curve = candidate.oob_curve_
         n_trees = first_flat(curve.tolist(), oob_tol) or len(curve)
         trial = Trial(size, leaf, n_trees, float(curve[n_trees - 1]))
