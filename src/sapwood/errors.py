@@ -20,6 +20,7 @@
     ├── MetricDirectionWarning                 a function decides about early stopping; its direction is unknown
     ├── NoSplitWarning                         min_child_weight kept every tree from splitting
     ├── InitWarning                            an init predicts what the loss does not allow
+    ├── IdentifierWarning                      a category column has a different level in nearly every row
     └── KernelCacheWarning                     compiled kernels cannot be kept for the next process
 
 Each message names the argument, shows the value, says what is allowed and what to do.
@@ -36,6 +37,7 @@ __all__ = [
     "CheckpointWarning",
     "DataDriftWarning",
     "DataFileError",
+    "IdentifierWarning",
     "InitWarning",
     "InputError",
     "InputTypeError",
@@ -133,6 +135,10 @@ class DataDriftWarning(SapwoodWarning):
     def __init__(self, message: str, summary: str = "") -> None:
         super().__init__(message)
         self.summary = summary or message
+
+
+class IdentifierWarning(SapwoodWarning):
+    """A category column has a different level in nearly every row, as an identifier has."""
 
 
 if TYPE_CHECKING:

@@ -13,7 +13,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
+from sapwood.errors import InputError, InputTypeError
 from sapwood.result import Part, Result
 
 LEAF = -1  # children_left and children_right of a leaf
@@ -21,6 +23,7 @@ UNDEFINED = -2  # feature and threshold of a leaf
 
 Ints = NDArray[np.int32]
 Floats = NDArray[np.float64]
+BLOCK_ROWS = 1 << 14  # that go down together in `apply`
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -111,6 +114,67 @@ class Tree(Result):
         parent[self.children_left[inner]] = inner
         parent[self.children_right[inner]] = inner
         return parent
+
+    def paths_to(self, leaves: NDArray[Any]) -> sparse.csr_matrix:
+        """Indicator matrix (rows x nodes) of the nodes on the way to each leaf."""
+        depths, parents = self.compute_node_depths(), self.parents()
+        indptr = np.concatenate(([0], np.cumsum(depths[leaves])))
+        indices = np.empty(indptr[-1], dtype=np.int64)
+        node, place = leaves.astype(np.int64), indptr[1:] - 1
+        while len(node):
+            indices[place] = node
+            up = parents[node] >= 0
+            node, place = parents[node[up]].astype(np.int64), place[up] - 1
+        shape = (len(leaves), self.node_count)
+        return sparse.csr_matrix((np.ones(len(indices), dtype=np.int64), indices, indptr), shape=shape)
+
+    def apply(self, X: Any) -> NDArray[np.int64]:
+        """Leaf of every row of a matrix of numbers, dense or sparse; NaN is missing, a category is its level's number.
+
+        This and the two below are scikit-learn's, for programs that call them. The estimator's own take any table.
+        """
+        if not (isinstance(X, np.ndarray) and X.dtype.kind in "fiub") and not sparse.issparse(X):
+            raise InputTypeError(
+                f"A tree takes a matrix of numbers, but X is of type {type(X).__name__}. Use a numpy array, or give "
+                "the table to the estimator instead of its tree_."
+            )
+        if X.ndim != 2 or X.shape[1] != self.n_features:
+            raise InputError(f"X has shape {X.shape}, but the tree needs a matrix of {self.n_features} columns.")
+        rows = X.tocsr() if sparse.issparse(X) else X
+        leaves = np.empty(X.shape[0], dtype=np.int64)
+        for start in range(0, len(leaves), BLOCK_ROWS):
+            cells = rows[start : start + BLOCK_ROWS]
+            leaves[start : start + BLOCK_ROWS] = self._descend(cells.toarray() if sparse.issparse(X) else cells)
+        return leaves
+
+    def predict(self, X: Any) -> Floats:
+        """Value of each row's leaf: (rows, classes or 1), with several outputs (rows, outputs, classes or 1)."""
+        values = self.value[self.apply(X)]
+        return values[:, 0] if self.n_outputs == 1 else values
+
+    def decision_path(self, X: Any) -> sparse.csr_matrix:
+        """Indicator matrix (rows x nodes) of the nodes each row passes."""
+        return self.paths_to(self.apply(X))
+
+    def _descend(self, cells: NDArray[Any]) -> NDArray[np.int64]:
+        node = np.zeros(len(cells), dtype=np.int64)
+        rows = np.arange(len(cells))
+        while len(rows := rows[self.children_left[node[rows]] != LEAF]):
+            at = node[rows]
+            left = self._goes_left(at, cells[rows, self.feature[at]])
+            node[rows] = np.where(left, self.children_left[at], self.children_right[at])
+        return node
+
+    def _goes_left(self, node: NDArray[np.int64], x: NDArray[Any]) -> NDArray[np.bool_]:
+        """Whether the cells go left at their nodes; missing values and levels that are none go where the node says."""
+        start = self.subset_start[node]
+        is_number = start < 0
+        is_level = ~is_number & (x >= 0) & (x < self.n_levels[self.feature[node]])
+        left = np.where(is_number & ~np.isnan(x), x <= self.threshold[node], self.missing_go_to_left[node])
+        level = x[is_level].astype(np.int64)
+        words = self.subsets[start[is_level] + (level >> 5)].astype(np.int64)
+        left[is_level] = (words >> (level & 31)) & 1
+        return left
 
     def is_subset_split(self, node: int) -> bool:
         """Whether the node splits a category column."""

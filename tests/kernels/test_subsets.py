@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from sapwood.kernels.criteria import GINI, INVALID, POISSON, SQUARED
 from sapwood.kernels.records import CODE, CUM_N, CUM_S, CUM_W, GOES_LEFT, MISS, NODE_SUMS, SIZE, Vectors
-from sapwood.kernels.subsets import best_pair_subset, best_vector_subset
+from sapwood.kernels.subsets import best_pair_subset, best_vector_subset, single_groups
 from strategies import examples
 
 Array = NDArray[Any]
@@ -45,14 +45,20 @@ def pair_of(case: Case) -> Case:
     return replace(case, sums=sums)
 
 
+def scale_of(case: Case) -> float:
+    """A difference of means that is large."""
+    return float(np.abs(case.sums / np.maximum(case.w, 1e-300)[:, None]).max()) if case.criterion == SQUARED else 0.0
+
+
 def run_pair(case: Case) -> tuple[float, Side]:
     pair = pair_of(case)
     floats, ints = groups_of(pair)
     totals = (int(case.size.sum()), case.w.sum(), pair.sums.sum())
     missing = (int(case.size[-1]), case.w[-1], pair.sums[-1, 0])
     levels = level_scratch(case.n_levels, 1)
+    single_groups(case.n_levels, floats, levels)
     decrease, missing_left = best_pair_subset(
-        limits(case.criterion), case.n_levels, *missing, *totals, -1e-9, TOLERANCE, floats, ints, levels
+        limits(case.criterion), scale_of(case), case.n_levels, *missing, *totals, -1e-9, TOLERANCE, floats, ints, levels
     )
     return decrease, left_side(case, ints, missing_left)
 
@@ -65,8 +71,9 @@ def run_vector(case: Case, max_exhaustive: int) -> tuple[float, Side]:
     vectors.work[MISS], vectors.work[NODE_SUMS] = case.sums[-1], case.sums.sum(axis=0)
     missing, totals = (int(case.size[-1]), case.w[-1]), (int(case.size.sum()), case.w.sum())
     rules, levels = limits(case.criterion, max_exhaustive), level_scratch(m, n_sums)
+    single_groups(m, floats, levels)
     decrease, missing_left = best_vector_subset(
-        rules, m, *missing, *totals, -1e-9, TOLERANCE, floats, ints, vectors, levels
+        rules, scale_of(case), m, *missing, *totals, -1e-9, TOLERANCE, floats, ints, vectors, levels
     )
     return decrease, left_side(case, ints, missing_left)
 

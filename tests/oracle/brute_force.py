@@ -7,7 +7,7 @@ weights of the rows that belong to the set, zero for the others. A criterion tur
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import combinations, pairwise
 
 import numpy as np
@@ -21,6 +21,7 @@ Bounds = tuple[float, float]
 
 CLASSIFICATION = ("gini", "entropy", "error")
 REGRESSION = ("squared_error", "absolute_error", "poisson")
+FEW_LEVELS = 8  # of a category in a node, that may be chosen among freely
 UNBOUNDED: Bounds = (-np.inf, np.inf)
 
 
@@ -63,6 +64,12 @@ class Split:
     missing_left: bool
     goes_left: Mask
     gain: float = np.nan
+    by_chance: float = 0.0  # what so many levels gain on average, if they say nothing
+
+    @property
+    def merit(self) -> float:
+        """What splits are compared by."""
+        return self.gain - self.by_chance
 
 
 @dataclass
@@ -254,35 +261,45 @@ def midpoint(lower: float, upper: float) -> float:
     return middle if np.isfinite(middle) and middle < upper else lower
 
 
+def is_heavier(weight: Floats, left: Mask) -> bool:
+    """Whether the left child has more than half of the weight."""
+    return bool(2 * weight[left].sum() - weight.sum() > 1e-9 * weight.sum())
+
+
 def with_missing(
-    feature: int, threshold: float | None, levels: frozenset[int] | None, present_left: Mask, missing: Mask
+    feature: int,
+    threshold: float | None,
+    levels: frozenset[int] | None,
+    present_left: Mask,
+    missing: Mask,
+    weight: Floats,
 ) -> Iterator[Split]:
-    """The split with its missing rows on the right, then on the left; the larger child if there are none."""
+    """The split with its missing rows on the right, then on the left; the heavier child if there are none."""
     if missing.any():
         yield Split(feature, threshold, levels, False, present_left & ~missing)
         yield Split(feature, threshold, levels, True, present_left | missing)
     else:
-        yield Split(feature, threshold, levels, bool(2 * present_left.sum() > len(present_left)), present_left)
+        yield Split(feature, threshold, levels, is_heavier(weight, present_left), present_left)
 
 
-def number_splits(feature: int, x: Floats) -> Iterator[Split]:
+def number_splits(feature: int, x: Floats, weight: Floats) -> Iterator[Split]:
     """All thresholds between neighbouring values, then all present rows against the missing ones."""
     missing = np.isnan(x)
     for lower, upper in pairwise(np.unique(x[~missing])):
         threshold = midpoint(float(lower), float(upper))
-        yield from with_missing(feature, threshold, None, x <= threshold, missing)
+        yield from with_missing(feature, threshold, None, x <= threshold, missing, weight)
     if missing.any() and not missing.all():
         yield Split(feature, np.inf, None, False, ~missing)
 
 
-def category_splits(feature: int, x: Floats) -> Iterator[Split]:
+def category_splits(feature: int, x: Floats, weight: Floats) -> Iterator[Split]:
     """All 2^(M-1) - 1 divisions of the levels present (the first goes left), then present against missing."""
     missing = np.isnan(x)
     levels = [int(level) for level in np.unique(x[~missing])]
     for size in range(len(levels) - 1):
         for others in combinations(levels[1:], size):
             left_levels = frozenset([levels[0], *others])
-            yield from with_missing(feature, None, left_levels, np.isin(x, list(left_levels)), missing)
+            yield from with_missing(feature, None, left_levels, np.isin(x, list(left_levels)), missing, weight)
     if missing.any() and levels:
         yield Split(feature, None, frozenset(levels), False, ~missing)
 
@@ -318,12 +335,23 @@ def all_splits(task: Task, rows: Ints) -> list[Split]:
     """Every candidate of a node in the order that decides ties."""
     found: list[Split] = []
     for feature, column in enumerate(task.columns):
-        x = column.values[rows]
-        candidates = list(category_splits(feature, x) if column.is_category else number_splits(feature, x))
+        x, weight = column.values[rows], task.weight[rows]
+        candidates = list((category_splits if column.is_category else number_splits)(feature, x, weight))
         if column.is_category and task.rules.criterion != "absolute_error":
             candidates = keeps_twins_together(task, rows, x, candidates)
         found.extend(sorted(candidates, key=lambda split: split.missing_left))  # missing to the right comes first
     return found
+
+
+def chance_share(x: Floats) -> float:
+    """Share of the impurity that K levels explain on average if they say nothing; missing values are a level.
+
+    (K - 1) / (n - 1): the expected decrease of squared error and Gini when targets are dealt out at random. Up to
+    eight levels are free.
+    """
+    missing = np.isnan(x)
+    n_levels = len(np.unique(x[~missing]))
+    return 0.0 if n_levels <= FEW_LEVELS else (n_levels + int(missing.any()) - 1) / (len(x) - 1)
 
 
 def is_allowed(task: Task, rows: Ints, bounds: Bounds, splits: list[Split]) -> Mask:
@@ -373,11 +401,14 @@ def allowed_splits(task: Task, rows: Ints, bounds: Bounds) -> list[Split]:
         return []
     decrease = gains(task, rows, np.array([split.goes_left for split in splits]))
     allowed = is_allowed(task, rows, bounds, splits)
-    return [
-        Split(s.feature, s.threshold, s.left_levels, s.missing_left, s.goes_left, float(gain))
-        for s, gain, ok in zip(splits, decrease, allowed, strict=True)
+    mass = impurity_of(task, rows) * float(task.weight[rows].sum()) / task.total_weight
+    shares = [chance_share(c.values[rows]) if c.is_category else 0.0 for c in task.columns]
+    found = [
+        replace(split, gain=float(gain), by_chance=shares[split.feature] * mass)
+        for split, gain, ok in zip(splits, decrease, allowed, strict=True)
         if ok
     ]
+    return [split for split in found if split.by_chance == 0 or split.merit > tolerance(task, rows)]
 
 
 def same_partition(first: Mask, second: Mask) -> bool:
@@ -392,9 +423,13 @@ def tolerance(task: Task, rows: Ints) -> float:
 
 def choose(task: Task, rows: Ints, splits: list[Split]) -> tuple[Split, float]:
     """The first of the best splits, and the best gain of a split that divides the rows differently."""
-    best_gain = max(split.gain for split in splits)
-    best = next(split for split in splits if split.gain >= best_gain - tolerance(task, rows))
-    others = (split.gain for split in splits if not same_partition(split.goes_left, best.goes_left))
+    most = max(split.merit for split in splits)
+    best = next(split for split in splits if split.merit >= most - tolerance(task, rows))
+    others = (
+        split.gain - split.by_chance + best.by_chance
+        for split in splits
+        if not same_partition(split.goes_left, best.goes_left)
+    )
     return best, max(others, default=-np.inf)
 
 
@@ -410,8 +445,9 @@ def canonical(task: Task, rows: Ints, split: Split) -> Split:
         return split
     x = task.columns[split.feature].values[rows]
     right_levels = frozenset(int(level) for level in np.unique(x[~np.isnan(x)])) - split.left_levels
-    missing_left = not split.missing_left if np.isnan(x).any() else bool(2 * (~split.goes_left).sum() > len(rows))
-    return Split(split.feature, None, right_levels, missing_left, ~split.goes_left, split.gain)
+    is_known = np.isnan(x).any()
+    missing_left = not split.missing_left if is_known else is_heavier(task.weight[rows], ~split.goes_left)
+    return replace(split, left_levels=right_levels, missing_left=missing_left, goes_left=~split.goes_left)
 
 
 # When to stop.

@@ -7,7 +7,7 @@ tree divided them, so a tie does not end the comparison. `check_same_tree` compa
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -27,6 +27,7 @@ class Visit:
     node: bf.Node
     splits: list[bf.Split]  # empty: must be a leaf
     gain: float = -np.inf  # of the best split
+    merit: float = -np.inf  # the same less what its levels gain by chance
 
 
 def is_leaf(tree: Any, at: int) -> bool:
@@ -133,12 +134,12 @@ class _Checker:
         splits = bf.allowed_splits(task, node.rows, node.bounds)
         if not splits or (near_limit and fitted_leaf):
             return None
-        gain = max(split.gain for split in splits)
-        best = [split for split in splits if split.gain >= gain - RELATIVE * scale(task, node)]
+        merit = max(split.merit for split in splits)
+        best = [split for split in splits if split.merit >= merit - RELATIVE * scale(task, node)]
         verdicts = {self._is_worthwhile(node, split) for split in best}
         if verdicts == {False} or (verdicts != {True} and fitted_leaf):
             return None
-        return Visit(at, node, splits, gain)
+        return Visit(at, node, splits, best[0].gain, merit)
 
     def _is_worthwhile(self, node: bf.Node, split: bf.Split) -> bool | None:
         """As the specification, but None where rounding could decide."""
@@ -175,24 +176,24 @@ class _Checker:
         gain = float(bf.gains(self.task, node.rows, goes_left)[0])
         slack = RELATIVE * scale(self.task, node)
         found = f"feature {feature} threshold {tree.threshold[at]} gain {gain}, best {describe(visit)}"
-        assert abs(gain - visit.gain) <= slack, where + found
         matching = [
             split
             for split in visit.splits
             if split.feature == feature and bf.same_partition(split.goes_left, goes_left)
         ]
         assert matching, where + "divides its rows as no allowed candidate does: " + found
+        assert abs(gain - matching[0].by_chance - visit.merit) <= slack, where + found
         self._check_tie(visit, feature, matching[0], found)
         self._check_stored(at, node, matching[0], goes_left)
         made = matching[0]
-        return bf.Split(made.feature, made.threshold, made.left_levels, made.missing_left, goes_left, made.gain)
+        return replace(made, goes_left=goes_left)
 
     def _check_tie(self, visit: Visit, feature: int, made: bf.Split, found: str) -> None:
         """Without a tie the partition is the best one; with a clean tie it is the first."""
         unit = scale(self.task, visit.node)
         if unit == 0:
             return
-        behind = np.array([(visit.gain - split.gain) / unit for split in visit.splits])
+        behind = np.array([(visit.merit - split.merit) / unit for split in visit.splits])
         tied = [split for split, gap in zip(visit.splits, behind, strict=True) if gap <= RELATIVE]
         if all(bf.same_partition(split.goes_left, tied[0].goes_left) for split in tied):
             assert bf.same_partition(made.goes_left, tied[0].goes_left), (
@@ -218,8 +219,8 @@ class _Checker:
             wrong = f"threshold {tree.threshold[at]!r}, not {split.threshold!r}"
             assert close(tree.threshold[at], split.threshold), where + wrong
         missing = np.isnan(x)
-        larger_is_left = bool(2 * goes_left.sum() > len(goes_left))
-        expected = bool(goes_left[missing][0]) if missing.any() else larger_is_left
+        heavier_is_left = bf.is_heavier(self.task.weight[node.rows], goes_left)
+        expected = bool(goes_left[missing][0]) if missing.any() else heavier_is_left
         assert bool(tree.missing_go_to_left[at]) == expected, where + f"missing_go_to_left is not {expected}"
 
 
@@ -230,7 +231,7 @@ def close(first: float, second: float) -> bool:
 
 def describe(visit: Visit) -> str:
     """The best splits of a node, for messages."""
-    best = [split for split in visit.splits if split.gain == visit.gain]
+    best = [split for split in visit.splits if split.merit == visit.merit]
     return "; ".join(
         f"feature {s.feature} "
         f"{'<= ' + repr(s.threshold) if s.left_levels is None else 'in ' + str(set(s.left_levels))} "

@@ -23,6 +23,7 @@ from sapwood.errors import InputError, InputTypeError, ParameterError, warn_user
 from sapwood.estimators.boosting_rows import warn_of_column
 from sapwood.estimators.checkpoint import Checkpoints, take_over
 from sapwood.estimators.foreign import check_kind, indexed, no_trees, tags_of
+from sapwood.estimators.identifiers import warn_of_identifiers
 from sapwood.estimators.learners import AnyLearner, AnyMembers, Learner, TreeLearner, TreeMembers
 from sapwood.estimators.settings import n_features_drawn
 from sapwood.estimators.tree import DecisionTree, DecisionTreeClassifier, DecisionTreeRegressor
@@ -79,6 +80,7 @@ class AdaBoost(TreeModel):
         own = self._own_tree()
         kinds = getattr(own, "categorical_features", "from_dtype")
         table = Table.from_any(X, categorical_features=kinds)
+        warn_of_identifiers(table)
         rows = TreeRows.of(table, self._read_target(y, table.n_rows), sample_weight)
         if rows.target.n_outputs > 1:
             raise InputError(f"y has {rows.target.n_outputs} columns, but {type(self).__name__} predicts one output.")

@@ -18,6 +18,7 @@ from sapwood.estimators.boosting_rows import warn_of_column
 from sapwood.estimators.foreign import check_kind, class_numbers, indexed, no_trees, seeded, tags_of
 from sapwood.estimators.forest import ForestEstimator
 from sapwood.estimators.forest_kinds import ForestClassifier, ForestRegressor
+from sapwood.estimators.identifiers import quiet_identifiers, warn_of_identifiers
 from sapwood.estimators.tree import DecisionTree, DecisionTreeClassifier, DecisionTreeRegressor
 from sapwood.estimators.tree_rows import TreeRows, unless_equal
 from sapwood.forest.bags import Bag, Bags, n_drawn
@@ -163,6 +164,7 @@ class Bagging(ForestEstimator):
         self._check_sampling(rows is not None)
         warn_of_column(y)
         table = Table.from_any(X)
+        warn_of_identifiers(table)
         rows_read = TreeRows.of(table, self.tree_kind()._read_target(y, table.n_rows), sample_weight)
         training = replace(rows_read, weight=unless_equal(rows_read.weight), given=unless_equal(rows_read.weight))
         self._members = self._members_so_far(training)
@@ -206,7 +208,7 @@ class Bagging(ForestEstimator):
     def _fit_member(self, X: Any, y: NDArray[Any], weight: Floats, bags: Bags, t: int) -> Any:
         bag, member = bags.bag(t), seeded(self.estimator, bags.key(t))
         own = _columns_of(X, bag)
-        with without_text_warnings():
+        with without_text_warnings(), quiet_identifiers():
             if has_fit_parameter(member, "sample_weight"):
                 drawn = np.zeros(len(y))
                 drawn[bag.rows] = bag.counts

@@ -40,6 +40,7 @@ from sapwood.estimators.boosting_settings import (
 )
 from sapwood.estimators.checkpoint import Checkpoints, take_over
 from sapwood.estimators.constraints import interaction_sets, monotone_signs
+from sapwood.estimators.identifiers import warn_of_identifiers
 from sapwood.estimators.tree_model import TreeModel
 from sapwood.grove import Grove
 from sapwood.losses.loss import Loss
@@ -200,7 +201,9 @@ class Boosting(TreeModel):
     def _training_table(self, X: Any, start: Any) -> Table:
         if start is None:
             options = {"categorical_features": self.categorical_features, "sparse_absent": self.sparse_absent}
-            return Table.from_any(X, **options)
+            table = Table.from_any(X, **options)
+            warn_of_identifiers(table)
+            return table
         return start.schema_.match(X, unseen="error", owner=type(self).__name__)  # type: ignore[no-any-return]
 
     def _training_rows(self, X: Any, y: Any, sample_weight: Any, read_queries: ReadQueries | None, start: Any) -> Rows:

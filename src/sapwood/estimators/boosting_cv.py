@@ -24,6 +24,7 @@ from sapwood.errors import ParameterTypeError
 from sapwood.estimators.boosting import Boosting
 from sapwood.estimators.boosting_rows import take_rows
 from sapwood.estimators.boosting_settings import warn_of_direction, warn_of_no_split
+from sapwood.estimators.identifiers import quiet_identifiers
 from sapwood.estimators.splits import check_classes, check_groups, inner_split, read_groups, read_splits, runs
 from sapwood.keywords import answering
 from sapwood.parameters import Flag, Interval, Nothing, OneOf, check_parameters
@@ -285,7 +286,8 @@ class _Run:
         known = model.get_params(deep=False)
         model.set_params(**{name: None for name in WATCHING if name in known})
         more = {model.weight_name: weight} | ({"qid": groups} if _is_ranker(estimator) else {})
-        return model.fit(X, y, **more)  # type: ignore[no-any-return]
+        with quiet_identifiers():
+            return model.fit(X, y, **more)  # type: ignore[no-any-return]
 
 
 def _fresh(estimator: Boosting) -> Any:

@@ -17,6 +17,7 @@ from sklearn.utils import Tags
 from sapwood.errors import InputError, InputTypeError, ParameterError, warn_user
 from sapwood.estimators.boosting_rows import warn_of_column
 from sapwood.estimators.checkpoint import Checkpoints, take_over
+from sapwood.estimators.identifiers import warn_of_identifiers
 from sapwood.estimators.settings import monotonic_signs, n_features_drawn
 from sapwood.estimators.tree import DecisionTree, Unseen, names_of_outputs
 from sapwood.estimators.tree_model import TreeModel
@@ -101,6 +102,7 @@ class ForestEstimator(MultiOutputMixin, TreeModel):
         template = self._template()
         training = self._with_weight(template, template._read_rows(X, y, sample_weight))
         table, target = training.table, training.target
+        warn_of_identifiers(table)
         before = self._trees_so_far(table, target)
         template._describe(table, target)
         self._take_description(template)

@@ -27,6 +27,7 @@ from sapwood.estimators.boosting_rows import digests, hold_out
 from sapwood.estimators.checkpoint import Checkpoints, take_over
 from sapwood.estimators.constraints import monotone_signs
 from sapwood.estimators.gradient_parts import sets_that_meet, stage_tree, tree_settings
+from sapwood.estimators.identifiers import quiet_identifiers
 from sapwood.estimators.settings import n_features_drawn, rows_at_least
 from sapwood.losses.loss import Loss
 from sapwood.parameters import CallableRule, Nothing, check_parameters
@@ -186,7 +187,8 @@ class GradientBoosting(Boosting):
             y, weight = rows.y[of], None if rows.weight is None else rows.weight[of]
             is_class, self._has_init = is_classifier(self), given is not None
             if given is not None:
-                self.init_ = beginning.fit_init(self.init, beginning.take_rows(given, own), y, weight, is_class)
+                with quiet_identifiers():
+                    self.init_ = beginning.fit_init(self.init, beginning.take_rows(given, own), y, weight, is_class)
                 self._init_least = beginning.least_start(self.init_, given, loss, y, weight)
             elif self.init is None:
                 base = beginning.constant_start(loss, y, weight)

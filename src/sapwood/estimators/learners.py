@@ -12,6 +12,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from sapwood.errors import ParameterError
 from sapwood.estimators.foreign import class_numbers, indexed, seeded
+from sapwood.estimators.identifiers import quiet_identifiers
 from sapwood.estimators.settings import monotonic_signs
 from sapwood.estimators.tree import DecisionTree
 from sapwood.estimators.tree_rows import TreeRows
@@ -154,7 +155,7 @@ class AnyLearner:
     def fit(self, weight: Floats, drawn: NDArray[Any] | None, seed: int, done: PackedTree | None = None) -> Floats:  # noqa: ARG002
         """Fit one more clone."""
         member = seeded(self._estimator, seed)
-        with without_text_warnings():
+        with without_text_warnings(), quiet_identifiers():
             if drawn is None:
                 member.fit(self._X, self._y, sample_weight=weight * (len(weight) / weight.sum()))
             else:

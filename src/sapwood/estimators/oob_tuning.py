@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from itertools import product
 from typing import Any
@@ -12,6 +13,7 @@ from sklearn.base import clone
 
 from sapwood.errors import ParameterError
 from sapwood.estimators.forest import ForestEstimator
+from sapwood.estimators.identifiers import quiet_identifiers
 from sapwood.forest.out_of_bag import first_flat
 from sapwood.keywords import answering
 from sapwood.parameters import check_parameters
@@ -89,7 +91,7 @@ def tune_by_oob(
         given = {"max_features": size, "min_samples_leaf": leaf, "oob_tol": oob_tol}
         check_parameters("tune_by_oob", rules, given)
         candidate = clone(forest).set_params(**given, bootstrap=True, oob_stop=True)
-        with without_text_warnings(len(trials) > 0):
+        with without_text_warnings(len(trials) > 0), quiet_identifiers() if trials else nullcontext():
             candidate.fit(X, y, sample_weight)
         curve = candidate.oob_curve_
         n_trees = first_flat(curve.tolist(), oob_tol) or len(curve)

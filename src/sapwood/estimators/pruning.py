@@ -20,6 +20,7 @@ from sklearn.model_selection import check_cv
 from sklearn.utils import _safe_indexing
 
 from sapwood.errors import InputError, ParameterError, ParameterTypeError
+from sapwood.estimators.identifiers import quiet_identifiers
 from sapwood.estimators.tree import DecisionTree, DecisionTreeClassifier
 from sapwood.growth.prune import PruningPath, ancestors_at, collapse, pruning_path
 from sapwood.keywords import answering
@@ -121,7 +122,8 @@ def prune_by_cv(
     middles = np.append(np.sqrt(alphas[:-1] * alphas[1:]), np.inf)
 
     def one_fold(train: Any, test: Any) -> Floats:
-        return _fold_errors(clone(whole), X, y, weight, train, test, middles, scoring)
+        with quiet_identifiers():
+            return _fold_errors(clone(whole), X, y, weight, train, test, middles, scoring)
 
     tasks = [lambda fold=fold: one_fold(*fold) for fold in folds]
     errors = np.array(run_all(tasks, resolve_jobs(n_jobs)))
@@ -208,6 +210,7 @@ def _default_error(tree: Any) -> tuple[str, Any]:
         return "misclassification rate", _class_losses
     return {
         "squared_error": ("mean squared error", _squared_losses),
+        "friedman_mse": ("mean squared error", _squared_losses),
         "absolute_error": ("mean absolute error", _absolute_losses),
         "poisson": ("mean Poisson deviance", _poisson_losses),
     }[tree.criterion]

@@ -13,6 +13,7 @@ from sklearn.utils import Bunch, Tags
 
 from sapwood.codes.coded import code_table
 from sapwood.errors import InputError
+from sapwood.estimators.identifiers import warn_of_identifiers
 from sapwood.estimators.settings import class_weights, monotonic_signs, n_features_drawn, rows_at_least
 from sapwood.estimators.tree_model import OneRowProbabilities, TreeModel
 from sapwood.estimators.tree_rows import Target, TreeRows
@@ -66,6 +67,7 @@ class DecisionTree(MultiOutputMixin, TreeModel):
         self._check_parameters()
         n_jobs = resolve_jobs(self.n_jobs)
         rows = self._read_rows(X, y, sample_weight)
+        warn_of_identifiers(rows.table)
         table, target, weight = rows.table, rows.target, self._row_weights(rows.target, rows.weights)
         grown_on, statistics = table, self._statistics(target, weight)
         if not weight.all():  # a class of weight zero remains a class, but its rows count for nothing
@@ -391,7 +393,7 @@ class DecisionTreeRegressor(RegressorMixin, DecisionTree):
 
     Parameters are scikit-learn's and those named under `DecisionTreeClassifier`, except:
 
-    criterion : {"squared_error", "absolute_error", "poisson"}
+    criterion : {"squared_error", "friedman_mse", "absolute_error", "poisson"}
     significance : float or None
         Do not split when the p-value of an F-test between both sides is above this limit.
     leaf : {"auto", "mean", "median"}

@@ -42,6 +42,6 @@ CLASSIFIER_RULES: Rules = {
 
 REGRESSOR_RULES: Rules = {
     **SHARED_RULES,
-    "criterion": (OneOf("squared_error", "absolute_error", "poisson"),),
+    "criterion": (OneOf("squared_error", "friedman_mse", "absolute_error", "poisson"),),
     "leaf": (OneOf("auto", "mean", "median"),),
 }

@@ -13,6 +13,7 @@ from sapwood.grove import Member
 from sapwood.kernels.paths import PATH_NODE, lay_paths
 from sapwood.kernels.sides import find_sides
 from sapwood.predictor import Descent
+from sapwood.predictor.reach import check_reach
 from sapwood.table.column import read_only
 from sapwood.tree import Tree
 
@@ -83,6 +84,7 @@ class TreePaths:
 
     def sides(self, columns: Array) -> NDArray[np.uint8]:
         """Side of every row at every step, (steps, rows), from cells as (columns, rows)."""
+        check_reach(self.descent.n_columns, len(columns))
         out = np.empty((self.n_steps, columns.shape[1]), dtype=np.uint8)
         find_sides(self.descent.steps, self.descent.levels, columns, self.stop_at_unseen, out)
         return out

@@ -22,6 +22,7 @@ CLASS_CRITERIA = {
 }
 NUMBER_CRITERIA = {
     "squared_error": formulas.SQUARED,
+    "friedman_mse": formulas.SQUARED,  # Friedman's improvement of a split is the decrease of the squared error
     "absolute_error": formulas.ABSOLUTE,
     "poisson": formulas.POISSON,
 }

@@ -67,7 +67,7 @@ def grow_tree(
     values = coded.values if draw_thresholds else None
     lists = _arrange_lists(coded, statistics) if rows is None else _sample_lists(coded, statistics, rows)
     allowed = np.arange(coded.n_features) if features is None else np.unique(features)
-    raw = _run_kernel(coded, statistics, rules, lists, allowed, rows, monotonic, values)
+    raw = _run_kernel(coded, statistics, rules.on(lists.n_rows), lists, allowed, rows, monotonic, values)
     members = lists.entries[: lists.n_rows].copy()
     if rows is None:  # the entries go before the tree is put together: they are the largest part
         coded = replace(coded, entries=members[:0])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +29,11 @@ class GrowthRules:
     max_features: int = UNLIMITED
     max_exhaustive: int = 10
     seed: int = 0
+
+    def on(self, n_rows: int) -> GrowthRules:
+        """These rules for a tree of n_rows rows: without a limit on leaves that so many rows cannot reach."""
+        is_reached = 0 < self.max_leaf_nodes < n_rows // self.min_samples_leaf
+        return self if is_reached else replace(self, max_leaf_nodes=0)
 
     def most_nodes(self, n_rows: int) -> int:
         """An upper bound on the nodes of a tree of n_rows rows under these rules."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from sapwood.kernels._jit import ONE, lean_kernel, part
@@ -27,11 +29,13 @@ from sapwood.kernels.groups import (
     tallied_vectors,
 )
 from sapwood.kernels.records import CODE, CUM_N, CUM_S, CUM_W, GOES_LEFT, LEFT, MISS, NODE_SUMS, SIZE
-from sapwood.kernels.subsets import best_absolute_subset, best_pair_subset, best_vector_subset
+from sapwood.kernels.subsets import best_absolute_subset, best_pair_subset, best_vector_subset, single_groups
 
 TOLERANCE = 1e-12  # a split must be better by this part of the node's mass; see ARCHITECTURE.md
+HALVES = 1e-9  # children whose weights differ by less than this part of the node's are equal
 IMPLICIT_ROW, NO_ROW = -1, -2  # at_left, at_right: the implicit value of a column; nothing (all present rows go left)
 ALL_PRESENT, SOME_MISSING = 1, 2  # a column of values
+FEW_LEVELS = 8  # of a column in a node, that may be chosen among freely
 FLAT = 4096  # codes whose bitmap is read word by word; that of more has a summary
 THRESHOLD_DRAW = 1 << 40  # keeps draws of thresholds apart from draws of features
 
@@ -406,6 +410,12 @@ def best_cut(
 
 
 @part
+def is_heavier(w_left, w):
+    """Whether the left child has more than half of the weight: what a node without missing rows does with them."""
+    return 2.0 * w_left - w > HALVES * w
+
+
+@part
 def search_numbers(
     column,
     f,
@@ -470,7 +480,7 @@ def search_numbers(
         return decrease
     n_left = ints[CUM_N, cut]
     slot.n_left = n_left
-    slot.missing_left = np.int64(missing_left) if mn > 0 else np.int64(n_left > n - n_left)
+    slot.missing_left = np.int64(missing_left) if mn > 0 else np.int64(is_heavier(floats[CUM_W, cut], w))
     slot.threshold = threshold
     slot.at_right = NO_ROW
     if column.code_row >= 0:
@@ -485,12 +495,13 @@ def search_numbers(
 
 
 @lean_kernel
-def write_subset(column, slot, groups, mn, missing_left, n, ints, subset):
+def write_subset(column, slot, groups, mn, missing_left, w, ints, levels, subset):
     """Write the levels that go left. Levels that do not occur in the node go where missing values go; OUT subset."""
-    n_left = 0
+    n_left, w_left = 0, 0.0
     for g in range(groups):
         n_left += ints[SIZE, g] * ints[GOES_LEFT, g]
-    default_left = missing_left if mn > 0 else n_left > n - n_left
+        w_left += levels.w[g] * ints[GOES_LEFT, g]
+    default_left = missing_left if mn > 0 else is_heavier(w_left, w)
     for word in range(len(subset)):
         subset[word] = np.uint32(0)
     if default_left:
@@ -504,6 +515,29 @@ def write_subset(column, slot, groups, mn, missing_left, n, ints, subset):
         else:
             subset[level >> 5] &= ~bit
     slot.missing_left, slot.n_left, slot.threshold = np.int64(default_left), n_left, np.nan
+
+
+@part
+def spread_of_shares(criterion, w, s, mass, vectors):
+    """What a large difference of two levels is: of means the node's deviation, of shares and rates the node's own.
+
+    Shares of vectors have no common scale: each is compared with itself.
+    """
+    if criterion == SQUARED:
+        return math.sqrt(mass / w)
+    return s / w if vectors is None else 0.0
+
+
+@part
+def chance_share(groups, mn, n):
+    """Share of a node's impurity that K levels explain by chance: (K - 1) / (n - 1) on average.
+
+    (Exact for Gini and the squared error.) Many levels are compared with other columns by what they explain beyond it:
+    an identifier, which has a level for each row, explains everything, and nothing beyond chance. Few are left alone.
+    """
+    if groups <= FEW_LEVELS:
+        return 0.0
+    return (groups - (0 if mn > 0 else 1)) / (n - 1)
 
 
 @lean_kernel
@@ -538,6 +572,8 @@ def search_categories(
     """Look at a category column; returns the decrease, and records the subset if it beats `floor`."""
     for g in range(groups):
         ints[SIZE, g] = ints[CUM_N, g] - (ints[CUM_N, g - 1] if g > 0 else 0)
+    scale = spread_of_shares(limits.criterion, w, s, mass, vectors)
+    single_groups(groups, floats, levels)
     if values is not None and medians is None and groups > 1:
         toss_levels(groups, slot.key, f, floats, ints, vectors)
         decrease, _, missing_left = best_cut(
@@ -581,20 +617,19 @@ def search_categories(
             mass,
             floor,
             tolerance,
-            floats,
             ints,
             levels,
         )
     elif vectors is not None:
         decrease, missing_left = best_vector_subset(
-            limits, groups, mn, mw, n, w, floor, tolerance, floats, ints, vectors, levels
+            limits, scale, groups, mn, mw, n, w, floor, tolerance, floats, ints, vectors, levels
         )
     else:
         decrease, missing_left = best_pair_subset(
-            limits, groups, mn, mw, ms, n, w, s, floor, tolerance, floats, ints, levels
+            limits, scale, groups, mn, mw, ms, n, w, s, floor, tolerance, floats, ints, levels
         )
     if decrease > INVALID:
-        write_subset(column, slot, groups, mn, missing_left, n, ints, subset)
+        write_subset(column, slot, groups, mn, missing_left, w, ints, levels, subset)
     return decrease
 
 
@@ -710,7 +745,7 @@ def search(
             bury(column, lo, hi)
             continue
         total = centred_sum(column, limits.criterion, groups, ms, s, floats, vectors)
-        decrease = INVALID
+        decrease, handicap = INVALID, 0.0
         if column.is_category == 0:
             decrease = search_numbers(
                 column,
@@ -740,6 +775,8 @@ def search(
                 threshold,
             )
         elif levels is not None:
+            if values is None:  # levels that were tossed were not chosen: nothing is to be deducted
+                handicap = mass * chance_share(groups, mn, n)
             decrease = search_categories(
                 column,
                 f,
@@ -758,7 +795,7 @@ def search(
                 w,
                 total,
                 mass,
-                floor,
+                floor if handicap == 0.0 else max(floor, tolerance) + handicap,
                 tolerance,
                 floats,
                 ints,
@@ -770,7 +807,7 @@ def search(
             )
         if decrease > INVALID:
             slot.feature, slot.decrease = f, decrease
-            floor = decrease + tolerance
-            if decrease >= mass - tolerance:
+            floor = decrease - handicap + tolerance
+            if decrease - handicap >= mass - tolerance:
                 break  # both children are pure: nothing can be better
     return slot.feature >= 0

@@ -9,14 +9,15 @@ Levels with equal statistics always stay together and orders are by statistics a
 depend on how the levels are numbered.
 
 Every function returns (decrease, whether missing rows go left) and marks ints[GOES_LEFT]. The rows of each group are
-in ints[SIZE].
+in ints[SIZE], their weights and, but for vectors, their sums in levels.w and levels.s (`single_groups`). `scale` says
+what a large difference between the shares, or means, of two levels is.
 """
 
 from __future__ import annotations
 
 from sapwood.kernels._jit import ONE, lean_kernel, part
 from sapwood.kernels.candidates import best_pair_cut, best_vector_cut, large_enough, vector_decrease
-from sapwood.kernels.criteria import INVALID, POISSON, pair_decrease, pair_mass, vector_mass
+from sapwood.kernels.criteria import INVALID, POISSON, SQUARED, pair_decrease, pair_mass, vector_mass
 from sapwood.kernels.median import sorted_median_and_loss
 from sapwood.kernels.records import (
     CODE,
@@ -31,7 +32,7 @@ from sapwood.kernels.records import (
     SIZE,
 )
 
-EQUAL = 1e-12  # shares closer than this part of their range are the same
+EQUAL = 1e-9  # shares closer than this part of their range, or of the node's scale, are the same
 FEW_LEVELS = 6  # absolute error: a subset costs a pass over the rows, so all are tried for fewer levels
 
 
@@ -63,14 +64,17 @@ def sort_by_key(n, levels):
 
 
 @lean_kernel
-def merge_equal(n, ints, levels):
-    """Number the groups by their keys, equal keys together; OUT ints[MERGED]; returns how many numbers there are."""
+def merge_equal(n, scale, ints, levels):
+    """Number the groups by their keys, equal keys together; OUT ints[MERGED]; returns how many numbers there are.
+
+    Keys that differ by rounding alone have no range of their own, so `scale` says what a large difference is.
+    """
     sort_by_key(n, levels)
     key, order = levels.key, levels.order
-    spread = key[order[n - 1]] - key[order[0]]
+    least = EQUAL * max(scale, key[order[n - 1]] - key[order[0]])
     position = 0
     for i in range(n):
-        if i > 0 and key[order[i]] - key[order[i - 1]] > EQUAL * spread:
+        if i > 0 and key[order[i]] - key[order[i - 1]] > least:
             position += 1
         ints[MERGED, order[i]] = position
     return position + 1
@@ -112,7 +116,7 @@ def part_equals(groups, mn, ints, levels):
     """Number levels of equal shares by weight; two of equal weight are parted too: there is one way only."""
     for g in range(groups):
         levels.key[g] = levels.w[g]
-    n_merged = merge_equal(groups, ints, levels)
+    n_merged = merge_equal(groups, levels.w[0], ints, levels)
     if n_merged == 1 and groups == 2 and mn == 0:
         ints[MERGED, 1], n_merged = 1, 2
     return n_merged
@@ -150,12 +154,11 @@ def best_pair_of_all(limits, groups, n_merged, mn, mw, ms, n, w, s, floor, toler
 
 
 @lean_kernel
-def best_pair_subset(limits, groups, mn, mw, ms, n, w, s, floor, tolerance, floats, ints, levels):
+def best_pair_subset(limits, scale, groups, mn, mw, ms, n, w, s, floor, tolerance, floats, ints, levels):
     """Best subset for statistics (w, s)."""
-    single_groups(groups, floats, levels)
     for g in range(groups):
         levels.key[g] = share_of(levels.s[g], levels.w[g])
-    n_merged = merge_equal(groups, ints, levels)
+    n_merged = merge_equal(groups, scale, ints, levels)
     if n_merged == 1:  # no order by share: a split without decrease may still prepare a good one
         n_merged = part_equals(groups, mn, ints, levels)
     if n_merged <= limits.max_exhaustive and forbids_some(limits):
@@ -171,37 +174,36 @@ def best_pair_subset(limits, groups, mn, mw, ms, n, w, s, floor, tolerance, floa
 
 
 @lean_kernel
-def single_vectors(n, floats, vectors, levels):
-    """Undo the cumulation of vectors: OUT levels.w, levels.sums."""
-    single_groups(n, floats, levels)
+def single_vectors(n, vectors, levels):
+    """Undo the cumulation of vectors: OUT levels.sums."""
     for g in range(n):
         for d in range(levels.sums.shape[1]):
             levels.sums[g, d] = vectors.cum[g, d] - (vectors.cum[g - 1, d] if g > 0 else 0.0)
 
 
 @part
-def compare_shares(a, b, levels):
+def compare_shares(a, b, scale, levels):
     """Lexicographic order of two groups' shares: -1, 0 (equal) or 1."""
     for d in range(levels.sums.shape[1]):
         share_a, share_b = share_of(levels.sums[a, d], levels.w[a]), share_of(levels.sums[b, d], levels.w[b])
-        if abs(share_a - share_b) > EQUAL * (abs(share_a) + abs(share_b)):
+        if abs(share_a - share_b) > EQUAL * max(scale, abs(share_a) + abs(share_b)):
             return -1 if share_a < share_b else 1
     return 0
 
 
 @lean_kernel
-def merge_vectors(n, ints, levels):
+def merge_vectors(n, scale, ints, levels):
     """Number the groups in lexicographic order of their shares, equal ones together; returns how many."""
     order = levels.order
     for g in range(n):
         i = g
-        while i > 0 and compare_shares(g, order[i - 1], levels) < 0:
+        while i > 0 and compare_shares(g, order[i - 1], scale, levels) < 0:
             order[i] = order[i - 1]
             i -= 1
         order[i] = g
     position = 0
     for i in range(n):
-        if i > 0 and compare_shares(order[i - 1], order[i], levels) != 0:
+        if i > 0 and compare_shares(order[i - 1], order[i], scale, levels) != 0:
             position += 1
         ints[MERGED, order[i]] = position
     return position + 1
@@ -263,13 +265,14 @@ def best_of_all_subsets(limits, groups, n_merged, mn, mw, n, w, floor, tolerance
 
 
 @lean_kernel
-def best_of_orders(limits, groups, mn, mw, n, w, floor, tolerance, floats, ints, vectors, levels):
+def best_of_orders(limits, scale, groups, mn, mw, n, w, floor, tolerance, floats, ints, vectors, levels):
     """Try the prefixes of the orders by each single sum: one class (or target) against the rest."""
     best, best_left, found = floor, False, False
     for d in range(levels.sums.shape[1]):
         for g in range(groups):
             levels.key[g] = share_of(levels.sums[g, d], levels.w[g])
-        n_merged = merge_equal(groups, ints, levels)
+        own_scale = scale if limits.criterion == SQUARED else vectors.work[NODE_SUMS, d] / w
+        n_merged = merge_equal(groups, own_scale, ints, levels)
         cumulate(groups, n_merged, floats, ints, levels)
         for p in range(n_merged):
             for e in range(levels.sums.shape[1]):
@@ -291,16 +294,16 @@ def best_of_orders(limits, groups, mn, mw, n, w, floor, tolerance, floats, ints,
 
 
 @lean_kernel
-def best_vector_subset(limits, groups, mn, mw, n, w, floor, tolerance, floats, ints, vectors, levels):
+def best_vector_subset(limits, scale, groups, mn, mw, n, w, floor, tolerance, floats, ints, vectors, levels):
     """Best subset for vectors of sums: all of them while few, else prefixes of orders."""
-    single_vectors(groups, floats, vectors, levels)
+    single_vectors(groups, vectors, levels)
     if groups <= 4 * limits.max_exhaustive:
-        n_merged = merge_vectors(groups, ints, levels)
+        n_merged = merge_vectors(groups, scale, ints, levels)
         if n_merged == 1:
             n_merged = part_equals(groups, mn, ints, levels)
         if n_merged <= limits.max_exhaustive:
             return best_of_all_subsets(limits, groups, n_merged, mn, mw, n, w, floor, tolerance, ints, vectors, levels)
-    return best_of_orders(limits, groups, mn, mw, n, w, floor, tolerance, floats, ints, vectors, levels)
+    return best_of_orders(limits, scale, groups, mn, mw, n, w, floor, tolerance, floats, ints, vectors, levels)
 
 
 @lean_kernel
@@ -350,12 +353,11 @@ def choose_levels(attempt, n_tries, exhaustive, groups, ints, levels):
 
 @lean_kernel
 def best_absolute_subset(
-    wy, limits, entries, lo, hi, codes, n_codes, groups, mn, mw, n, w, mass, floor, tolerance, floats, ints, levels
+    wy, limits, entries, lo, hi, codes, n_codes, groups, mn, mw, n, w, mass, floor, tolerance, ints, levels
 ):
     """Best subset for the absolute error: all subsets of few levels, else prefixes in order of the medians."""
-    single_groups(groups, floats, levels)
     order_by_median(wy, entries, lo, hi, codes, n_codes, groups, ints, levels)
-    n_merged = merge_equal(groups, ints, levels)
+    n_merged = merge_equal(groups, 0.0, ints, levels)
     exhaustive = groups <= FEW_LEVELS
     if exhaustive:  # equal medians do not make equal levels: every level stands for itself
         n_merged = groups

@@ -13,6 +13,7 @@ from scipy import sparse
 from sapwood.cached_property import cached_property
 from sapwood.codes.separation import round_down
 from sapwood.kernels.traverse import STEPS, Levels, find_leaves
+from sapwood.predictor.reach import check_reach, columns_asked
 from sapwood.table.storage import SparseStorage, Storage
 from sapwood.table.table import Table
 from sapwood.threads import blocks, run_all
@@ -32,11 +33,13 @@ class Descent:
 
     steps: NDArray[np.void]  # inner nodes
     levels: Levels | None
+    n_columns: int  # that a table must have at least
 
     @classmethod
     def of(cls, tree: Tree, dtype: np.dtype[Any]) -> Descent:
         """Pack a tree."""
-        return cls(_pack(tree, dtype), _pack_levels(tree))
+        steps = _pack(tree, dtype)
+        return cls(steps, _pack_levels(tree), columns_asked(steps))
 
     @cached_property
     def used(self) -> list[int]:
@@ -47,6 +50,7 @@ class Descent:
         """Leaf of every row of a C-contiguous matrix; with `stop_at_unseen`, the node where an unseen level was met."""
         out = np.zeros(len(cells), dtype=np.int32)
         if len(self.steps):
+            check_reach(self.n_columns, cells.shape[1])
             find_leaves(self.steps, self.levels, cells, stop_at_unseen, out)
         return out
 
@@ -54,6 +58,7 @@ class Descent:
         """This on a table, and how many rows to take at a time; of a sparse one, only columns it asks for."""
         if not isinstance(storage, SparseStorage) or self.levels is not None or not self.used:
             return self, storage, BLOCK_ROWS
+        check_reach(self.n_columns, storage.n_columns)
         return self._narrow, storage.arrange(self.used), max(1, BLOCK_CELLS // len(self.used))
 
     @cached_property
@@ -62,7 +67,7 @@ class Descent:
         steps = self.steps.copy()
         place = np.searchsorted(self.used, steps["test"] >> np.uint32(1)).astype(np.uint32)
         steps["test"] = place << np.uint32(1) | steps["test"] & np.uint32(1)
-        return Descent(steps, None)
+        return Descent(steps, None, len(self.used))
 
 
 def find(
@@ -112,17 +117,7 @@ class Predictor:
 
 def paths(tree: Tree, leaves: Leaves) -> sparse.csr_matrix:
     """Indicator matrix (rows x nodes) of the nodes on the way to each leaf."""
-    depths = tree.compute_node_depths()
-    parents = tree.parents()
-    indptr = np.concatenate(([0], np.cumsum(depths[leaves])))
-    indices = np.empty(indptr[-1], dtype=np.int64)
-    node, place = leaves.astype(np.int64), indptr[1:] - 1
-    while len(node):
-        indices[place] = node
-        up = parents[node] >= 0
-        node, place = parents[node[up]].astype(np.int64), place[up] - 1
-    shape = (len(leaves), tree.node_count)
-    return sparse.csr_matrix((np.ones(len(indices), dtype=np.int64), indices, indptr), shape=shape)
+    return tree.paths_to(leaves)
 
 
 def _pack(tree: Tree, dtype: np.dtype[Any]) -> NDArray[np.void]:

@@ -16,6 +16,7 @@ from sapwood.cached_property import cached_property
 from sapwood.grove import Grove
 from sapwood.kernels.traverse import score_row
 from sapwood.predictor.contest import Contest, Field
+from sapwood.predictor.reach import check_reach, check_scores
 from sapwood.predictor.woods import Woods
 from sapwood.table.storage import SparseStorage
 from sapwood.table.table import Table
@@ -38,7 +39,9 @@ class Scorer:
     def woods(self, dtype: np.dtype[Any]) -> Woods:
         """Steps of all trees for cells of a type."""
         if dtype not in self._woods:
-            self._woods[dtype] = Woods.of(self.grove, dtype, self._stop)
+            woods = Woods.of(self.grove, dtype, self._stop)
+            check_scores(woods.column, woods.width, len(self.grove.base))
+            self._woods[dtype] = woods
         return self._woods[dtype]
 
     def contest(self, dtype: np.dtype[Any]) -> Contest | None:
@@ -63,8 +66,10 @@ class Scorer:
 
     def _add(self, table: Table, out: Floats, n_trees: int, n_jobs: int) -> None:
         woods, contest = self.woods(table.dtype), self.contest(table.dtype)
-        storage, size, narrow = table.storage, BLOCK_ROWS, isinstance(table.storage, SparseStorage)
-        if narrow:  # trees ask for few of its columns
+        storage, size, narrow = table.storage, BLOCK_ROWS, False
+        if isinstance(storage, SparseStorage):  # trees ask for few of its columns
+            narrow = True
+            check_reach(woods.n_columns, storage.n_columns)
             asked = woods.features or [0]
             storage, size = storage.arrange(asked), max(1, BLOCK_CELLS // len(asked))
         way = woods.narrow if narrow else woods
@@ -72,6 +77,7 @@ class Scorer:
 
         def add(start: int, stop: int) -> None:
             cells = storage.block(start, stop)
+            check_reach(way.n_columns, cells.shape[1])
             if contest is None:
                 way.add(cells, out, start, n_trees, self._stop)
                 return
@@ -89,7 +95,8 @@ class Scorer:
         out = self.grove.base.copy()
         if not len(self.grove):
             return out
-        steps, levels, roots, words, width, column = self._one_row
+        steps, levels, roots, words, width, column, n_columns = self._one_row
+        check_reach(n_columns, len(cells))
         score_row(steps, levels, roots[:n_trees], words, width, column, cells, self._stop, out)
         if self.grove.divisor != 1.0:
             out /= self.grove.divisor
@@ -98,4 +105,4 @@ class Scorer:
     @cached_property
     def _one_row(self) -> tuple[Any, ...]:
         woods = self.woods(np.dtype(np.float64))
-        return woods.steps, woods.levels, woods.roots, woods.words, woods.width, woods.column
+        return woods.steps, woods.levels, woods.roots, woods.words, woods.width, woods.column, woods.n_columns

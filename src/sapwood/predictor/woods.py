@@ -13,6 +13,7 @@ from sapwood.cached_property import cached_property
 from sapwood.codes.separation import round_down
 from sapwood.grove import Grove
 from sapwood.kernels.traverse import STEPS, Levels, add_words_of_leaves
+from sapwood.predictor.reach import columns_asked
 from sapwood.tree import LEAF, Tree
 
 NODES = ("children_left", "children_right", "feature", "threshold", "missing_go_to_left", "n_node_samples")
@@ -35,6 +36,7 @@ class Woods:
     column: NDArray[np.uint32]  # of the scores, for each tree
     n_steps: NDArray[np.int64]  # of each tree
     n_rows: NDArray[np.int64]  # training rows that passed each step
+    n_columns: int  # that a table must have at least
 
     @classmethod
     def of(cls, grove: Grove, dtype: np.dtype[Any], may_stop: bool = False) -> Woods:
@@ -65,6 +67,7 @@ class Woods:
             np.array([member.column for member in members], dtype=np.uint32),
             np.bincount(tree[inner], minlength=len(members)),
             nodes["n_node_samples"][inner],
+            columns_asked(steps),
         )
 
     @cached_property
@@ -78,7 +81,7 @@ class Woods:
         steps = self.steps.copy()
         place = np.searchsorted(self.features, steps["test"] >> np.uint32(1)).astype(np.uint32)
         steps["test"] = place << np.uint32(1) | steps["test"] & np.uint32(1)
-        return replace(self, steps=steps)
+        return replace(self, steps=steps, n_columns=columns_asked(steps))
 
     def add(self, cells: Array, out: Floats, start: int, n_trees: int, stop_at_unseen: bool) -> None:
         """Add what the first trees say of a block of rows to `out` (columns, rows), from row `start` on."""

@@ -169,6 +169,11 @@ class SparseStorage:
         """Number of cells that are not absent."""
         return int(self.matrix.nnz)
 
+    @property
+    def n_columns(self) -> int:
+        """Number of columns."""
+        return int(self.matrix.shape[1])
+
     def column(self, j: int) -> Array:
         """Values of column j, absent cells filled in."""
         rows, stored = self.explicit(j)

@@ -1,0 +1,60 @@
+"""Columns that name their rows (customer numbers, names, free text): found before training, and named in a warning."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import numpy as np
+
+from sapwood.errors import IdentifierWarning, warn_user
+from sapwood.table.table import Table
+
+LEAST_LEVELS = 20  # a column of fewer levels may well have each of them once by chance
+NEARLY_ALL = 0.9  # levels by rows with a value, from which on a column names its rows
+MOST_SHOWN = 5  # columns that a warning describes
+
+
+class _Quiet(threading.local):
+    depth = 0
+
+
+_quiet = _Quiet()
+
+
+@contextmanager
+def quiet_identifiers() -> Iterator[None]:
+    """Fits of this thread do not warn: the ensemble or search that they are part of has warned already."""
+    _quiet.depth += 1
+    try:
+        yield
+    finally:
+        _quiet.depth -= 1
+
+
+def identifier_columns(table: Table) -> dict[str, tuple[int, int]]:
+    """Category columns whose levels are nearly all different: name to (number of levels, rows with a value)."""
+    found = {}
+    for j in np.flatnonzero(table.schema.n_levels >= LEAST_LEVELS).tolist():
+        n_levels, n_present = int(table.schema.n_levels[j]), int(np.count_nonzero(table.values(j) >= 0))
+        if n_levels > NEARLY_ALL * n_present:
+            found[table.schema.names[j]] = (n_levels, n_present)
+    return found
+
+
+def warn_of_identifiers(table: Table) -> None:
+    """Name the columns of a training table that look like identifiers, in one warning."""
+    if _quiet.depth:
+        return
+    found = identifier_columns(table)
+    if not found:
+        return
+    described = [f"{name!r} has {k} different values in {n} rows" for name, (k, n) in found.items()]
+    more = f", and {len(found) - MOST_SHOWN} more columns are like that" if len(found) > MOST_SHOWN else ""
+    warn_user(
+        f"{', '.join(described[:MOST_SHOWN])}{more}: like an identifier or free text, which says nothing about new "
+        f"rows. Drop {'it' if len(found) == 1 else 'them'} before fit, for example "
+        f"X.drop(columns={list(found)[:MOST_SHOWN]!r}), or make numbers, dates or fewer categories of the text.",
+        IdentifierWarning,
+    )
