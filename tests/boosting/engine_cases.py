@@ -12,11 +12,12 @@ import pandas as pd
 import pytest
 from numpy.typing import NDArray
 
+from sapwood.boosting.coding import with_bins
 from sapwood.boosting.columns import ColumnOptions
 from sapwood.boosting.ensemble import Ensemble
 from sapwood.boosting.options import TreeOptions
 from sapwood.boosting.rounds import RoundOptions, Rounds
-from sapwood.codes.binned import BinnedTable, bin_table, find_bins
+from sapwood.codes.binned import BinnedTable, find_bins
 from sapwood.losses import (
     Absolute,
     CustomLoss,
@@ -85,7 +86,7 @@ class Data:
     @classmethod
     def of(cls, X: Any, y: Array, weight: Array | None = None, max_bins: int = 255, **options: Any) -> Data:
         table = Table.from_any(X, **options)
-        return cls(table, bin_table(table, find_bins(table, max_bins)), y, weight)
+        return cls(table, with_bins(table, find_bins(table, max_bins), 1), y, weight)  # type: ignore[arg-type]
 
     def take(self, rows: Array) -> Data:
         """Some rows, any of them many times, in the bins of all."""

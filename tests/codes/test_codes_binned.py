@@ -56,9 +56,11 @@ def test_codes_do_not_depend_on_threads_and_blocks(monkeypatch: pytest.MonkeyPat
 
 
 def test_kinds_and_numbers_of_codes() -> None:
-    coded = code(mixed_table(), max_bins=16)
+    table = mixed_table()
+    coded = code(table, max_bins=16)
     assert coded.is_category.tolist() == [False] * 9 + [True, True]
-    assert (coded.n_codes <= 16).all()
+    assert (coded.n_codes[~coded.is_category] <= 16).all()
+    assert coded.n_codes[coded.is_category].tolist() == table.schema.n_levels[-2:].tolist()  # not limited by bins
     assert coded.n_codes.tolist() == [bins.n_codes for bins in coded.bins]
     assert isinstance(coded.bins[0], NumberBins)
     assert isinstance(coded.bins[-1], LevelBins)

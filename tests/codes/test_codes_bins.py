@@ -10,7 +10,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from sapwood.codes.bins import MOST_BINS, NumberBins, cut_levels, cut_values
+from sapwood.codes.bins import MOST_BINS, LevelBins, NumberBins, code_type, cut_values
 from sapwood.codes.separation import midpoints, round_down
 from sapwood.table import MISSING, UNSEEN
 from strategies import EXAMPLES, examples
@@ -35,7 +35,7 @@ def slow_codes(values: Array, cuts: Array) -> Array:
 
 
 def write(bins: Any, values: Array) -> Array:
-    codes = np.full(len(values), 77, dtype=np.uint8)
+    codes = np.full(len(values), 77, dtype=code_type(bins.n_codes))
     bins.write(values, codes)
     return codes
 
@@ -154,63 +154,33 @@ def test_rounding_down_keeps_every_float32_on_its_side(thresholds: list[float], 
     np.testing.assert_array_equal(single[:, None] <= rounded, single[:, None].astype(float) <= t)
 
 
-@examples
-@given(st.lists(st.integers(0, 9), max_size=50), st.integers(2, 9))
-def test_frequent_levels_keep_their_own_code(levels: list[int], most: int) -> None:
-    column = np.array([*levels, MISSING, 9], dtype=np.int32)
-    bins = cut_levels(column, 10, most)
-    counts = np.bincount(column[column >= 0], minlength=10)
-    alone = [level for level in range(10) if (bins.code_of == bins.code_of[level]).sum() == 1]
-    shared = sorted(set(range(10)) - set(alone))
-    assert bins.n_codes == most
-    assert set(bins.code_of.tolist()) == set(range(1, most + 1))
-    assert len(alone) == most - 1
-    assert counts[alone].min() >= counts[shared].max()
-
-
-@pytest.mark.parametrize("n_levels", [1, 2, 254, 255])
-def test_up_to_255_levels_have_a_code_each(n_levels: int) -> None:
+@pytest.mark.parametrize("n_levels", [1, 2, 254, 255, 256, 5000, 70_000])
+def test_every_level_has_a_code_of_its_own(n_levels: int) -> None:
     levels = np.arange(n_levels, dtype=np.int32)
-    bins = cut_levels(levels, n_levels)
+    bins = LevelBins(n_levels)
     assert bins.n_codes == n_levels
     assert write(bins, levels).tolist() == list(range(1, n_levels + 1))
+    np.testing.assert_array_equal(bins.code_of, np.arange(1, n_levels + 1))
 
 
-@pytest.mark.parametrize("n_levels", [256, 300, 5000])
-def test_of_more_levels_the_most_frequent_ones_keep_a_code(n_levels: int) -> None:
-    rng = np.random.default_rng(n_levels)
-    levels = rng.permutation(n_levels).astype(np.int32)[np.minimum(rng.geometric(0.01, 20_000) - 1, n_levels - 1)]
-    bins = cut_levels(levels, n_levels)
-    codes = write(bins, levels)
-    counts = np.bincount(levels, minlength=n_levels)
-    rare = bins.code_of == MOST_BINS
-    assert bins.n_codes == MOST_BINS
-    assert (~rare).sum() == MOST_BINS - 1
-    assert counts[~rare].min() >= counts[rare].max()
-    np.testing.assert_array_equal(codes, bins.code_of[levels])
-
-
-def test_equally_frequent_levels_are_kept_in_order() -> None:
-    bins = cut_levels(np.arange(300, dtype=np.int32), 300)
-    assert bins.code_of[:254].tolist() == list(range(1, 255))
-    assert (bins.code_of[254:] == 255).all()
+@pytest.mark.parametrize(("n_codes", "dtype"), [(0, "u1"), (255, "u1"), (256, "u2"), (65_535, "u2"), (65_536, "u4")])
+def test_codes_are_as_short_as_they_can_be(n_codes: int, dtype: str) -> None:
+    assert np.dtype(code_type(n_codes)) == np.dtype(dtype)
+    assert np.array([n_codes]).astype(code_type(n_codes))[0] == n_codes
 
 
 @pytest.mark.parametrize("n_levels", [1, 3, 300])
 def test_missing_levels_have_code_0(n_levels: int) -> None:
-    bins = cut_levels(np.arange(n_levels, dtype=np.int32), n_levels)
-    assert write(bins, np.array([MISSING, 0, MISSING], dtype=np.int32)).tolist() == [0, 1, 0]
+    assert write(LevelBins(n_levels), np.array([MISSING, 0, MISSING], dtype=np.int32)).tolist() == [0, 1, 0]
 
 
 @pytest.mark.parametrize("n_levels", [1, 3, 300])
 def test_unseen_levels_have_the_code_of_missing_ones(n_levels: int) -> None:
-    bins = cut_levels(np.arange(n_levels, dtype=np.int32), n_levels)
-    assert write(bins, np.array([UNSEEN, 0], dtype=np.int32)).tolist() == [0, 1]
+    assert write(LevelBins(n_levels), np.array([UNSEEN, 0], dtype=np.int32)).tolist() == [0, 1]
 
 
 def test_a_category_without_levels() -> None:
-    bins = cut_levels(np.full(2, MISSING, dtype=np.int32), 0)
-    assert write(bins, np.full(2, MISSING, dtype=np.int32)).tolist() == [0, 0]
+    assert write(LevelBins(0), np.full(2, MISSING, dtype=np.int32)).tolist() == [0, 0]
 
 
 @examples

@@ -24,7 +24,7 @@ PARAMETERS: dict[str, tuple[Any, dict[str, Any], str]] = {
     "max_depth float": (Regressor, {"max_depth": 2.5}, "max_depth=2.5"),
     "max_leaves negative": (Regressor, {"max_leaves": -1}, "max_leaves=-1"),
     "max_bin 1": (Regressor, {"max_bin": 1}, "max_bin=1 .*max_bin=2"),
-    "max_bin 256": (Regressor, {"max_bin": 256}, "max_bin=256.*max_bin=255"),
+    "max_bin 65536": (Regressor, {"max_bin": 65536}, "max_bin=65536.*max_bin=65535"),
     "grow_policy": (Regressor, {"grow_policy": "depth"}, "grow_policy='depth'.*'depthwise'"),
     "tree_method": (Regressor, {"tree_method": "gpu_hist"}, "tree_method='gpu_hist'.*'hist'"),
     "gamma": (Regressor, {"gamma": -0.1}, "gamma=-0.1"),

@@ -19,9 +19,7 @@ class GrownTree:
 
     nodes: NDArray[Any]
     splits: NDArray[np.bool_]
-    sets: NDArray[np.uint32] = field(
-        default_factory=lambda: NO_SETS
-    )  # levels that go left, where a node has no room for them
+    sets: NDArray[np.uint32] = field(default_factory=lambda: NO_SETS)  # of levels that go left
 
     @cached_property
     def order(self) -> NDArray[np.int64]:

@@ -14,8 +14,8 @@ from sapwood.kernels.wide_columns import CodeSums, WideColumns, WideRows, new_co
 from sapwood.shard.level_sets import LevelSets
 from sapwood.threads import run_all
 
-MANY = 255  # a column of more levels pays the price of chance
-PRICE = 1.0
+MANY = 255  # levels of a column that has more are doubted
+DOUBT = 2.0  # so that two rows that agree are not enough; measured on real tables, see `kernels/wide_columns.py`
 MOST_ROOM = 1 << 24  # bytes of sets that are found at a time
 ROWS_PER_THREAD = 4096
 
@@ -31,8 +31,8 @@ def describe(
     signs: NDArray[np.int8],
 ) -> WideColumns:
     """Those of all columns that are wide, and where their codes are."""
-    prices = np.where(n_codes > MANY, PRICE, 0.0)
-    return WideColumns(features, places, *(of[features] for of in (n_codes, is_category, signs, prices)))
+    doubt = np.where(n_codes > MANY, DOUBT, 0.0)
+    return WideColumns(features, places, *(of[features] for of in (n_codes, is_category, signs, doubt)))
 
 
 class WideSplits:

@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sapwood.cached_property import cached_property
-from sapwood.codes.bins import Bins, LevelBins, NumberBins, cut_values
+from sapwood.codes.bins import MOST_BINS, Bins, LevelBins, NumberBins, cut_values
 from sapwood.codes.bundles import Bundles, find_bundles, is_worth_it, separate
+from sapwood.errors import InternalError
 from sapwood.kernels.binning import pack_column
 from sapwood.kernels.histogram import RowCodes
 from sapwood.table.table import Table
@@ -109,8 +110,10 @@ def bin_table(
 ) -> BinnedTable:
     """Code a table, or some columns of it, block by block; `bins` are those of the columns."""
     features = range(table.n_features) if features is None else features
-    columns = code_columns(table, bins, features, np.uint8, n_jobs)
     n, n_codes = table.n_rows, np.array([own.n_codes for own in bins], dtype=np.int64)
+    if n_codes.max(initial=0) > MOST_BINS:
+        raise InternalError(f"A column of {n_codes.max()} codes does not fit into bytes. Please report this.")
+    columns = code_columns(table, bins, features, np.uint8, n_jobs)
     bundles = find_bundles(columns, n_codes, n_jobs) if is_worth_it(n, n_codes) else separate(columns, n_codes)
     rows = _aligned(n, -(-len(bundles.sizes) // WORD) * WORD)
     rows[:, len(bundles.sizes) :] = 0

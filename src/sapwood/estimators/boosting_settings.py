@@ -30,6 +30,11 @@ MOST = 1e150  # gains hold squares of sums of gradients
 LEAST = 1e-100
 
 
+def bins_of(max_bin: int) -> int:
+    """Bins of a column. XGBoost's 256 means as many as a byte holds, which here has a code for missing values too."""
+    return 255 if max_bin == 256 else int(max_bin)
+
+
 def start_scores(base_score: float | None, loss: Loss) -> Floats | None:
     """Scores whose prediction is the base score, or None for the best constants."""
     if base_score is None:

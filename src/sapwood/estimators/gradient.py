@@ -38,7 +38,8 @@ SHARED = """Parameters are scikit-learn's. Each stage fits a tree to the negativ
     Beyond scikit-learn, missing values, categories and every core are used, and there are:
 
     max_bins : int
-        Bins of a column, at most 255. A column with no more distinct values is split exactly.
+        Bins of a column of numbers, from 2 to 65535; a column with no more distinct values is split exactly. More than
+        256 take more time and memory. Levels of categories are not limited by it.
     line_search : bool
         After its leaves, each tree gets one more step length, the best for all training rows.
     monotonic_cst : list, mapping or None

@@ -24,6 +24,7 @@ from sapwood.errors import ParameterError
 from sapwood.estimators import gradient_init as beginning
 from sapwood.estimators.boosting import Boosting
 from sapwood.estimators.boosting_rows import digests, hold_out
+from sapwood.estimators.boosting_settings import bins_of
 from sapwood.estimators.checkpoint import Checkpoints, take_over
 from sapwood.estimators.constraints import monotone_signs
 from sapwood.estimators.gradient_parts import sets_that_meet, stage_tree, tree_settings
@@ -231,7 +232,7 @@ class GradientBoosting(Boosting):
         return None if self.init is None else np.zeros(loss.n_scores)
 
     def _max_bins(self) -> int:
-        return int(self.max_bins)
+        return bins_of(self.max_bins)
 
     def _default_metric(self, loss: Loss) -> str:
         return DEFAULT_METRICS.get(loss.name, "loss")

@@ -72,7 +72,7 @@ GRADIENT_RULES: Rules = {
     "validation_fraction": (Interval(float, 0, 1, closed="neither"), Nothing()),
     "n_iter_no_change": (Interval(int, low=1), Nothing()),
     "tol": (Interval(float, low=0),),
-    "max_bins": (Interval(int, 2, 255),),
+    "max_bins": (Interval(int, 2, 65535),),
     "line_search": (Flag(),),
     "interaction_cst": (OneOf("pairwise", "no_interactions"), ArrayLike(), Nothing()),
     "unseen": (OneOf("missing", "error"),),

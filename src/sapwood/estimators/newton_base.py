@@ -15,7 +15,7 @@ from sapwood.boosting.rounds import RoundOptions
 from sapwood.boosting.training import Plan
 from sapwood.estimators.boosting import Boosting
 from sapwood.estimators.boosting_rows import read_eval_set
-from sapwood.estimators.boosting_settings import refuse_divergence
+from sapwood.estimators.boosting_settings import bins_of, refuse_divergence
 from sapwood.estimators.constraints import feature_weights, interaction_sets, monotone_signs
 from sapwood.estimators.newton_rules import NEWTON_RULES, WITHOUT_EFFECT
 from sapwood.losses.huber import Huber
@@ -93,7 +93,9 @@ class NewtonBoosting(Boosting):
         distinct value, for small data. "auto" is "hist". The memory of "hist" for a sparse matrix is that of its stored
         cells; the others fill all of them in.
     max_bin : int
-        Bins of a column, from 2 to 255.
+        Bins of a column of numbers, from 2 to 65535. XGBoost's 256 counts as 255, the most that a byte holds: more than
+        256 bins take more time and memory (and are no more than 255 for a sparse matrix). Levels of categories are not
+        limited by it.
     gamma : float
         Least gain of a split. (XGBoost compares gamma with twice this gain.) Trees are grown first and pruned from
         the leaves upwards, so a weak split above a good one stays.
@@ -311,7 +313,7 @@ class NewtonBoosting(Boosting):
         return self._boost(X, y, sample_weight, sets, init_model, checkpoint=checkpoint, verbose=verbose)
 
     def _max_bins(self) -> int:
-        return int(self.max_bin)
+        return bins_of(self.max_bin)
 
     def _plan(self) -> Plan:
         return Plan(

@@ -139,7 +139,7 @@ NEWTON_RULES: Rules = {
     "learning_rate": (POSITIVE, Each((POSITIVE,), "such numbers, one for each round"), CallableRule()),
     "max_depth": (Interval(int, low=0), Nothing(remedy="Use max_depth=0 for no limit.")),
     "max_leaves": (Interval(int, low=0), Nothing(remedy="Use max_leaves=0 for no limit.")),
-    "max_bin": (Interval(int, 2, 255),),
+    "max_bin": (Interval(int, 2, 65535),),
     "grow_policy": (OneOf("depthwise", "lossguide"),),
     "tree_method": (OneOf("hist", "approx", "exact", "auto"),),
     "gamma": AT_LEAST_ZERO,

@@ -3,9 +3,12 @@
 A histogram of tens of thousands of codes for every open node would fill the memory, so nothing is kept: a node's rows
 are summed up when it is searched, in room for one column, and only the codes that occur are looked at and cleared.
 
-**The price of chance.** Levels are tried in the order of their gradients, so even levels that mean nothing make a gain:
-of K levels of one row each, the j of the largest gradients gain about what there is to choose, ln (K choose j), in
-units of the variance of the gradients. That much is subtracted from the gain, so that an identifier does not win.
+**Doubt.** Levels are tried in the order of their gradients, so even levels that mean nothing make a gain: those of one
+row each, an identifier, would win every split. So where there are many levels, a level counts for what its rows say of
+each other. With d the gradient sum of a level beyond the node's mean and q the sum of squares of its rows' gradients
+around that mean, d shrinks to d max(0, 1 - doubt q / d^2). A level of one row has q = d^2 and says nothing; one of n
+rows that all agree has q = d^2 / n. Gains are those of the shrunk sums, and levels are in the order of the leaves that
+these would give; the leaves of the tree are those of the true sums.
 """
 
 from __future__ import annotations
@@ -43,13 +46,14 @@ class WideColumns(NamedTuple):
     n_codes: Array  # largest code
     is_category: Array
     signs: Array  # monotone constraints
-    prices: Array  # what the gain of chance is multiplied by; 0: levels are so few that it does not matter
+    doubt: Array  # how much levels shrink; 0: they are so few that they count in full
 
 
 class CodeSums(NamedTuple):
     """Room for one column and one thread; `sums` are zero before and after."""
 
-    sums: Array  # (codes, 3) gradient, hessian, rows
+    sums: Array  # (codes, 4) gradient, hessian, rows, squares of gradients
+    shrunk: Array  # gradient of each code beyond the node's mean, in units, as far as it is believed
     order: Array  # codes
     keys: Array
     spare_order: Array
@@ -58,17 +62,13 @@ class CodeSums(NamedTuple):
 
 def new_code_sums(n_codes: int) -> CodeSums:
     """Room for codes 0…n_codes."""
-    ints, floats = np.empty((2, n_codes + 1), dtype=np.int64), np.empty((2, n_codes + 1))
-    return CodeSums(np.zeros((n_codes + 1, 3), dtype=np.int64), ints[0], floats[0], ints[1], floats[1])
+    ints, floats = np.empty((2, n_codes + 1), dtype=np.int64), np.empty((3, n_codes + 1))
+    return CodeSums(np.zeros((n_codes + 1, 4), dtype=np.int64), floats[2], ints[0], floats[0], ints[1], floats[1])
 
 
 @lean_kernel
 def add_codes(records, first, last, column, quanta, shift, sums, seen, n_seen):
-    """Add records to the sums of their codes; OUT sums, seen; returns how many codes were seen, and squares summed up.
-
-    Squares are those of gradients in units of 2^shift.
-    """
-    squares = np.int64(0)
+    """Add records to the sums of their codes, squares in units of 4^shift; OUT sums, seen; returns how many."""
     for i in range(np.uint64(first), np.uint64(last)):
         record = records[i]
         row = record >> HALF
@@ -85,8 +85,8 @@ def add_codes(records, first, last, column, quanta, shift, sums, seen, n_seen):
         own[1] += h
         own[2] += 1
         short = g >> shift
-        squares += short * short
-    return n_seen, squares
+        own[3] += short * short
+    return n_seen
 
 
 @lean_kernel
@@ -124,56 +124,72 @@ def sort_codes(count, room):
 
 
 @lean_kernel
-def order_codes(n_seen, is_category, rules, room):
-    """Codes of values among those seen, levels by gradient over hessian and numbers by code; OUT room.
+def shrink_level(own, mean_g, per_hessian, doubt, shift):
+    """A level's gradient beyond the node's mean, in units, as far as its rows agree on it."""
+    d = own[0] - own[1] * per_hessian
+    squares = own[3] * 4.0**shift - 2.0 * mean_g * own[0] + own[2] * mean_g * mean_g
+    noise = doubt * max(squares, d * d / own[2])
+    return d * max(0.0, 1.0 - noise / (d * d)) if d != 0.0 else 0.0
+
+
+@lean_kernel
+def key_of(code, is_category, doubt, shift, rules, node, room):
+    """What a code is sorted by: numbers by the code, levels by gradient over hessian; OUT room.shrunk."""
+    if not is_category:
+        return np.float64(code)
+    g, h = np.float64(room.sums[code, 0]), room.sums[code, 1] * rules.hessian_unit + rules.cat_smooth
+    if doubt > 0.0:
+        h += rules.reg_lambda
+        per_hessian = node.gradient / np.float64(node.hessian)
+        g = shrink_level(room.sums[code], node.gradient / node.n_rows, per_hessian, doubt, shift)
+        room.shrunk[code] = g
+    return g * rules.gradient_unit / h
+
+
+@lean_kernel
+def order_codes(n_seen, is_category, doubt, shift, rules, node, room):
+    """Codes of values among those seen, in the order in which they are tried; OUT room; returns how many.
 
     Rows without gradient and hessian do not count, so that their codes are none of the node's.
     """
-    sums, count = room.sums, 0
+    count = 0
     for i in range(n_seen):
         code = room.order[i]
-        g, h = sums[code, 0], sums[code, 1]
-        if code > 0 and (h > 0 or g != 0):
-            key = np.float64(code)
-            if is_category:
-                key = g * rules.gradient_unit / (h * rules.hessian_unit + rules.cat_smooth)
+        if code > 0 and (room.sums[code, 1] > 0 or room.sums[code, 0] != 0):
+            key = key_of(code, is_category, doubt, shift, rules, node, room)
             room.order[count], room.keys[count] = code, key
             count += 1
         elif code > 0:
-            sums[code] = 0
+            room.sums[code] = 0
     sort_codes(count, room)
     return count
 
 
 @lean_kernel
-def spread_of(node, squares, shift, rules):
-    """Variance of the gradients of a node's rows per hessian: what one choice that means nothing gains, doubled."""
-    if node.hessian <= 0:
-        return 0.0
-    unit = rules.gradient_unit * 2.0**shift
-    G = node.gradient * rules.gradient_unit
-    return max(squares * unit * unit - G * G / node.n_rows, 0.0) / (node.hessian * rules.hessian_unit)
-
-
-@lean_kernel
-def choices(n, k):
-    """About the logarithm of n choose k."""
-    rest = n - k
-    if k == 0 or rest == 0:
-        return 0.0
-    return n * np.log(n) - k * np.log(k) - rest * np.log(rest)
-
-
-@lean_kernel
-def net_gain_beyond(left_g, left_h, left_n, price, rules, counts, sign, parent, node):
-    """Gain of a candidate less its price if that beats the node's best so far, else NO_GAIN."""
+def net_gain_beyond(left_g, left_h, left_n, rules, counts, sign, parent, node):
+    """Gain of a candidate if it beats the node's best so far, else NO_GAIN; left_g may be a shrunk sum."""
     g, h, gain = node.gradient, node.hessian, NO_GAIN
     if is_large_enough(left_h, left_n, rules, counts) and is_large_enough(
         h - left_h, node.n_rows - left_n, rules, counts
     ):
-        both = worth_of_children(left_g, left_h, g, h, rules, sign, node) - 2.0 * price
-        gain = gain_of(both, parent, node.gain)
+        gain = gain_of(worth_of_children(left_g, left_h, g, h, rules, sign, node), parent, node.gain)
     return gain
+
+
+@lean_kernel
+def sum_of_shrunk(count, node, room):
+    """Shrunk sums of all levels, the missing rows' own sum included."""
+    total = room.sums[0, 0] - room.sums[0, 1] * (node.gradient / np.float64(node.hessian))
+    for i in range(count):
+        total += room.shrunk[room.order[i]]
+    return total
+
+
+@lean_kernel
+def believed(left_h, left_d, total, node):
+    """Gradient sum of a left child whose levels are worth left_d; what no level is believed to have is everybody's."""
+    share = left_h / np.float64(node.hessian)
+    return (node.gradient - total) * share + left_d
 
 
 @lean_kernel
@@ -189,25 +205,31 @@ def write_set(order, count, first, last, missing_left, words):
 
 
 @lean_kernel
-def scan_level_sums(count, feature, price, rules, counts, parent, room, node, words):
+def scan_level_sums(count, feature, doubt, rules, counts, parent, room, node, words):
     """Try subsets of levels: one against the rest while few, else beginnings of their order; OUT node, words."""
     hist, order = room.sums, room.order
     some_missing = hist[0, 1] > 0 or hist[0, 0] != 0
     single = count <= rules.max_cat_to_onehot
+    total = sum_of_shrunk(count, node, room) if doubt > 0.0 else 0.0
+    missing_d = hist[0, 0] - hist[0, 1] * (node.gradient / np.float64(node.hessian))
     first, last = 0, 0
-    left_g, left_h, left_n = 0, 0, 0
+    left_g, left_h, left_n, left_d = 0, 0, 0, 0.0
     for i in range(count):
         if single:
-            left_g, left_h, left_n = 0, 0, 0
+            left_g, left_h, left_n, left_d = 0, 0, 0, 0.0
         left_g += hist[order[i], 0]
         left_h += hist[order[i], 1]
         left_n += hist[order[i], 2]
+        left_d += room.shrunk[order[i]]
         if min(i + 1, count - i - 1) > rules.max_cat_threshold and not single:
             continue
-        own_price = price * choices(count, 1 if single else i + 1) if price > 0.0 else 0.0
         for turn in range(2 if some_missing else 1):
             with_g, with_h, with_n = with_missing(hist, turn, left_g, left_h, left_n)
-            gain = net_gain_beyond(with_g, with_h, with_n, own_price, rules, counts, 0, parent, node)
+            if doubt > 0.0:
+                g = believed(with_h, left_d + turn * missing_d, total, node)
+                gain = net_gain_beyond(g, with_h, with_n, rules, counts, 0, parent, node)
+            else:
+                gain = net_gain_beyond(with_g, with_h, with_n, rules, counts, 0, parent, node)
             if gain > NO_GAIN:
                 keep(node, gain, feature, IN_SET, 0, turn == 1, with_g, with_h)
                 first, last = i if single else 0, i + 1
@@ -229,7 +251,7 @@ def scan_number_sums(count, feature, sign, rules, counts, parent, room, node):
         left_n += hist[order[i], 2]
         for turn in range(2 if some_missing else 1):
             with_g, with_h, with_n = with_missing(hist, turn, left_g, left_h, left_n)
-            gain = net_gain_beyond(with_g, with_h, with_n, 0.0, rules, counts, sign, parent, node)
+            gain = net_gain_beyond(with_g, with_h, with_n, rules, counts, sign, parent, node)
             if gain > NO_GAIN:
                 ahead = order[i + 1] if i + 1 < count else np.int64(0)
                 keep(node, gain, feature, order[i], ahead, turn == 1, with_g, with_h)
@@ -243,20 +265,19 @@ def search_pairs(pairs, rows, quanta, columns, shift, rules, room, found, sets):
     counts = rules.min_child_rows > 1
     for p in range(len(pairs)):
         k, w = pairs[p, 0], pairs[p, 1]
-        node, n_seen, squares = found[k, w], np.int64(0), np.int64(0)
+        node, n_seen = found[k, w], np.int64(0)
         for s in range(len(rows.records)):
             column, first, last = rows.codes[s][columns.places[w]], rows.ranges[s][k, 0], rows.ranges[s][k, 1]
             records = rows.records[s]
             if quanta is None:
-                n_seen, more = add_codes(records, first, last, column, None, shift, room.sums, room.order, n_seen)
+                n_seen = add_codes(records, first, last, column, None, shift, room.sums, room.order, n_seen)
             else:
-                n_seen, more = add_codes(records, first, last, column, quanta[s], shift, room.sums, room.order, n_seen)
-            squares += more
+                n_seen = add_codes(records, first, last, column, quanta[s], shift, room.sums, room.order, n_seen)
         node.gain, node.feature = NO_GAIN, -1
-        parent, count = worth_of(node, rules), order_codes(n_seen, columns.is_category[w], rules, room)
+        parent, doubt = worth_of(node, rules), columns.doubt[w]
+        count = order_codes(n_seen, columns.is_category[w], doubt, shift, rules, node, room)
         if columns.is_category[w]:
-            price = columns.prices[w] * spread_of(node, squares, shift, rules)
-            scan_level_sums(count, columns.features[w], price, rules, counts, parent, room, node, sets[k, w])
+            scan_level_sums(count, columns.features[w], doubt, rules, counts, parent, room, node, sets[k, w])
         else:
             scan_number_sums(count, columns.features[w], columns.signs[w], rules, counts, parent, room, node)
         for i in range(count):
