@@ -161,7 +161,7 @@ def __dir__() -> list[str]:
     return sorted({*globals(), *__all__})
 
 
-def warn_user(message: str, category: type[Warning] = UserWarning) -> None:
+def warn_user(message: str | Warning, category: type[Warning] = UserWarning) -> None:
     """Warn, and point at the line outside of this library from which it was called."""
     level, frame = 1, sys._getframe()
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "sapwood":

@@ -12,8 +12,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
 import sapwood
+from sapwood.data_warnings import quiet
 from sapwood.errors import IdentifierWarning, SapwoodWarning
-from sapwood.estimators.identifiers import identifier_columns, quiet_identifiers
+from sapwood.estimators.identifiers import identifier_columns
 from sapwood.table.table import Table
 
 N = 60
@@ -113,7 +114,7 @@ def test_numbers_are_identifiers_if_they_are_called_categories() -> None:
 def test_quiet_is_for_one_thread_and_ends() -> None:
     X, y = frame()
     tree = sapwood.DecisionTreeClassifier(max_depth=1)
-    with quiet_identifiers(), quiet_identifiers():
+    with quiet(), quiet():
         assert not warned(lambda: tree.fit(X, y))
     assert len(warned(lambda: tree.fit(X, y))) == 1
     assert issubclass(IdentifierWarning, SapwoodWarning)

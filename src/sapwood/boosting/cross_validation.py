@@ -7,7 +7,6 @@ the size of their gradients, enters its trees; they only watch.
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -21,11 +20,10 @@ from sapwood.boosting.fitting import Rows, Setup
 from sapwood.boosting.history import Curves, History, Watched
 from sapwood.boosting.rounds import Rounds
 from sapwood.boosting.training import Outcome, Plan
-from sapwood.callers import user_level
 from sapwood.codes.ranked import RankedTable
 from sapwood.codes.sparse import Binned
 from sapwood.counted import counted
-from sapwood.errors import InputError
+from sapwood.errors import InputError, warn_user
 from sapwood.interrupts import Interrupts
 from sapwood.losses.loss import Loss
 from sapwood.metrics.metric import Metric
@@ -191,9 +189,8 @@ def train_folds(folds: Sequence[Fold], plan: Plan, at_once: int) -> FoldsOutcome
                 reason = found
                 break
     if reason.startswith("interrupted"):
-        warnings.warn(
+        warn_user(
             f"Cross-validation was {reason} after {counted(done, 'round')}; the result holds the rounds done so far.",
-            stacklevel=user_level(),
         )
     curves = {rows: {m.name: _curve(folds, rows, m.name) for m in metrics} for rows in (TRAIN, TEST)}
     return FoldsOutcome(curves, metric, reason)

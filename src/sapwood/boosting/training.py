@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
@@ -11,8 +10,8 @@ from sapwood.boosting.ensemble import Ensemble
 from sapwood.boosting.history import Curves, History
 from sapwood.boosting.rate import Rate
 from sapwood.boosting.rounds import Rounds
-from sapwood.callers import user_level
 from sapwood.counted import counted
+from sapwood.errors import warn_user
 from sapwood.interrupts import Interrupts
 from sapwood.progress_bar import ProgressBar, describe
 from sapwood.result import Part, Result
@@ -88,9 +87,8 @@ def train(rounds: Rounds, history: History, plan: Plan) -> Outcome:
                 plan.keep(progress)
     reason = reason or "all rounds done"
     if interrupts.asked is not None and reason.startswith("interrupted"):
-        warnings.warn(
+        warn_user(
             f"Training was {reason} after {counted(rounds.n_done, 'round')}; the model holds the rounds done so far.",
-            stacklevel=user_level(),
         )
     return Outcome(rounds.ensemble, history, _best(rounds, history), reason)
 

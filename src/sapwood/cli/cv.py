@@ -29,8 +29,8 @@ from sapwood.cli.options import (
 )
 from sapwood.cli.task import Task
 from sapwood.counted import counted
+from sapwood.data_warnings import quiet
 from sapwood.errors import ParameterError
-from sapwood.table.text_warning import without_text_warnings
 
 if TYPE_CHECKING:
     from sapwood.cli.recipe import Recipe
@@ -154,7 +154,7 @@ def _cross_validate(recipe: Recipe, sample: Sample, n_folds: int, options: dict[
     estimator = recipe.estimator(sample.task)
     splits = folds(sample, n_folds, recipe.seed, "--folds")
     start = time.perf_counter()
-    with RoundsBar("cross-validating") as bar, without_text_warnings():
+    with RoundsBar("cross-validating") as bar, quiet():
         if "callbacks" in estimator.get_params():
             estimator.set_params(callbacks=[bar])
         result = cross_validate_boosting(

@@ -174,6 +174,6 @@ def _score_fold(recipe: Recipe, training: Sample, test: Sample) -> Scores:
     from sapwood.cli.metrics import baseline, scores
     from sapwood.cli.train import fit
 
-    estimator, _ = fit(recipe, training, quiet=True)
+    estimator, _ = fit(recipe, training, with_bar=False)
     constant = scores(baseline(training), test)
     return scores(estimator, test) | {f"{name} of a constant prediction": value for name, value in constant.items()}

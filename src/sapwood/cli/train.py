@@ -30,7 +30,6 @@ from sapwood.cli.task import Task
 from sapwood.counted import counted
 from sapwood.errors import ParameterError
 from sapwood.progress_bar import shown_by
-from sapwood.table.text_warning import without_text_warnings
 
 if TYPE_CHECKING:
     from sapwood.cli.recipe import Recipe
@@ -187,19 +186,19 @@ def _run(data: Path, recipe: Recipe, wanted: _Wanted) -> None:
         say(_saved(estimator, wanted.out, training, test))
 
 
-def fit(recipe: Recipe, sample: Sample, quiet: bool = False, **options: Any) -> tuple[Any, float]:
-    """A fitted estimator, and the seconds it took; ensembles show how far they are, unless `quiet`."""
+def fit(recipe: Recipe, sample: Sample, with_bar: bool = True, **options: Any) -> tuple[Any, float]:
+    """A fitted estimator, and the seconds it took; ensembles show how far they are if `with_bar`."""
     from sapwood.cli.models import check_single
 
     estimator = recipe.estimator(sample.task)
     has_callbacks = "callbacks" in estimator.get_params(deep=False)
     start = time.perf_counter()
-    with RoundsBar("training") as bar, without_text_warnings(), shown_by(_ignore if quiet else bar):
-        if has_callbacks and not quiet:
+    with RoundsBar("training") as bar, quiet(), shown_by(bar if with_bar else _ignore):
+        if has_callbacks and with_bar:
             estimator.set_params(callbacks=[bar])
         estimator.fit(sample.X, sample.y, sample_weight=sample.weight, **options)
     seconds = time.perf_counter() - start
-    if has_callbacks and not quiet:
+    if has_callbacks and with_bar:
         estimator.set_params(callbacks=None)
     check_single(estimator)
     return estimator, seconds

@@ -13,12 +13,13 @@ from sklearn.utils import Tags, _safe_indexing
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import has_fit_parameter
 
+from sapwood.data_warnings import quiet
 from sapwood.errors import InputError, InputTypeError, ParameterError, warn_user
 from sapwood.estimators.boosting_rows import warn_of_column
 from sapwood.estimators.foreign import check_kind, class_numbers, indexed, no_trees, seeded, tags_of
 from sapwood.estimators.forest import ForestEstimator
 from sapwood.estimators.forest_kinds import ForestClassifier, ForestRegressor
-from sapwood.estimators.identifiers import quiet_identifiers, warn_of_identifiers
+from sapwood.estimators.identifiers import warn_of_identifiers
 from sapwood.estimators.tree import DecisionTree, DecisionTreeClassifier, DecisionTreeRegressor
 from sapwood.estimators.tree_rows import TreeRows, unless_equal
 from sapwood.forest.bags import Bag, Bags, n_drawn
@@ -26,11 +27,9 @@ from sapwood.forest.out_of_bag import OutOfBag
 from sapwood.grove import Grove
 from sapwood.parameters import EstimatorRule, Flag, Interval, Nothing, RandomState
 from sapwood.seed import seed_from
-from sapwood.table.drift import quiet_about_drift, without_drift_warning
 from sapwood.table.schema import Schema
 from sapwood.table.table import Table
 from sapwood.table.target import ClassTarget
-from sapwood.table.text_warning import without_text_warnings
 from sapwood.threads import JOBS, resolve_jobs, run_all
 
 Floats = NDArray[np.float64]
@@ -208,7 +207,7 @@ class Bagging(ForestEstimator):
     def _fit_member(self, X: Any, y: NDArray[Any], weight: Floats, bags: Bags, t: int) -> Any:
         bag, member = bags.bag(t), seeded(self.estimator, bags.key(t))
         own = _columns_of(X, bag)
-        with without_text_warnings(), quiet_identifiers():
+        with quiet():
             if has_fit_parameter(member, "sample_weight"):
                 drawn = np.zeros(len(y))
                 drawn[bag.rows] = bag.counts
@@ -341,7 +340,7 @@ class BaggingClassifier(Bagging, ForestClassifier):
         self.random_state = random_state
         self.verbose = verbose
 
-    @quiet_about_drift
+    @quiet()
     def _said(self, member: Any, X: Any) -> Floats:
         sizes = self._sizes
         if not (hasattr(member, "predict_proba") and hasattr(member, "classes_")):
@@ -363,7 +362,7 @@ class BaggingClassifier(Bagging, ForestClassifier):
         self._new_rows(X)
         X = indexed(X)
         assert self._members is not None
-        with without_drift_warning():  # members have nothing to add
+        with quiet():  # members have nothing to add
             found = [m.decision_function(_columns_of(X, self._bags.bag(t))) for t, m in enumerate(self._members)]
         return np.asarray(np.mean(found, axis=0))
 
@@ -406,7 +405,7 @@ class BaggingRegressor(Bagging, ForestRegressor):
         self.random_state = random_state
         self.verbose = verbose
 
-    @quiet_about_drift
+    @quiet()
     def _said(self, member: Any, X: Any) -> Floats:
         predicted = np.asarray(member.predict(X), dtype=np.float64)
         return predicted.reshape(len(predicted), -1, 1)

@@ -20,11 +20,11 @@ from sapwood.boosting.cross_validation import (
     within_one_error,
 )
 from sapwood.boosting.fitting import Rows, Setup
+from sapwood.data_warnings import quiet
 from sapwood.errors import ParameterTypeError
 from sapwood.estimators.boosting import Boosting
 from sapwood.estimators.boosting_rows import take_rows
 from sapwood.estimators.boosting_settings import warn_of_direction, warn_of_no_split
-from sapwood.estimators.identifiers import quiet_identifiers
 from sapwood.estimators.splits import check_classes, check_groups, inner_split, read_groups, read_splits, runs
 from sapwood.keywords import answering
 from sapwood.parameters import Flag, Interval, Nothing, OneOf, check_parameters
@@ -286,7 +286,7 @@ class _Run:
         known = model.get_params(deep=False)
         model.set_params(**{name: None for name in WATCHING if name in known})
         more = {model.weight_name: weight} | ({"qid": groups} if _is_ranker(estimator) else {})
-        with quiet_identifiers():
+        with quiet():
             return model.fit(X, y, **more)  # type: ignore[no-any-return]
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import os
-import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -13,8 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sapwood.boosting.fitting import score_of
-from sapwood.callers import user_level
-from sapwood.errors import InputError, MetricDirectionWarning, NoSplitWarning, ParameterError
+from sapwood.errors import InputError, MetricDirectionWarning, NoSplitWarning, ParameterError, warn_user
 from sapwood.estimators.boosting_rows import naming
 from sapwood.losses.custom import CustomLoss
 from sapwood.losses.huber import Huber
@@ -82,11 +80,10 @@ def _find_metric(item: Any, loss: Loss, kind: str, owner: str) -> Metric:
 def warn_of_direction(metric: Metric, argument: str = "eval_metric") -> None:
     """Say so if a metric decides how many rounds are best, and nobody said whether more of it is better."""
     if not metric.knows_direction:
-        warnings.warn(
+        warn_user(
             f"{argument}={metric.name} decides which round is best, and is minimised, because it does not say whether "
             f"more is better. Set {metric.name}.greater_is_better = False (or True) on the function.",
             MetricDirectionWarning,
-            stacklevel=user_level(),
         )
 
 
@@ -97,12 +94,11 @@ def warn_of_no_split(rounds: Sequence[Sequence[Tree]], least: float, y: Floats) 
     trees = [tree for own in rounds for tree in own]
     most = max((float(tree.weighted_n_node_samples[0]) for tree in trees), default=np.inf)
     if most < 2 * least and all(tree.node_count == 1 for tree in trees):
-        warnings.warn(
+        warn_user(
             f"No tree has a split, so the model is a constant: min_child_weight={least} is the least sum of hessians "
             f"in a leaf, and all rows together have {most:.4g}. Use a smaller min_child_weight, such as "
             f"{_power_below(most / 100)}, or larger sample weights.",
             NoSplitWarning,
-            stacklevel=user_level(),
         )
 
 

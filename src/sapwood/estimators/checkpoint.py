@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import os
 import time
-import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sapwood.errors import CheckpointWarning, InputError, ModelFileError, ParameterError, ParameterTypeError
+from sapwood.errors import CheckpointWarning, InputError, ModelFileError, ParameterError, ParameterTypeError, warn_user
 from sapwood.parameters import Interval, Nothing, check_parameters
 
 EXTENSION = "checkpoint"
@@ -146,11 +145,10 @@ class Checkpoints:
 
     def _warn(self, cause: OSError) -> None:
         if not self._has_warned:
-            warnings.warn(
+            warn_user(
                 f"checkpoint={str(self._path)!r} cannot be written: {cause.strerror or cause}. Training goes on "
                 "without it and tries again at the next one; make room, or save the model when it is trained.",
                 CheckpointWarning,
-                stacklevel=2,
             )
         self._has_warned = True
 

@@ -20,6 +20,7 @@ from sapwood.boosting.rounds import RoundOptions
 from sapwood.boosting.stages import Patience, Stages, stage_facts, stage_reporter
 from sapwood.boosting.training import Callback, Outcome, Plan, Progress
 from sapwood.cached_property import cached_property
+from sapwood.data_warnings import quiet
 from sapwood.errors import ParameterError
 from sapwood.estimators import gradient_init as beginning
 from sapwood.estimators.boosting import Boosting
@@ -28,7 +29,6 @@ from sapwood.estimators.boosting_settings import bins_of
 from sapwood.estimators.checkpoint import Checkpoints, take_over
 from sapwood.estimators.constraints import monotone_signs
 from sapwood.estimators.gradient_parts import sets_that_meet, stage_tree, tree_settings
-from sapwood.estimators.identifiers import quiet_identifiers
 from sapwood.estimators.settings import n_features_drawn, rows_at_least
 from sapwood.losses.loss import Loss
 from sapwood.parameters import CallableRule, Nothing, check_parameters
@@ -188,7 +188,7 @@ class GradientBoosting(Boosting):
             y, weight = rows.y[of], None if rows.weight is None else rows.weight[of]
             is_class, self._has_init = is_classifier(self), given is not None
             if given is not None:
-                with quiet_identifiers():
+                with quiet():
                     self.init_ = beginning.fit_init(self.init, beginning.take_rows(given, own), y, weight, is_class)
                 self._init_least = beginning.least_start(self.init_, given, loss, y, weight)
             elif self.init is None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -12,10 +11,9 @@ from sklearn.base import clone
 from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.utils import _safe_indexing
 
-from sapwood.callers import user_level
-from sapwood.errors import InitWarning, InputError, ParameterError
+from sapwood.data_warnings import quiet
+from sapwood.errors import InitWarning, InputError, ParameterError, warn_user
 from sapwood.losses.loss import Loss
-from sapwood.table.drift import quiet_about_drift
 
 Floats = NDArray[np.float64]
 Numbers = NDArray[Any]
@@ -67,7 +65,7 @@ def fit_init(init: Any, X: Any, y: Floats, weight: Floats | None, is_class: bool
         ) from error
 
 
-@quiet_about_drift
+@quiet()
 def least_start(init: Any, X: Any, loss: Loss, y: Floats, weight: Floats | None) -> float | None:
     """Where rows start whose prediction is not above 0, if the loss needs numbers above 0; else None.
 
@@ -81,17 +79,16 @@ def least_start(init: Any, X: Any, loss: Loss, y: Floats, weight: Floats | None)
     low = said <= ZERO_SHARE * least
     if low.any():
         row, name = int(np.argmax(low)), type(init).__name__
-        warnings.warn(
+        warn_user(
             f"init={name} predicts {said[row]:.4g} for row {row}, but the loss {loss.name!r} needs numbers above 0: "
             f"{low.sum()} of {len(said)} rows start from {least:.4g}, a hundredth of the mean of y, instead. Use an "
             "init whose predictions are above 0, such as scikit-learn's PoissonRegressor, or init=None.",
             InitWarning,
-            stacklevel=user_level(),
         )
     return least
 
 
-@quiet_about_drift
+@quiet()
 def init_scores(init: Any, X: Any, loss: Loss, n_classes: int | None, least: float | None = None) -> Floats:
     """Scores (n_scores, rows) that a fitted estimator starts with; predictions not above 0 count as `least`."""
     if n_classes is None:

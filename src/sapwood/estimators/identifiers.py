@@ -2,35 +2,15 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
-
 import numpy as np
 
+from sapwood.data_warnings import is_quiet
 from sapwood.errors import IdentifierWarning, warn_user
 from sapwood.table.table import Table
 
 LEAST_LEVELS = 20  # a column of fewer levels may well have each of them once by chance
 NEARLY_ALL = 0.9  # levels by rows with a value, from which on a column names its rows
 MOST_SHOWN = 5  # columns that a warning describes
-
-
-class _Quiet(threading.local):
-    depth = 0
-
-
-_quiet = _Quiet()
-
-
-@contextmanager
-def quiet_identifiers() -> Iterator[None]:
-    """Fits of this thread do not warn: the ensemble or search that they are part of has warned already."""
-    _quiet.depth += 1
-    try:
-        yield
-    finally:
-        _quiet.depth -= 1
 
 
 def identifier_columns(table: Table) -> dict[str, tuple[int, int]]:
@@ -45,7 +25,7 @@ def identifier_columns(table: Table) -> dict[str, tuple[int, int]]:
 
 def warn_of_identifiers(table: Table) -> None:
     """Name the columns of a training table that look like identifiers, in one warning."""
-    if _quiet.depth:
+    if is_quiet():
         return
     found = identifier_columns(table)
     if not found:

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import has_fit_parameter
 
+from sapwood.data_warnings import quiet
 from sapwood.errors import ParameterError
 from sapwood.estimators.foreign import class_numbers, indexed, seeded
-from sapwood.estimators.identifiers import quiet_identifiers
 from sapwood.estimators.settings import monotonic_signs
 from sapwood.estimators.tree import DecisionTree
 from sapwood.estimators.tree_rows import TreeRows
@@ -20,10 +20,8 @@ from sapwood.forest.forest import Forest
 from sapwood.growth.nursery import Nursery, code_for_many
 from sapwood.packed_tree import PackedTree
 from sapwood.predictor import Predictor, Scorer, find
-from sapwood.table.drift import quiet_about_drift
 from sapwood.table.table import Table
 from sapwood.table.target import ClassTarget
-from sapwood.table.text_warning import without_text_warnings
 from sapwood.threads import resolve_jobs
 from sapwood.tree import Tree
 
@@ -121,7 +119,7 @@ class AnyMembers:
         self.fitted: list[Any] = []
         self._classes = classes
 
-    @quiet_about_drift
+    @quiet()
     def predict(self, member: Any, X: Any) -> Floats:
         """What a member says, as numbers; the ensemble has compared the rows with those of training."""
         predicted = member.predict(X)
@@ -155,7 +153,7 @@ class AnyLearner:
     def fit(self, weight: Floats, drawn: NDArray[Any] | None, seed: int, done: PackedTree | None = None) -> Floats:  # noqa: ARG002
         """Fit one more clone."""
         member = seeded(self._estimator, seed)
-        with without_text_warnings(), quiet_identifiers():
+        with quiet():
             if drawn is None:
                 member.fit(self._X, self._y, sample_weight=weight * (len(weight) / weight.sum()))
             else:

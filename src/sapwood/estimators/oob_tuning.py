@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass
 from itertools import product
 from typing import Any
@@ -11,14 +10,13 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
+from sapwood.data_warnings import quiet
 from sapwood.errors import ParameterError
 from sapwood.estimators.forest import ForestEstimator
-from sapwood.estimators.identifiers import quiet_identifiers
 from sapwood.forest.out_of_bag import first_flat
 from sapwood.keywords import answering
 from sapwood.parameters import check_parameters
 from sapwood.result import Part, Result, TextTable
-from sapwood.table.text_warning import without_text_warnings
 
 LEAF_SIZES = (1, 2, 5, 10)
 
@@ -91,7 +89,7 @@ def tune_by_oob(
         given = {"max_features": size, "min_samples_leaf": leaf, "oob_tol": oob_tol}
         check_parameters("tune_by_oob", rules, given)
         candidate = clone(forest).set_params(**given, bootstrap=True, oob_stop=True)
-        with without_text_warnings(len(trials) > 0), quiet_identifiers() if trials else nullcontext():
+        with quiet(len(trials) > 0):
             candidate.fit(X, y, sample_weight)
         curve = candidate.oob_curve_
         n_trees = first_flat(curve.tolist(), oob_tol) or len(curve)

@@ -19,8 +19,8 @@ from sklearn.metrics import get_scorer
 from sklearn.model_selection import check_cv
 from sklearn.utils import _safe_indexing
 
+from sapwood.data_warnings import quiet
 from sapwood.errors import InputError, ParameterError, ParameterTypeError
-from sapwood.estimators.identifiers import quiet_identifiers
 from sapwood.estimators.tree import DecisionTree, DecisionTreeClassifier
 from sapwood.growth.prune import PruningPath, ancestors_at, collapse, pruning_path
 from sapwood.keywords import answering
@@ -29,7 +29,6 @@ from sapwood.plot.pruning import plot_pruning
 from sapwood.result import Part, Result, TextTable
 from sapwood.show.number import plain_number
 from sapwood.table.frame import make_frame
-from sapwood.table.text_warning import without_text_warnings
 from sapwood.table.weight import check_weight
 from sapwood.threads import JOBS, resolve_jobs, run_all
 from sapwood.tree import Tree
@@ -122,7 +121,7 @@ def prune_by_cv(
     middles = np.append(np.sqrt(alphas[:-1] * alphas[1:]), np.inf)
 
     def one_fold(train: Any, test: Any) -> Floats:
-        with quiet_identifiers():
+        with quiet():
             return _fold_errors(clone(whole), X, y, weight, train, test, middles, scoring)
 
     tasks = [lambda fold=fold: one_fold(*fold) for fold in folds]
@@ -176,7 +175,7 @@ def _folds(cv: Any, X: Any, y: Any, classifier: bool) -> list[tuple[Any, Any]]:
     return folds
 
 
-@without_text_warnings()
+@quiet()
 def _fold_errors(
     tree: Any, X: Any, y: Any, weight: Floats | None, train: Any, test: Any, middles: Floats, scoring: str | None
 ) -> Floats:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from sapwood.boosting.boxes import find_cells
 from sapwood.cached_property import cached_property
+from sapwood.data_warnings import quiet
 from sapwood.errors import InputError, InternalError
 from sapwood.explain.beam import beam_search
 from sapwood.explain.cheapest import Found, Point, Rules, cheapest
@@ -30,7 +31,6 @@ from sapwood.show.names import one_line
 from sapwood.show.number import plain_number
 from sapwood.show.row import as_one_row
 from sapwood.show.value import level_text, value_text
-from sapwood.table.drift import quiet_about_drift
 from sapwood.table.frame import make_frame
 from sapwood.table.names import shorten
 from sapwood.table.schema import ColumnSchema
@@ -97,7 +97,7 @@ class Counterfactual(Result):
 
 
 @answering
-@quiet_about_drift
+@quiet()
 def counterfactual(
     model: Any,
     row: Any,

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sapwood.data_warnings import quiet
 from sapwood.explain.model import classes_of_tree, plain, score_title, scores_per_round
 from sapwood.explain.numbering import member_number
 from sapwood.grove import Grove, Member
@@ -23,7 +24,6 @@ from sapwood.show.number import percent, plain_number
 from sapwood.show.row import as_one_row
 from sapwood.show.value import level_text
 from sapwood.show.words import Step, told, walk
-from sapwood.table.drift import quiet_about_drift
 
 Floats = NDArray[np.float64]
 
@@ -72,7 +72,7 @@ class DecisionPath(Result):
 
 
 @answering
-@quiet_about_drift
+@quiet()
 def decision_path(model: Any, row: Any, *, tree: Any = None, most: int = 5) -> DecisionPath:
     """Tell in words how a model comes to its prediction for one row.
 

@@ -7,6 +7,7 @@ from typing import Any
 import narwhals as nw
 from sklearn.base import is_regressor
 
+from sapwood.data_warnings import quiet
 from sapwood.errors import InputError, InputTypeError
 from sapwood.explain.column_pairs import ColumnPairs
 from sapwood.explain.model import has_trees, is_sum
@@ -20,7 +21,6 @@ from sapwood.explain.tree_pairs import TreePairs, pair_trees
 from sapwood.keywords import answering
 from sapwood.parameters import Interval, Nothing, check_parameters
 from sapwood.show.fitted import classes_by_output, require_model
-from sapwood.table.drift import quiet_about_drift
 from sapwood.table.names import shorten
 from sapwood.threads import resolve_jobs
 
@@ -31,7 +31,7 @@ _RULES = {
 
 
 @answering
-@quiet_about_drift
+@quiet()
 def diff(
     model_a: Any,
     model_b: Any,

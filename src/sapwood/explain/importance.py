@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sapwood.data_warnings import quiet
 from sapwood.errors import InputError, InputTypeError, ParameterError
 from sapwood.explain.model import groups_of, has_trees
 from sapwood.explain.permuted import permuted
@@ -22,7 +23,6 @@ from sapwood.result import Part, Result, TextTable
 from sapwood.seed import seed_from
 from sapwood.show.fitted import require_model
 from sapwood.show.names import one_line
-from sapwood.table.drift import quiet_about_drift
 from sapwood.table.frame import make_frame
 from sapwood.table.weight import check_weight
 from sapwood.threads import resolve_jobs
@@ -78,7 +78,7 @@ class Importance(Result):
 
 
 @answering
-@quiet_about_drift
+@quiet()
 def importance(
     model: Any,
     X: Any = None,

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sapwood.data_warnings import quiet
 from sapwood.errors import InputError, ParameterError
 from sapwood.explain.answers import Answers
 from sapwood.explain.grid import Axis, axis_of, own_axis, points_of
@@ -23,7 +24,6 @@ from sapwood.result import Part, Result, TextTable
 from sapwood.show.fitted import require_model
 from sapwood.show.names import one_line
 from sapwood.show.number import number_text, plain_number
-from sapwood.table.drift import quiet_about_drift
 from sapwood.table.frame import make_frame
 from sapwood.table.schema import Schema
 from sapwood.table.weight import check_weight
@@ -101,7 +101,7 @@ class PartialDependence(Result):
 
 
 @answering
-@quiet_about_drift
+@quiet()
 def partial_dependence(
     model: Any,
     X: Any,

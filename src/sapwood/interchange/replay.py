@@ -16,12 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sapwood.atomic_file import replace_file
+from sapwood.data_warnings import quiet
 from sapwood.errors import ModelFileError, ParameterTypeError
 from sapwood.interchange.boundary import FEWEST_ROWS, MOST_ROWS, boundary_cells
 from sapwood.interchange.targets.formula import Formula
 from sapwood.show.names import one_line
 from sapwood.table.column import UNSEEN
-from sapwood.table.drift import quiet_about_drift
 from sapwood.table.schema import ColumnSchema
 from sapwood.table.storage import MatrixStorage
 from sapwood.table.table import Table
@@ -110,7 +110,7 @@ def write_checked(path: str | os.PathLike[str] | None, data: bytes) -> None:
         ) from error
 
 
-@quiet_about_drift
+@quiet()
 def _model_answers(model: Any, formula: Formula, cells: Floats) -> Answers:
     table = Table(formula.schema, MatrixStorage(cells))
     if not formula.classes:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sapwood.data_warnings import quiet
 from sapwood.errors import InputError, ParameterError
 from sapwood.keywords import answering
 from sapwood.parameters import Interval, check_parameters
@@ -19,7 +20,6 @@ from sapwood.plot.truth import positions, require_known
 from sapwood.show.colour import class_colours, purity, rgb
 from sapwood.show.fitted import is_classifier, require_model
 from sapwood.show.names import class_names_for, feature_names_for
-from sapwood.table.drift import quiet_about_drift
 
 Floats = NDArray[np.float64]
 
@@ -31,7 +31,7 @@ _JITTER = 0.28
 
 
 @answering
-@quiet_about_drift
+@quiet()
 def plot_decision_regions(
     estimator: Any,
     X: Any,

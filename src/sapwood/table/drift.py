@@ -9,17 +9,12 @@ of Dvoretzky-Kiefer-Wolfowitz and McDiarmid give differ beyond chance.
 from __future__ import annotations
 
 import math
-import sys
-import threading
-import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from functools import wraps
-from typing import Any, NamedTuple, ParamSpec, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from sapwood.errors import DataDriftWarning
+from sapwood.data_warnings import is_quiet
+from sapwood.errors import DataDriftWarning, warn_user
 from sapwood.table.column import MISSING, UNSEEN, Array
 from sapwood.table.schema import ColumnSchema, Schema
 from sapwood.table.storage import ColumnStorage, MatrixStorage, SparseStorage
@@ -32,9 +27,6 @@ FAR = 1.0  # widths of the trained range beyond it
 FAR_SHARE = 0.05  # of rows that far outside
 MOST_OF_ROWS = 0.5  # without a value, or with unseen levels: worth a warning
 NAMED = 4  # columns in a warning
-P = ParamSpec("P")
-R = TypeVar("R")
-_thread = threading.local()
 
 
 def is_new(n_rows: int, k: float, m: int, n_columns: int) -> bool:
@@ -171,7 +163,7 @@ _UNMADE: Any = object()
 
 def warn_of_drift(schema: Schema, table: Table) -> None:
     """One warning, at the line that called the library, if rows are not like those of training."""
-    if getattr(_thread, "is_quiet", False):
+    if is_quiet():
         return
     check = DriftCheck.of(schema)
     found = [] if check is None else check.findings(table)
@@ -183,34 +175,4 @@ def warn_of_drift(schema: Schema, table: Table) -> None:
         f"{summary} The model knows nothing of such values. model.schema_.compare(X) has the figures; "
         "drift_warning=False turns this warning off."
     )
-    warnings.warn(DataDriftWarning(message, summary), stacklevel=_levels_to_caller())
-
-
-def _levels_to_caller() -> int:
-    """How many calls, from that of `warn_of_drift`'s warning on, belong to the library."""
-    level, frame = 1, sys._getframe(1)
-    while frame.f_back is not None and str(frame.f_globals.get("__name__", "")).startswith("sapwood."):
-        level, frame = level + 1, frame.f_back
-    return level
-
-
-@contextmanager
-def without_drift_warning() -> Iterator[None]:
-    """No warnings of drift from this thread: for rows that the library makes itself, or has looked at already."""
-    before = getattr(_thread, "is_quiet", False)
-    _thread.is_quiet = True
-    try:
-        yield
-    finally:
-        _thread.is_quiet = before
-
-
-def quiet_about_drift(function: Callable[P, R]) -> Callable[P, R]:
-    """The same function without warnings of drift."""
-
-    @wraps(function)
-    def quiet(*args: P.args, **kwargs: P.kwargs) -> R:
-        with without_drift_warning():
-            return function(*args, **kwargs)
-
-    return quiet
+    warn_user(DataDriftWarning(message, summary))

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import sys
-import threading
-import warnings
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from types import FrameType
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from sapwood.errors import TextColumnWarning
+from sapwood.data_warnings import is_quiet
+from sapwood.errors import TextColumnWarning, warn_user
 from sapwood.table.column import Column
 from sapwood.table.reading import Recognition, recognise
 from sapwood.table.target import ClassTarget
@@ -21,23 +17,10 @@ MANY_CLASSES = 100
 _FEW_ROWS = 10  # of a class, on average
 _MOST_NAMED = 5
 
-_state = threading.local()
-
-
-@contextmanager
-def without_text_warnings(wanted: bool = True) -> Iterator[None]:
-    """For fits inside of a fit, whose columns were looked at already."""
-    before = getattr(_state, "quiet", False)
-    _state.quiet = before or wanted
-    try:
-        yield
-    finally:
-        _state.quiet = before
-
 
 def warn_of_text(columns: Mapping[str, Column]) -> None:
     """Name the columns of text that look like numbers or dates, unless their type calls them categorical."""
-    if getattr(_state, "quiet", False):
+    if is_quiet():
         return
     found = []
     for name, column in columns.items():
@@ -57,7 +40,7 @@ def warn_of_text(columns: Mapping[str, Column]) -> None:
 
 def warn_of_classes(target: ClassTarget) -> None:
     """Say so if classes of text look like numbers, or if there are very many with few rows each."""
-    if getattr(_state, "quiet", False):
+    if is_quiet():
         return
     for classes in target.classes:
         if classes.dtype.kind not in "OUT" or not isinstance(classes[0], str):
@@ -97,13 +80,4 @@ def _all_text(levels: Sequence[Any]) -> bool:
 
 
 def _warn(message: str) -> None:
-    warnings.warn(message, TextColumnWarning, stacklevel=_callers_level())
-
-
-def _callers_level() -> int:
-    """How far up the first function outside of the library is; one of its own tests is outside."""
-    frame: FrameType | None = sys._getframe(1)
-    level = 1
-    while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "sapwood":
-        frame, level = frame.f_back, level + 1
-    return level
+    warn_user(message, TextColumnWarning)

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sapwood.data_warnings import quiet
 from sapwood.errors import ModelFileError
 from sapwood.estimators.tree_model import TreeModel
 from sapwood.grove import Grove
 from sapwood.interchange.boundary import MOST_ROWS, boundary_cells
 from sapwood.table.column import MISSING, UNSEEN, Column
-from sapwood.table.drift import quiet_about_drift
 from sapwood.table.schema import Schema
 from sapwood.table.storage import ColumnStorage
 from sapwood.table.table import Table
@@ -48,7 +48,7 @@ class Domain:
 EVERYTHING = Domain()
 
 
-@quiet_about_drift
+@quiet()
 def check_agreement(
     model: TreeModel,
     theirs: Scores,

@@ -1,0 +1,32 @@
+"""Warnings about the user's data are given once a call: fits and predictions that a call needs inside give none."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+
+class _State(threading.local):
+    depth = 0
+
+
+_state = _State()
+
+
+@contextmanager
+def quiet(wanted: bool = True) -> Iterator[None]:
+    """No warnings about data from this thread: they were looked at already, or the library made them itself.
+
+    Also a decorator: `@quiet()`.
+    """
+    _state.depth += wanted
+    try:
+        yield
+    finally:
+        _state.depth -= wanted
+
+
+def is_quiet() -> bool:
+    """Whether data were looked at already."""
+    return _state.depth > 0
