@@ -28,6 +28,7 @@ from sapwood.cli.options import (
 )
 from sapwood.cli.task import Task
 from sapwood.counted import counted
+from sapwood.data_warnings import quiet
 from sapwood.errors import ParameterError
 from sapwood.progress_bar import shown_by
 
