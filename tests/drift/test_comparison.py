@@ -19,6 +19,8 @@ from sapwood.table.schema import Schema
 from sapwood.table.statistics import MOST_COLUMNS, MOST_LEVELS, SHARES, with_statistics
 from sapwood.table.table import Table
 
+pytestmark = pytest.mark.filterwarnings("ignore::sapwood.errors.IdentifierWarning")
+
 TRAINED, NEW = customers(), customers(120, seed=1)
 GOLDEN = Path(__file__).parent.parent / "compat" / "v1"
 

@@ -14,6 +14,8 @@ from typer.testing import CliRunner
 import sapwood as sw
 from sapwood.cli.app import app
 
+pytestmark = pytest.mark.filterwarnings("ignore::sapwood.errors.IdentifierWarning")
+
 pytestmark = pytest.mark.filterwarnings("default")
 
 
