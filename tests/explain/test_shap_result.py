@@ -133,7 +133,7 @@ def test_one_score_tells_both_of_two_classes(labels: tuple[Any, Any]) -> None:
 
 def test_text_is_short() -> None:
     text = str(fitted())
-    assert text.startswith("Shapley values: 6 rows, 3 features, output 0, 1, 2\n")
+    assert text.startswith("Shapley values: 6 rows, 3 features, output 0, 1, 2 (probability)\n")
     assert "colour" in text
     wide = np.random.default_rng(0).normal(size=(30, 40))
     model = DecisionTreeRegressor().fit(wide, wide[:, 0])
