@@ -53,7 +53,8 @@ _FEW_ROWS = {"min_child_samples", "categorical_features", "tree_method"}  # comp
 def uses() -> dict[str, Callable[[], None]]:
     """What to do, by name; neighbours have kernels in common."""
     cases = _tree_cases() | _forest_cases() | _boosting_cases()
-    return {name: partial(use, *case) for name, case in cases.items()} | {"boosting, sparse": _use_sparse}
+    others = {"boosting, sparse": _use_sparse, "boosting, ranking, evaluated": _use_ranking}
+    return {name: partial(use, *case) for name, case in cases.items()} | others
 
 
 def _tree_cases() -> dict[str, Case]:
@@ -187,6 +188,14 @@ def _use_sparse() -> None:
     X = sparse.csc_matrix((np.ones(len(row)), (row, row % 97)), shape=(len(row), 97))
     for classes, parameters in ((2, {}), (3, {}), (2, {"subsample": 0.5}), (2, {"class_weight": "balanced"})):
         NewtonBoostingClassifier(n_estimators=2, random_state=0, **parameters).fit(X, row % 7 % classes).predict(X)
+
+
+def _use_ranking() -> None:
+    """Rank queries, with others to evaluate on."""
+    from sapwood import NewtonBoostingRanker
+
+    X, y, query = _table(_ROWS), _classes(_ROWS, 3), np.arange(_ROWS) // 10
+    NewtonBoostingRanker(n_estimators=2).fit(X, y, qid=query, eval_set=[(X, y)], eval_qid=[query])
 
 
 def _fit_and_ask(estimator: Any, X: Any, y: NDArray[Any]) -> None:
