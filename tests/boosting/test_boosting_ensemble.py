@@ -128,7 +128,7 @@ def test_levels_that_go_left() -> None:
     np.testing.assert_array_equal(np.sign(tree.value[tree.is_leaf, 0, 0]), [1, -1])
 
 
-def test_hundreds_of_levels_share_codes_and_still_find_their_leaves() -> None:
+def test_hundreds_of_levels_find_their_leaves() -> None:
     rng = np.random.default_rng(0)
     levels = rng.integers(0, 400, 3000)
     frame = pd.DataFrame({"x": pd.Categorical(levels)})

@@ -200,7 +200,7 @@ def test_cross_validation_of_scikit_learn() -> None:
         ({"init": GradientBoostingRegressor}, "init="),
         ({"n_estimators": 0}, "n_estimators=0 .*Use n_estimators=1"),
         ({"subsample": 1.5}, "subsample=1.5"),
-        ({"max_bins": 256}, "max_bins=256 .*Use max_bins=255"),
+        ({"max_bins": 65_536}, "max_bins=65536 .*Use max_bins=65535"),
         ({"alpha": 1.0, "loss": "huber"}, "alpha=1.0"),
         ({"monotonic_cst": [1]}, "monotonic_cst has 1 elements, but X has 5 columns"),
         ({"monotonic_cst": [2, 0, 0, 0, 0]}, "monotonic_cst is 2 for the column"),
