@@ -128,3 +128,11 @@ def test_learners_carry_their_seeds(kind: Any) -> None:
     assert len({member[0].random_state for member in model.estimators_}) == 4
     again = kind(learner, n_estimators=4, random_state=0, **{} if kind is BaggingClassifier else {"resample": True})
     np.testing.assert_array_equal(again.fit(X, CLASSES).predict(X), model.predict(X))
+
+
+@pytest.mark.parametrize("kind", [BaggingRegressor, AdaBoostRegressor])
+def test_lists_reach_learners_as_arrays(kind: Any) -> None:
+    model = kind(Bare(Ridge()), n_estimators=3, random_state=0).fit(X.tolist(), NUMBERS.tolist())
+    assert all(member.type_ is np.ndarray for member in model)
+    expected = kind(Bare(Ridge()), n_estimators=3, random_state=0).fit(X, NUMBERS)
+    np.testing.assert_array_equal(model.predict(X.tolist()), expected.predict(X))

@@ -19,6 +19,7 @@ from sapwood.estimators.boosting_rows import warn_of_column
 from sapwood.estimators.foreign import check_kind, class_numbers, indexed, no_trees, seeded, tags_of
 from sapwood.estimators.forest import ForestEstimator
 from sapwood.estimators.forest_kinds import ForestClassifier, ForestRegressor
+from sapwood.estimators.given_bags import given_bags
 from sapwood.estimators.identifiers import warn_of_identifiers
 from sapwood.estimators.tree import DecisionTree, DecisionTreeClassifier, DecisionTreeRegressor
 from sapwood.estimators.tree_rows import TreeRows, unless_equal
@@ -170,7 +171,7 @@ class Bagging(ForestEstimator):
         describer = self.tree_kind()
         describer._describe(training.table, training.target)
         self._take_description(describer)
-        bags = self._bags_of(training, self._given(rows, features, training.table))
+        bags = self._bags_of(training, given_bags(rows, features, training.table))
         X = indexed(X) if training.used is None else _safe_indexing(indexed(X), training.used)
         n_members = self.n_estimators if bags.given is None else len(bags.given)
         labels = self._labels_of(training.target)
@@ -304,7 +305,9 @@ class BaggingClassifier(Bagging, ForestClassifier):
     Parameters are scikit-learn's. `estimator=None` is a full tree of this library, which takes missing values,
     categories and strings. Members without predict_proba vote. `drift_warning` is that of the other estimators.
 
-    Rows are drawn by the order of a hash of their contents, so the ensemble does not depend on their order.
+    Rows are drawn by the order of a hash of their contents, so the ensemble does not depend on their order. Weights are
+    probabilities of the draws, and as many rows are drawn as there are: weights times a constant change nothing. Any
+    estimator with `fit` and `predict` can be a member; sparse tables reach it as csr or csc.
     """
 
     rules: ClassVar = RULES

@@ -46,7 +46,9 @@ def seeded(estimator: Any, seed: int) -> Any:
 
 
 def indexed(X: Any) -> Any:
-    """X in a form whose rows and columns can be taken: sparse matrices of other formats become csr."""
+    """X in a form whose rows and columns can be taken: lists become arrays, sparse matrices of other formats csr."""
+    if isinstance(X, (list, tuple)):
+        return np.asarray(X)
     return X.tocsr() if sparse.issparse(X) and X.format not in INDEXED else X
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from typing import Any, ClassVar, Literal, Self
@@ -17,6 +17,7 @@ from sklearn.utils import Tags
 from sapwood.errors import InputError, InputTypeError, ParameterError, warn_user
 from sapwood.estimators.boosting_rows import warn_of_column
 from sapwood.estimators.checkpoint import Checkpoints, take_over
+from sapwood.estimators.given_bags import column_numbers, given_bags
 from sapwood.estimators.identifiers import warn_of_identifiers
 from sapwood.estimators.settings import monotonic_signs, n_features_drawn
 from sapwood.estimators.tree import DecisionTree, Unseen, names_of_outputs
@@ -106,7 +107,7 @@ class ForestEstimator(MultiOutputMixin, TreeModel):
         before = self._trees_so_far(table, target)
         template._describe(table, target)
         self._take_description(template)
-        given = self._given(rows, features, table)
+        given = given_bags(rows, features, table)
         kept = Checkpoints.of(checkpoint, self, lambda: _digests(training, given, before))
         if kept is not None and kept.is_finished:
             take_over(self, kept.found)
@@ -277,22 +278,6 @@ class ForestEstimator(MultiOutputMixin, TreeModel):
         """The order of the rows that draws refer to."""
         numbers = rows.target.codes if isinstance(rows.target, ClassTarget) else rows.target.values
         return canonical_order(rows.table, numbers, resolve_jobs(self.n_jobs)).astype(np.uint32)
-
-    def _given(self, rows: Any, features: Any, table: Table) -> list[Bag] | None:
-        """Bags that the caller made."""
-        if rows is None and features is None:
-            return None
-        of_trees = _by_tree(rows, "rows")
-        columns = [None] * len(of_trees) if features is None else _by_tree(features, "features")
-        if len(of_trees) != len(columns):
-            raise InputError(
-                f"rows has {len(of_trees)} trees, but features has {len(columns)}. Give both for the same trees."
-            )
-        names, n_rows = list(table.schema.names), table.n_rows
-        return [
-            Bag.of(_row_numbers(own, n_rows), n_rows, None if features is None else _column_numbers(chosen, names))
-            for own, chosen in zip(of_trees, columns, strict=True)
-        ]
 
     def _new_out_of_bag(self, rows: TreeRows) -> OutOfBag | None:
         if not (self.oob_score or self.oob_stop):
@@ -481,7 +466,7 @@ class ForestEstimator(MultiOutputMixin, TreeModel):
                 f"groups is a {type(groups).__name__}. Pass a dictionary from names to columns, such as "
                 "{'size': ['length', 'width']}."
             )
-        return [(name, _column_numbers(columns, names).tolist()) for name, columns in groups.items()]
+        return [(name, column_numbers(columns, names).tolist()) for name, columns in groups.items()]
 
     def _fitted_tree(self, t: int) -> DecisionTree:
         tree = self._template().set_params(random_state=self._bags.key(t))
@@ -525,37 +510,3 @@ class Trees(Sequence[Any]):
         if isinstance(places, range):
             return [self._forest._fitted_tree(place) for place in places]
         return self._forest._fitted_tree(places)
-
-
-def _by_tree(given: Any, name: str) -> list[Any]:
-    """What was given for each tree; there is at least one."""
-    if isinstance(given, (list, tuple, np.ndarray)) and len(given):
-        return list(given)
-    raise InputError(f"{name}={given!r} is not allowed. Pass a list with one list for each tree.")
-
-
-def _column_numbers(columns: Any, names: list[str]) -> NDArray[np.int64]:
-    """Numbers of columns given by name or number."""
-    if isinstance(columns, str) or not isinstance(columns, Iterable):
-        raise InputError(f"{columns!r} is no list of columns of X. Its columns are {names}; numbers count from 0.")
-    columns = list(columns)
-    numbers = np.empty(len(columns), dtype=object)
-    numbers[:] = [names.index(one) if one in names else one for one in columns]
-    if all(isinstance(one, (int, np.integer)) and not isinstance(one, bool) for one in numbers):
-        numbers = numbers.astype(np.int64)
-    if numbers.dtype.kind not in "iu" or not len(numbers) or numbers.min() < 0 or numbers.max() >= len(names):
-        raise InputError(f"{columns!r} are not columns of X. Its columns are {names}; numbers count from 0.")
-    return np.unique(numbers)
-
-
-def _row_numbers(rows: Any, n_rows: int) -> NDArray[np.int64]:
-    try:
-        numbers = np.asarray(rows)
-    except ValueError:  # lists of different lengths
-        numbers = np.empty(0)
-    if numbers.dtype.kind not in "iu" or numbers.ndim != 1 or not len(numbers):
-        raise InputError(f"rows holds {rows!r}, but it must hold a list of row numbers for each tree.")
-    wrong = numbers[(numbers < 0) | (numbers >= n_rows)]
-    if len(wrong):
-        raise InputError(f"rows holds {int(wrong[0])}, but X has {n_rows} rows, numbered from 0. Give other numbers.")
-    return numbers.astype(np.int64)

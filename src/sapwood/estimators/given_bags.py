@@ -1,0 +1,64 @@
+"""Bags that the caller gives: rows, and maybe columns, of each tree."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sapwood.errors import InputError
+from sapwood.forest.bags import Bag
+from sapwood.table.table import Table
+
+
+def given_bags(rows: Any, features: Any, table: Table) -> list[Bag] | None:
+    """The bags of rows and columns by tree; None if neither is given."""
+    if rows is None and features is None:
+        return None
+    of_trees = _by_tree(rows, "rows")
+    columns = [None] * len(of_trees) if features is None else _by_tree(features, "features")
+    if len(of_trees) != len(columns):
+        raise InputError(
+            f"rows has {len(of_trees)} trees, but features has {len(columns)}. Give both for the same trees."
+        )
+    names, n_rows = list(table.schema.names), table.n_rows
+    return [
+        Bag.of(_row_numbers(own, n_rows), n_rows, None if features is None else column_numbers(chosen, names))
+        for own, chosen in zip(of_trees, columns, strict=True)
+    ]
+
+
+def _by_tree(given: Any, name: str) -> list[Any]:
+    """What was given for each tree; there is at least one."""
+    if isinstance(given, (list, tuple, np.ndarray)) and len(given):
+        return list(given)
+    raise InputError(f"{name}={given!r} is not allowed. Pass a list with one list for each tree.")
+
+
+def column_numbers(columns: Any, names: list[str]) -> NDArray[np.int64]:
+    """Numbers of columns given by name or number."""
+    if isinstance(columns, str) or not isinstance(columns, Iterable):
+        raise InputError(f"{columns!r} is no list of columns of X. Its columns are {names}; numbers count from 0.")
+    columns = list(columns)
+    numbers = np.empty(len(columns), dtype=object)
+    numbers[:] = [names.index(one) if one in names else one for one in columns]
+    if all(isinstance(one, (int, np.integer)) and not isinstance(one, bool) for one in numbers):
+        numbers = numbers.astype(np.int64)
+    if numbers.dtype.kind not in "iu" or not len(numbers) or numbers.min() < 0 or numbers.max() >= len(names):
+        raise InputError(f"{columns!r} are not columns of X. Its columns are {names}; numbers count from 0.")
+    return np.unique(numbers)
+
+
+def _row_numbers(rows: Any, n_rows: int) -> NDArray[np.int64]:
+    try:
+        numbers = np.asarray(rows)
+    except ValueError:  # lists of different lengths
+        numbers = np.empty(0)
+    if numbers.dtype.kind not in "iu" or numbers.ndim != 1 or not len(numbers):
+        raise InputError(f"rows holds {rows!r}, but it must hold a list of row numbers for each tree.")
+    wrong = numbers[(numbers < 0) | (numbers >= n_rows)]
+    if len(wrong):
+        raise InputError(f"rows holds {int(wrong[0])}, but X has {n_rows} rows, numbered from 0. Give other numbers.")
+    return numbers.astype(np.int64)
