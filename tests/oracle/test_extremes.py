@@ -83,6 +83,18 @@ def test_boosting_finds_the_best_split_or_refuses_the_size_of_numbers(method: st
         check_means(predicted, y, weight, groups, 30)
 
 
+@pytest.mark.parametrize(
+    "kind", [sw.RandomForestRegressor, sw.ExtraTreesRegressor, sw.BaggingRegressor, sw.AdaBoostRegressor]
+)
+def test_ensembles_refuse_numbers_whose_sums_overflow(kind: Any) -> None:
+    X, y = np.arange(20.0)[:, None], np.linspace(-1.0, 1.0, 20)
+    with pytest.raises(InputError, match=r"y reaches 1e\+308.*Divide y by a constant"):
+        kind(n_estimators=3, random_state=0).fit(X, y * 1e308)
+    large = kind(n_estimators=3, random_state=0).fit(X, y * 2.0**1000).predict(X)
+    assert np.isfinite(large).all()
+    assert np.abs(large).max() <= 2.0**1000
+
+
 @pytest.mark.parametrize("scale", [1e-300, 1e-30, 1.0, 1e30, 1e290])
 def test_a_classifier_does_not_see_the_scale_of_weights(scale: float) -> None:
     rng = np.random.default_rng(0)

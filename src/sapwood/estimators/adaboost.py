@@ -82,6 +82,7 @@ class AdaBoost(TreeModel):
         table = Table.from_any(X, categorical_features=kinds)
         warn_of_identifiers(table)
         rows = TreeRows.of(table, self._read_target(y, table.n_rows), sample_weight)
+        rows.refuse_overflow(self.n_estimators)
         if rows.target.n_outputs > 1:
             raise InputError(f"y has {rows.target.n_outputs} columns, but {type(self).__name__} predicts one output.")
         self._describe(rows)

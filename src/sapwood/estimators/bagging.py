@@ -166,6 +166,7 @@ class Bagging(ForestEstimator):
         table = Table.from_any(X)
         warn_of_identifiers(table)
         rows_read = TreeRows.of(table, self.tree_kind()._read_target(y, table.n_rows), sample_weight)
+        rows_read.refuse_overflow(self.n_estimators)
         training = replace(rows_read, weight=unless_equal(rows_read.weight), given=unless_equal(rows_read.weight))
         self._members = self._members_so_far(training)
         describer = self.tree_kind()

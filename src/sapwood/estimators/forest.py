@@ -102,6 +102,7 @@ class ForestEstimator(MultiOutputMixin, TreeModel):
         n_jobs = resolve_jobs(self.n_jobs)
         template = self._template()
         training = self._with_weight(template, template._read_rows(X, y, sample_weight))
+        training.refuse_overflow(self.n_estimators)
         table, target = training.table, training.target
         warn_of_identifiers(table)
         before = self._trees_so_far(table, target)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sapwood.errors import InputError
 from sapwood.table.digest import digest_arrays, digest_table
 from sapwood.table.table import Table
 from sapwood.table.target import ClassTarget, NumberTarget
@@ -35,6 +36,17 @@ class TreeRows:
             return cls(table, target, weight)
         used = np.flatnonzero(weight)
         return cls(table.take(used), take(target, used), weight[used], used)
+
+    def refuse_overflow(self, n_members: int) -> None:
+        """Refuse numbers whose sum over the members of an ensemble, or whose difference, no float can hold."""
+        if not isinstance(self.target, NumberTarget):
+            return
+        largest = float(np.abs(self.target.values).max(initial=0.0))
+        if largest > np.finfo(np.float64).max / max(2, n_members):
+            raise InputError(
+                f"y reaches {largest:.3g}: the sum of {n_members} such predictions is larger than a 64-bit float can "
+                "be. Divide y by a constant."
+            )
 
     def digests(self) -> dict[str, str]:
         """Digests of the rows, by the names of the arguments of `fit`."""
