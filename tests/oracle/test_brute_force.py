@@ -167,9 +167,9 @@ def test_midpoints() -> None:
 def test_category_splits_are_counted() -> None:
     for n_levels in range(1, 7):
         x = np.arange(n_levels).astype(float)
-        assert len(list(bf.category_splits(0, x))) == 2 ** (n_levels - 1) - 1
+        assert len(list(bf.category_splits(0, x, np.ones(len(x))))) == 2 ** (n_levels - 1) - 1
         with_missing = np.append(x, np.nan)
-        assert len(list(bf.category_splits(0, with_missing))) == 2**n_levels - 1
+        assert len(list(bf.category_splits(0, with_missing, np.ones(n_levels + 1)))) == 2**n_levels - 1
 
 
 def test_category_split_of_red_blue_yellow() -> None:
