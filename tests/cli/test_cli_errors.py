@@ -155,7 +155,8 @@ def test_exit_codes_of_the_program(tmp_path):
         (program, ["train", str(tmp_path / "no.csv"), "--target", "y"], 1, "Error: There is no file"),
         (program, ["train"], 2, "Missing argument"),
         (no_arrow, ["train", str(data), "--target", "y"], 1, "needs pyarrow, which is not installed"),
-        (blocked, ["--version"], 1, "pip install 'sapwood[cli]'"),
+        (blocked, ["--help"], 1, "pip install 'sapwood[cli]'"),
+        (blocked, ["--version"], 0, "sapwood 0."),
     ]
     for code, arguments, status, words in cases:
         done = subprocess.run(

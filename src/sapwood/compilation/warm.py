@@ -16,7 +16,7 @@ from sapwood.parameters import check_parameters
 from sapwood.progress_bar import ProgressBar, Shown
 from sapwood.threads import JOBS, available_cores, resolve_jobs
 
-MOST_PROCESSES = 8  # each takes about half a gigabyte
+MOST_PROCESSES = 8  # each takes about a gigabyte
 
 Told = Callable[[str, int, int], None]
 
