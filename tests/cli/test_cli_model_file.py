@@ -36,7 +36,7 @@ def test_the_saved_model_is_the_one_that_was_measured(run, flowers, tmp_path, mo
     training, test = split(read_sample(flowers, recipe), 0.25, 0)
     loaded = sw.load(path)
     assert scores(loaded, test)["log loss"] == pytest.approx(cell(result.output, "log loss", 2), abs=1e-4)
-    assert sw.fingerprint(loaded) == sw.fingerprint(fit(recipe, training, quiet=True)[0])
+    assert sw.fingerprint(loaded) == sw.fingerprint(fit(recipe, training, with_bar=False)[0])
     assert loaded.get_params().get("verbose", 0) == 0
 
 

@@ -61,6 +61,7 @@ def model(run, tmp_path):
     return out
 
 
+@pytest.mark.filterwarnings("ignore::sapwood.errors.DataDriftWarning")  # of the model in the test
 @pytest.mark.parametrize("suffix", [".csv", ".parquet", ".csv.gz"])
 def test_predictions_are_those_of_the_whole_to_the_byte(run, model, tmp_path, small_blocks, monkeypatch, suffix):
     plain = tmp_path / "new.csv"

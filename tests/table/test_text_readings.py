@@ -231,6 +231,7 @@ def test_fit_warns_once_of_all_such_columns_with_the_remedy(model):
     model.fit(sapwood.parse_text(X), y)  # warnings are errors here
 
 
+@pytest.mark.filterwarnings("ignore::sapwood.errors.IdentifierWarning")
 def test_what_is_called_a_category_is_one():
     X, y = telling()
     tree = sapwood.DecisionTreeClassifier(categorical_features=["price", "when"]).fit(X, y)
@@ -238,6 +239,7 @@ def test_what_is_called_a_category_is_one():
     sapwood.DecisionTreeClassifier().fit(X.astype({"price": "category", "when": "category"}), y)
 
 
+@pytest.mark.filterwarnings("ignore::sapwood.errors.NoSplitWarning")
 @pytest.mark.parametrize("model", MODELS[:2] + MODELS[4:5], ids=lambda model: type(model).__name__)
 def test_a_text_target_that_looks_like_numbers_or_has_very_many_classes(model):
     X = telling()[0][["n"]]

@@ -7,7 +7,6 @@ from enum import StrEnum
 from typing import Any
 
 from sapwood.errors import InputError
-from sapwood.table.text_warning import MANY_CLASSES
 
 _MOST_CLASSES = 20
 _ROWS_PER_CLASS = 10
@@ -64,6 +63,8 @@ def _look(column: Any, name: str, distinct: int) -> Choice:
 
 
 def _refuse_many_classes(column: Any, name: str, distinct: int) -> None:
+    from sapwood.table.text_warning import MANY_CLASSES
+
     if distinct > MANY_CLASSES:
         raise InputError(
             f"The target {name!r} holds text with {distinct} different values, such as {column[0].as_py()!r}, each of "
