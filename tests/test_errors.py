@@ -15,7 +15,6 @@ EXPECTED = {
     "InputError": (ValueError,),
     "SchemaError": (errors.InputError, ValueError),
     "InputTypeError": (TypeError,),
-    "AbsentNameError": (AttributeError,),
     "NotFittedError": (SklearnNotFittedError, ValueError, AttributeError),
     "DataFileError": (ValueError,),
     "ModelFileError": (ValueError,),
