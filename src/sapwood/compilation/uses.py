@@ -46,6 +46,8 @@ _BOOSTING: dict[str, dict[str, Any]] = {
     "exact splits, weights, rows drawn": {"tree_method": "exact", "class_weight": "balanced", "subsample": 0.5},
     "exact splits, categories": {"tree_method": "exact", "categorical_features": [0]},
     "approximate splits": {"tree_method": "approx"},
+    "many levels": {"categorical_features": [2]},
+    "many levels, exact splits": {"tree_method": "exact", "categorical_features": [2]},
 }
 _FEW_ROWS = {"min_child_samples", "categorical_features", "tree_method"}  # compile the same for many rows
 
@@ -131,6 +133,8 @@ def _boosting_cases() -> dict[str, Case]:
             found[f"boosting, {name}, many rows"] = model, _classes(_MANY_ROWS, 2)
     found["boosting, three classes"] = NewtonBoostingClassifier(n_estimators=2), _classes(_ROWS, 3)
     found["boosting, three classes, many rows"] = NewtonBoostingClassifier(n_estimators=2), _classes(_MANY_ROWS, 3)
+    many_levels = NewtonBoostingClassifier(n_estimators=2, categorical_features=[2])
+    found["boosting, many levels, many rows"] = many_levels, _classes(_MANY_ROWS, 2)
     found["boosting, ranking"] = NewtonBoostingRanker(n_estimators=2), _classes(_ROWS, 3)
     numbers = _classes(_ROWS, 11).astype(np.float64)
     for loss in ("squared_error", "absolute_error", "huber", "poisson"):

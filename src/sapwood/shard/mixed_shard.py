@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from sapwood.codes.mixed import MixedTable
 from sapwood.kernels.branching import write_tables
-from sapwood.kernels.wide_columns import settle_mixed, split_mixed
+from sapwood.kernels.wide_routing import settle_mixed, split_mixed
 from sapwood.shard.dealing import Piece
 from sapwood.shard.level_sets import NO_SETS
 from sapwood.shard.shard import Ints, Shard
