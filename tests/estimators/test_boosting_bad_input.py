@@ -234,7 +234,7 @@ RANKING: dict[str, Case] = {
     "one query held out": (
         lambda: fit(y=GRADES, kind=Ranker, validation_fraction=0.5),
         ValueError,
-        "validation_fraction=0.5 of 1 queries",
+        "validation_fraction=0.5 of 1 query",
     ),
 }
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,7 @@ from sklearn.base import BaseEstimator
 from sklearn.linear_model import LogisticRegression, Ridge
 
 import sapwood
-from sapwood import Checkpoint, SapwoodError
+from sapwood import SapwoodError
 
 RNG = np.random.default_rng(0)
 WIDE = RNG.normal(size=(60, 9))
@@ -176,19 +175,6 @@ def test_a_monitor_that_fails() -> None:
     assert len(model.estimators_) == 3
     check_unchanged(model, lambda: model.fit(NARROW, NUMBERS, monitor=lambda *a: look(*a) and False), ZeroDivisionError)
     assert seen == [(60, True), (60, True)]
-
-
-@pytest.mark.parametrize("name", ["RandomForestRegressor", "AdaBoostRegressor", "NewtonBoostingRegressor"])
-def test_a_checkpoint_that_cannot_be_written(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(*_: Any) -> None:
-        raise OSError(28, "No space left on device")
-
-    model = small(name, n_estimators=40, n_jobs=1).fit(WIDE, NUMBERS)
-    monkeypatch.setattr("sapwood.estimators.model_file.replace_file", full)
-    checkpoint = Checkpoint(tmp_path / "model.sapwood", rounds=2)
-    check_unchanged(model, lambda: model.fit(NARROW, NUMBERS, checkpoint=checkpoint))
-    checkpoint = Checkpoint(tmp_path / "model.sapwood", rounds=1000)
-    check_unchanged(model, lambda: model.fit(NARROW, NUMBERS, checkpoint=checkpoint))
 
 
 def test_a_subclass_keeps_the_rule() -> None:

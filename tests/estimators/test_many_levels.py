@@ -67,6 +67,7 @@ def test_bins_of_numbers_do_not_limit_levels(method: str) -> None:
     assert sapwood.fingerprint(few.set_params(max_bin=255)) == sapwood.fingerprint(many)
 
 
+@pytest.mark.filterwarnings("ignore::sapwood.errors.IdentifierWarning")
 @pytest.mark.parametrize("kind", [NewtonBoostingRegressor, GradientBoostingRegressor])
 def test_an_identifier_is_not_used(kind: Any) -> None:
     rng = np.random.default_rng(0)

@@ -181,12 +181,12 @@ class TestConstructors:
 class TestFit:
     def test_verbose(self, capsys):
         model = small().fit(X, Y, eval_set=[(X, Y)], verbose=False)
-        assert capsys.readouterr().out == ""
+        assert capsys.readouterr().err == ""
         model.fit(X, Y, eval_set=[(X, Y)], verbose=2)
-        assert len(capsys.readouterr().out.splitlines()) == 2
+        assert len(capsys.readouterr().err.splitlines()) == 2
         assert model.verbose == 0
         loud = small(verbose=True).fit(X, Y, eval_set=[(X, Y)], verbose=False)
-        assert capsys.readouterr().out == ""
+        assert capsys.readouterr().err == ""
         assert loud.verbose is True
         loud.fit(X, Y)
         assert len(capsys.readouterr().out.splitlines()) == 4

@@ -50,6 +50,7 @@ def test_answers_are_the_estimators() -> None:
     assert model.tree_.apply(X[:0]).shape == (0,)
 
 
+@pytest.mark.filterwarnings("ignore::sapwood.errors.DataDriftWarning")
 def test_categories_and_missing_values() -> None:
     random = np.random.default_rng(0)
     n = 400

@@ -220,6 +220,7 @@ def test_models_with_other_estimators_inside(kind):
     assert found.average[0, 2] == pytest.approx(said.mean())
 
 
+@pytest.mark.filterwarnings("ignore::sapwood.errors.DataDriftWarning")
 def test_grids_of_all_kinds():
     model, X = fitted("forest numbers"), frame()
     age = partial_dependence(model, X, "age", grid_resolution=5, percentiles=(0, 1)).grid[0]

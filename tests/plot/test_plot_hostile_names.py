@@ -73,6 +73,7 @@ def test_regions():
     draw(sw.plot_decision_regions(small, X[[FIRST, SECOND]], y))
 
 
+@pytest.mark.filterwarnings("ignore::sapwood.errors.IdentifierWarning")
 def test_learning_curves():
     _, X = hostile.models()["newton numbers"]
     y = X[FIRST].to_numpy()
