@@ -189,7 +189,7 @@ class TestFit:
         assert capsys.readouterr().err == ""
         assert loud.verbose is True
         loud.fit(X, Y)
-        assert len(capsys.readouterr().out.splitlines()) == 4
+        assert len(capsys.readouterr().err.splitlines()) == 4
         NewtonBoostingRanker(n_estimators=1).fit(X, Y, verbose=True)
         assert len(capsys.readouterr().out.splitlines()) == 1
         with pytest.raises(ParameterError, match="verbose='loud'"):
