@@ -191,7 +191,7 @@ class TestFit:
         loud.fit(X, Y)
         assert len(capsys.readouterr().err.splitlines()) == 4
         NewtonBoostingRanker(n_estimators=1).fit(X, Y, verbose=True)
-        assert len(capsys.readouterr().out.splitlines()) == 1
+        assert len(capsys.readouterr().err.splitlines()) == 1
         with pytest.raises(ParameterError, match="verbose='loud'"):
             small().fit(X, Y, verbose="loud")
 
