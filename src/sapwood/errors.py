@@ -161,9 +161,12 @@ def __dir__() -> list[str]:
     return sorted({*globals(), *__all__})
 
 
+_BETWEEN = ("sapwood", "contextlib", "functools", "sklearn", "joblib")
+
+
 def warn_user(message: str | Warning, category: type[Warning] = UserWarning) -> None:
-    """Warn, and point at the line outside of this library from which it was called."""
+    """Warn, and point at the user's line: the first one outside of this library and of what calls it for the user."""
     level, frame = 1, sys._getframe()
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "sapwood":
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in _BETWEEN:
         level, frame = level + 1, frame.f_back
     warnings.warn(message, category, stacklevel=level)

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 import pytest
 
+from sapwood.kernels._jit import lean_kernel
 from sapwood.kernels.exponential import add_exponential, class_derivatives, exponential, logistic_derivatives
 from sapwood.losses import Logistic, Multinomial
 
 
-@numba.njit(error_model="numpy")  # of a test, which the cache of kernels does not know
+@lean_kernel
 def all_exponentials(x, out):
     for i in range(len(x)):
         out[i] = exponential(x[i])

@@ -22,6 +22,7 @@ Bounds = tuple[float, float]
 CLASSIFICATION = ("gini", "entropy", "error")
 REGRESSION = ("squared_error", "absolute_error", "poisson")
 FEW_LEVELS = 8  # of a category in a node, that may be chosen among freely
+LEAST_CREDIT = 1e-9
 UNBOUNDED: Bounds = (-np.inf, np.inf)
 
 
@@ -64,12 +65,12 @@ class Split:
     missing_left: bool
     goes_left: Mask
     gain: float = np.nan
-    by_chance: float = 0.0  # what so many levels gain on average, if they say nothing
+    credit: float = 1.0  # how much of the gain counts: less than all for many levels
 
     @property
     def merit(self) -> float:
         """What splits are compared by."""
-        return self.gain - self.by_chance
+        return self.gain * self.credit
 
 
 @dataclass
@@ -346,12 +347,36 @@ def all_splits(task: Task, rows: Ints) -> list[Split]:
 def chance_share(x: Floats) -> float:
     """Share of the impurity that K levels explain on average if they say nothing; missing values are a level.
 
-    (K - 1) / (n - 1): the expected decrease of squared error and Gini when targets are dealt out at random. Up to
-    eight levels are free.
+    (K - 1) / (n - 1): the expected decrease of squared error and Gini when targets are dealt out at random.
     """
     missing = np.isnan(x)
     n_levels = len(np.unique(x[~missing]))
-    return 0.0 if n_levels <= FEW_LEVELS else (n_levels + int(missing.any()) - 1) / (len(x) - 1)
+    return min(1.0, (n_levels + int(missing.any()) - 1) / (len(x) - 1))
+
+
+def credit_of(task: Task, rows: Ints, column: Column) -> float:
+    """How much of a gain counts: of what the levels explain together, the share that chance does not explain.
+
+    Chance is its mean and two standard deviations. The absolute error takes the levels for explaining everything.
+    """
+    x = column.values[rows]
+    if not column.is_category or len(np.unique(x[~np.isnan(x)])) <= FEW_LEVELS:
+        return 1.0
+    chance = chance_share(x)
+    noise = chance + 2 * np.sqrt(2 * chance * (1 - chance) / (len(x) - 1))
+    if task.rules.criterion == "absolute_error":
+        return float(max(0.0, 1 - noise))
+    explained = share_between(task, rows, x)
+    return float(max(0.0, 1 - noise / explained)) if explained > 0 else 0.0
+
+
+def share_between(task: Task, rows: Ints, x: Floats) -> float:
+    """Share of the node's impurity that vanishes if each level, and the missing values, are a group of their own."""
+    groups = [x == level for level in np.unique(x[~np.isnan(x)])] + [np.isnan(x)] * bool(np.isnan(x).any())
+    masks = np.array(groups)
+    within = membership(task, rows, masks).sum(axis=1) @ impurities(task, rows, masks)
+    total = task.weight[rows].sum() * impurity_of(task, rows)
+    return float((total - within) / total) if total > 0 else 0.0
 
 
 def is_allowed(task: Task, rows: Ints, bounds: Bounds, splits: list[Split]) -> Mask:
@@ -401,14 +426,13 @@ def allowed_splits(task: Task, rows: Ints, bounds: Bounds) -> list[Split]:
         return []
     decrease = gains(task, rows, np.array([split.goes_left for split in splits]))
     allowed = is_allowed(task, rows, bounds, splits)
-    mass = impurity_of(task, rows) * float(task.weight[rows].sum()) / task.total_weight
-    shares = [chance_share(c.values[rows]) if c.is_category else 0.0 for c in task.columns]
+    credits_ = [credit_of(task, rows, column) for column in task.columns]
     found = [
-        replace(split, gain=float(gain), by_chance=shares[split.feature] * mass)
+        replace(split, gain=float(gain), credit=credits_[split.feature])
         for split, gain, ok in zip(splits, decrease, allowed, strict=True)
         if ok
     ]
-    return [split for split in found if split.by_chance == 0 or split.merit > tolerance(task, rows)]
+    return [s for s in found if s.credit == 1 or (s.credit > LEAST_CREDIT and s.merit > tolerance(task, rows))]
 
 
 def same_partition(first: Mask, second: Mask) -> bool:
@@ -425,11 +449,7 @@ def choose(task: Task, rows: Ints, splits: list[Split]) -> tuple[Split, float]:
     """The first of the best splits, and the best gain of a split that divides the rows differently."""
     most = max(split.merit for split in splits)
     best = next(split for split in splits if split.merit >= most - tolerance(task, rows))
-    others = (
-        split.gain - split.by_chance + best.by_chance
-        for split in splits
-        if not same_partition(split.goes_left, best.goes_left)
-    )
+    others = (split.merit / best.credit for split in splits if not same_partition(split.goes_left, best.goes_left))
     return best, max(others, default=-np.inf)
 
 

@@ -27,7 +27,7 @@ class Visit:
     node: bf.Node
     splits: list[bf.Split]  # empty: must be a leaf
     gain: float = -np.inf  # of the best split
-    merit: float = -np.inf  # the same less what its levels gain by chance
+    merit: float = -np.inf  # the same, as far as it counts
 
 
 def is_leaf(tree: Any, at: int) -> bool:
@@ -182,7 +182,7 @@ class _Checker:
             if split.feature == feature and bf.same_partition(split.goes_left, goes_left)
         ]
         assert matching, where + "divides its rows as no allowed candidate does: " + found
-        assert abs(gain - matching[0].by_chance - visit.merit) <= slack, where + found
+        assert abs(gain * matching[0].credit - visit.merit) <= slack, where + found
         self._check_tie(visit, feature, matching[0], found)
         self._check_stored(at, node, matching[0], goes_left)
         made = matching[0]

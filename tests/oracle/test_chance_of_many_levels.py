@@ -1,4 +1,4 @@
-"""Categories of many levels: what they explain by chance is deducted, in the tree as in its specification."""
+"""Categories of many levels count as far as they explain more than chance, in the tree as in its specification."""
 
 from __future__ import annotations
 
@@ -95,3 +95,30 @@ def test_many_levels_with_rows_enough_split() -> None:
     model = DecisionTreeClassifier().fit(X, level % 2)
     assert model.get_n_leaves() == 2
     assert model.tree_.feature[0] == 1
+
+
+@pytest.mark.parametrize("criterion", ["gini", "entropy"])
+@pytest.mark.parametrize(("n_rows", "n_levels", "n_classes"), [(60, 30, 10), (200, 30, 10), (1000, 100, 20)])
+def test_levels_that_decide_many_classes_are_found(n_rows: int, n_levels: int, n_classes: int, criterion: str) -> None:
+    """One split in two explains little of many classes; what counts is what the levels explain together."""
+    level = np.arange(n_rows) % n_levels
+    X = pd.DataFrame({"level": [f"l{k}" for k in level], "x": np.random.default_rng(0).normal(size=n_rows)})
+    model = DecisionTreeClassifier(criterion=criterion).fit(X[["level"]], level % n_classes)
+    assert model.score(X[["level"]], level % n_classes) == 1.0
+    assert DecisionTreeClassifier(criterion=criterion).fit(X, level % n_classes).tree_.feature[0] == 0
+
+
+@pytest.mark.parametrize("criterion", ["squared_error", "absolute_error"])
+def test_levels_of_few_rows_that_decide_a_number_are_found(criterion: str) -> None:
+    level = np.arange(150) % 100
+    y = np.random.default_rng(0).normal(size=100)[level]
+    X = pd.DataFrame({"level": [f"l{k}" for k in level]})
+    assert DecisionTreeRegressor(criterion=criterion).fit(X, y).score(X, y) > 0.98
+
+
+def test_levels_that_say_nothing_do_not_win() -> None:
+    """Three hundred levels of two rows each, next to a column of numbers that says a little."""
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"level": [f"l{k}" for k in rng.integers(0, 300, 600)], "x": rng.normal(size=600)})
+    y = (X["x"] + 2.0 * rng.normal(size=600) > 0).astype(int)
+    assert DecisionTreeClassifier(max_depth=3).fit(X, y).feature_importances_[0] == 0.0

@@ -29,7 +29,7 @@ class _SomeColumns:
 
     def usable(self, nodes: Nodes, ids: Sequence[int]) -> NDArray[np.bool_]:
         """(nodes, some columns), or one row that serves all nodes."""
-        return self.choice.usable(nodes, ids)[:, self.features]
+        return np.ascontiguousarray(self.choice.usable(nodes, ids)[:, self.features])
 
 
 class MixedSearch:

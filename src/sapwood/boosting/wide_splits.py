@@ -101,4 +101,4 @@ class WideSplits:
         while len(self._room) < n_parts:
             self._room.append(new_code_sums(len(self._room[0].order) - 1))
         largest_first = pairs[np.argsort(-sizes, kind="stable")]
-        return [largest_first[p::n_parts] for p in range(n_parts)], self._room[:n_parts]
+        return [np.ascontiguousarray(largest_first[p::n_parts]) for p in range(n_parts)], self._room[:n_parts]

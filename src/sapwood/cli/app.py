@@ -12,10 +12,10 @@ from sapwood.cli.check import check
 from sapwood.cli.console import complain, say
 from sapwood.cli.cv import cv
 from sapwood.cli.demo import demo
-from sapwood.cli.drift_note import drift_as_note
 from sapwood.cli.evaluate import evaluate
 from sapwood.cli.explain import explain
 from sapwood.cli.inspect import inspect
+from sapwood.cli.notes import warnings_as_notes
 from sapwood.cli.options import TracebackOption, wants_traceback
 from sapwood.cli.predict import predict
 from sapwood.cli.train import train
@@ -29,7 +29,7 @@ class Commands(TyperGroup):
     def invoke(self, ctx: Any) -> Any:
         """Run a command."""
         try:
-            with drift_as_note():
+            with warnings_as_notes():
                 return super().invoke(ctx)
         except SapwoodError as error:
             if wants_traceback(ctx):

@@ -15,6 +15,7 @@ from sapwood.table import ColumnSchema, Schema
 
 _ROWS = 600  # more than 255 distinct values, so that columns of both forms occur
 _MANY_ROWS = 1 << 17  # from here on, boosting packs its sums
+_MOST_CELLS = 1 << 25  # of a table that is made only to be compiled for
 _QUESTIONS = ("predict", "predict_proba", "decision_function")
 
 
@@ -27,7 +28,7 @@ def model_uses(model: Any, predict_only: bool) -> dict[str, Callable[[], None]]:
     found: dict[str, Callable[[], None]] = {"predicting": lambda: _predict(fitted)}
     if not predict_only:
         found["fitting"] = lambda: _fit(fitted, _ROWS)
-        if "Boosting" in type(fitted).__name__:
+        if "Boosting" in type(fitted).__name__ and _MANY_ROWS * len(fitted.schema_.columns) <= _MOST_CELLS:
             found["fitting many rows"] = lambda: _fit(fitted, _MANY_ROWS)
     return found
 

@@ -22,6 +22,10 @@ ANSWERING = (
 """Methods whose unknown keywords are answered."""
 
 
+_ABSENT: Any = object()
+Attributes = Mapping[str, Any]
+
+
 class RuledEstimator(BaseEstimator):
     """A scikit-learn estimator whose parameters have rules."""
 
@@ -113,13 +117,20 @@ def _on_a_copy(fit: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(fit)
     def fit_or_stay(self: Any, *given: Any, **options: Any) -> Any:
+        before = dict(self.__dict__)
         draft = object.__new__(type(self))
-        draft.__dict__.update(self.__dict__)
+        draft.__dict__.update(before)
         fit(draft, *given, **options)
-        self.__dict__ = draft.__dict__
+        self.__dict__ = draft.__dict__ | _set_meanwhile(before, self.__dict__, draft.__dict__)
         return self
 
     return fit_or_stay
+
+
+def _set_meanwhile(before: Attributes, now: Attributes, fitted: Attributes) -> dict[str, Any]:
+    """What a callback has set on the estimator during a fit that has not set it itself."""
+    old = {name: before.get(name, _ABSENT) for name in now}
+    return {n: value for n, value in now.items() if value is not old[n] and fitted.get(n, _ABSENT) is old[n]}
 
 
 def _dropping(init: Callable[..., None], names: Container[str]) -> Callable[..., None]:

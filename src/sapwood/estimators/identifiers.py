@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 
 from sapwood.data_warnings import is_quiet
 from sapwood.errors import IdentifierWarning, warn_user
+from sapwood.table.reading import recognise
 from sapwood.table.table import Table
 
 LEAST_LEVELS = 20  # a column of fewer levels may well have each of them once by chance
@@ -18,9 +22,17 @@ def identifier_columns(table: Table) -> dict[str, tuple[int, int]]:
     found = {}
     for j in np.flatnonzero(table.schema.n_levels >= LEAST_LEVELS).tolist():
         n_levels, n_present = int(table.schema.n_levels[j]), int(np.count_nonzero(table.values(j) >= 0))
-        if n_levels > NEARLY_ALL * n_present:
+        if n_levels > NEARLY_ALL * n_present and not _is_convertible(table.schema.columns[j].levels):
             found[table.schema.names[j]] = (n_levels, n_present)
     return found
+
+
+def _is_convertible(levels: Sequence[Any]) -> bool:
+    """Whether levels are text that looks like numbers or dates, which another warning advises to convert."""
+    if not isinstance(levels[0], str) or not isinstance(levels[-1], str):
+        return False
+    seen = recognise(levels)
+    return seen.is_open or seen.reading() is not None
 
 
 def warn_of_identifiers(table: Table) -> None:

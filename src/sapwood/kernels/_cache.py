@@ -46,6 +46,7 @@ class KernelCache(_Cache):
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self._stamp = source_stamp(function.__module__)
+        self._is_ours = function.__module__.startswith("sapwood.")  # kernels of tests have no sources to follow
         module = function.__module__.rpartition(".")[2]
         self._name = re.sub(r"[^\w.]", "", f"{module}.{function.__qualname__}")
         cells = tuple(cell.cell_contents for cell in function.__closure__ or ())
@@ -85,7 +86,7 @@ class KernelCache(_Cache):
 
     def save_overload(self, signature: Any, compiled: Any) -> None:
         """Keep what was compiled for the types of a signature."""
-        if not self._enabled:
+        if not self._enabled or not self._is_ours:
             return
         if self._stamp is None:
             _warn("The source files of the kernels cannot be read")

@@ -59,7 +59,8 @@ class Notice(event.Listener):
 
 
 def _is_ours(compilation: Any) -> bool:
-    return str(compilation.data["dispatcher"].py_func.__module__).startswith("sapwood.")
+    function = getattr(compilation.data.get("dispatcher"), "py_func", None)
+    return str(getattr(function, "__module__", "")).startswith("sapwood.")
 
 
 def _say(text: str) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 
 from sapwood.kernels._jit import ONE, lean_kernel, part
 from sapwood.kernels.candidates import best_absolute_cut, best_pair_cut, best_vector_cut
-from sapwood.kernels.criteria import INVALID, SQUARED
+from sapwood.kernels.criteria import INVALID, SQUARED, pair_mass, vector_mass
 from sapwood.kernels.draws import mix, uniform
 from sapwood.kernels.groups import (
     NOTHING,
@@ -29,13 +29,20 @@ from sapwood.kernels.groups import (
     tallied_vectors,
 )
 from sapwood.kernels.records import CODE, CUM_N, CUM_S, CUM_W, GOES_LEFT, LEFT, MISS, NODE_SUMS, SIZE
-from sapwood.kernels.subsets import best_absolute_subset, best_pair_subset, best_vector_subset, single_groups
+from sapwood.kernels.subsets import (
+    best_absolute_subset,
+    best_pair_subset,
+    best_vector_subset,
+    single_groups,
+    single_vectors,
+)
 
 TOLERANCE = 1e-12  # a split must be better by this part of the node's mass; see ARCHITECTURE.md
 HALVES = 1e-9  # children whose weights differ by less than this part of the node's are equal
 IMPLICIT_ROW, NO_ROW = -1, -2  # at_left, at_right: the implicit value of a column; nothing (all present rows go left)
 ALL_PRESENT, SOME_MISSING = 1, 2  # a column of values
 FEW_LEVELS = 8  # of a column in a node, that may be chosen among freely
+LEAST_CREDIT = 1e-9  # less is a rounding error
 FLAT = 4096  # codes whose bitmap is read word by word; that of more has a summary
 THRESHOLD_DRAW = 1 << 40  # keeps draws of thresholds apart from draws of features
 
@@ -530,14 +537,47 @@ def spread_of_shares(criterion, w, s, mass, vectors):
 
 @part
 def chance_share(groups, mn, n):
-    """Share of a node's impurity that K levels explain by chance: (K - 1) / (n - 1) on average.
+    """Share of a node's impurity that K levels explain by chance: (K - 1) / (n - 1), exact for Gini and squares."""
+    return min(1.0, (groups - (0 if mn > 0 else 1)) / (n - 1))
 
-    (Exact for Gini and the squared error.) Many levels are compared with other columns by what they explain beyond it:
-    an identifier, which has a level for each row, explains everything, and nothing beyond chance. Few are left alone.
+
+@lean_kernel
+def mass_between(criterion, groups, mw, ms, w, s, floats, vectors, levels):
+    """What all levels together, each by itself, take from the mass of a node."""
+    single_groups(groups, floats, levels)
+    if vectors is None:
+        between = pair_mass(criterion, w, s) - (pair_mass(criterion, mw, ms) if mw > 0.0 else 0.0)
+        for g in range(groups):
+            between -= pair_mass(criterion, levels.w[g], levels.s[g])
+        return between
+    single_vectors(groups, vectors, levels)
+    start = vectors.output_start
+    between = vector_mass(criterion, w, vectors.work[NODE_SUMS], start)
+    if mw > 0.0:
+        between -= vector_mass(criterion, mw, vectors.work[MISS], start)
+    for g in range(groups):
+        between -= vector_mass(criterion, levels.w[g], levels.sums[g], start)
+    return between
+
+
+@lean_kernel
+def credit_of_levels(criterion, groups, mn, mw, ms, n, w, s, mass, floats, vectors, medians, levels):
+    """How much of a decrease counts: of what many levels explain together, the share that chance does not.
+
+    With R the share of the mass that all levels explain, and c = chance_share + 2 standard deviations of it, that is
+    1 - c / R. An identifier, which has a level for each row, explains everything and has c = 1: it counts nothing.
+    Levels that decide the target count nearly in full, however many classes there are. Few levels are left alone.
+    The absolute error has no sums of levels: it takes R = 1.
     """
     if groups <= FEW_LEVELS:
-        return 0.0
-    return (groups - (0 if mn > 0 else 1)) / (n - 1)
+        return 1.0
+    chance = chance_share(groups, mn, n)
+    noise = chance + 2.0 * math.sqrt(2.0 * chance * (1.0 - chance) / (n - 1))
+    if medians is not None:
+        return max(0.0, 1.0 - noise)
+    between = mass_between(criterion, groups, mw, ms, w, s, floats, vectors, levels)
+    credit = 1.0 - noise * mass / between if between > 0.0 else 0.0
+    return credit if credit > LEAST_CREDIT else 0.0
 
 
 @lean_kernel
@@ -745,7 +785,7 @@ def search(
             bury(column, lo, hi)
             continue
         total = centred_sum(column, limits.criterion, groups, ms, s, floats, vectors)
-        decrease, handicap = INVALID, 0.0
+        decrease, credit = INVALID, 1.0
         if column.is_category == 0:
             decrease = search_numbers(
                 column,
@@ -775,8 +815,12 @@ def search(
                 threshold,
             )
         elif levels is not None:
-            if values is None:  # levels that were tossed were not chosen: nothing is to be deducted
-                handicap = mass * chance_share(groups, mn, n)
+            if values is None:  # levels that were tossed were not chosen
+                credit = credit_of_levels(
+                    limits.criterion, groups, mn, mw, ms, n, w, total, mass, floats, vectors, medians, levels
+                )
+                if credit == 0.0:
+                    continue
             decrease = search_categories(
                 column,
                 f,
@@ -795,7 +839,7 @@ def search(
                 w,
                 total,
                 mass,
-                floor if handicap == 0.0 else max(floor, tolerance) + handicap,
+                floor if credit == 1.0 else max(floor, tolerance) / credit,
                 tolerance,
                 floats,
                 ints,
@@ -807,7 +851,7 @@ def search(
             )
         if decrease > INVALID:
             slot.feature, slot.decrease = f, decrease
-            floor = decrease - handicap + tolerance
-            if decrease - handicap >= mass - tolerance:
+            floor = decrease * credit + tolerance
+            if decrease * credit >= mass - tolerance:
                 break  # both children are pure: nothing can be better
     return slot.feature >= 0

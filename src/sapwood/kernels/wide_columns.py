@@ -141,7 +141,7 @@ def key_of(code, is_category, doubt, shift, rules, node, room):
         per_hessian = node.gradient / np.float64(node.hessian)
         g = shrink_level(room.sums[code], node.gradient / node.n_rows, per_hessian, doubt, shift)
         room.shrunk[code] = g
-    return g * rules.gradient_unit / h
+    return g * rules.gradient_unit / h if g != 0.0 else 0.0  # also where h is 0
 
 
 @lean_kernel
