@@ -197,3 +197,16 @@ def test_warnings_point_at_the_caller() -> None:
         with pytest.warns(UserWarning, match="column-vector") as caught:
             model.fit(WIDE, NUMBERS[:, None])
         assert caught[0].filename == __file__
+
+
+def test_what_a_callback_sets_on_the_model_stays() -> None:
+    model = small("NewtonBoostingRegressor")
+
+    def watch(progress: Any) -> None:
+        model.seen = progress.round
+        model.set_params(n_jobs=1)
+
+    model.set_params(callbacks=[watch]).fit(WIDE, NUMBERS)
+    assert model.seen == model.n_estimators
+    assert model.n_jobs == 1
+    assert model.predict(WIDE).shape == (60,)

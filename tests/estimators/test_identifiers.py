@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
 import sapwood
 from sapwood.data_warnings import quiet
-from sapwood.errors import IdentifierWarning, SapwoodWarning
+from sapwood.errors import IdentifierWarning, SapwoodWarning, TextColumnWarning
 from sapwood.estimators.identifiers import identifier_columns
 from sapwood.table.table import Table
 
@@ -118,3 +119,17 @@ def test_quiet_is_for_one_thread_and_ends() -> None:
         assert not warned(lambda: tree.fit(X, y))
     assert len(warned(lambda: tree.fit(X, y))) == 1
     assert issubclass(IdentifierWarning, SapwoodWarning)
+
+
+def test_text_that_is_to_be_converted_is_not_to_be_dropped() -> None:
+    X = pd.DataFrame({"price": [f"${1000 + i:,}" for i in range(60)]})
+    with pytest.warns(TextColumnWarning, match="parse_text") as told:
+        sapwood.DecisionTreeClassifier().fit(X, np.arange(60) % 2)
+    assert [one.category for one in told] == [TextColumnWarning]
+
+
+def test_the_warning_points_at_the_users_line_through_scikit_learn() -> None:
+    X, y = frame()
+    with pytest.warns(IdentifierWarning) as told:
+        cross_val_score(sapwood.DecisionTreeClassifier(max_depth=1), X, y, cv=2)
+    assert {one.filename for one in told} == {__file__}

@@ -167,6 +167,10 @@ def test_processes_may_write_at_once(copy: Copy) -> None:
 def test_a_package_without_sources_compiles_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     assert _source_stamp.source_stamp("sapwood.kernels.not_there") is None
     monkeypatch.setattr(_cache, "_warned", False)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        _cache.KernelCache(_unused).save_overload((), None)  # not one of the library: no word
+    monkeypatch.setattr(_unused, "__module__", "sapwood.kernels.not_there")
     kernel = _cache.KernelCache(_unused)
     assert kernel.load_overload((), None) is None
     with pytest.warns(KernelCacheWarning, match="source files"):
