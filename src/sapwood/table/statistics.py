@@ -20,7 +20,7 @@ from sapwood.table.table import Table
 SHARES = (0.0, 0.01, 0.05, 0.10, 0.25, 0.50, 0.75, 0.90, 0.95, 0.99, 1.0)
 MOST_COLUMNS = 4096  # a wider table keeps no statistics
 MOST_LEVELS = 256  # whose counts are kept, the most frequent ones
-MOST_ROWS, LEAST_ROWS, MOST_CELLS = 10_000, 1_000, 1 << 22  # of the sample
+MOST_ROWS, LEAST_ROWS, MOST_CELLS = 4_000, 1_000, 1 << 22  # of the sample
 
 
 @dataclass(frozen=True, eq=False)
