@@ -139,8 +139,8 @@ def test_a_sample_has_the_quantiles_of_all_rows(kind: str) -> None:
         assert (kept.quantiles[0], kept.quantiles[-1]) == (values.min(), values.max())
         assert kept.n_missing == np.isnan(X[:, j]).sum()
         upto = [(values <= mark).mean() for mark in kept.quantiles]
-        np.testing.assert_allclose(kept.upto, upto, atol=0.02)
-        np.testing.assert_allclose(upto[1:-1], np.maximum(upto[1:-1], np.array(SHARES[1:-1]) - 0.02))
+        np.testing.assert_allclose(kept.upto, upto, atol=0.035)
+        np.testing.assert_allclose(upto[1:-1], np.maximum(upto[1:-1], np.array(SHARES[1:-1]) - 0.035))
 
 
 def test_containers_of_the_same_cells_have_the_same_statistics() -> None:
