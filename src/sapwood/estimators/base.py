@@ -91,11 +91,10 @@ class RuledEstimator(BaseEstimator):
         check_parameters(cls.__name__, cls.without_effect, dropped)
         return {name: value for name, value in parameters.items() if name not in dropped}
 
-    def __getattr__(self, name: str) -> Any:
-        """Answer names of other packages' models; called only for names that there are not."""
-        if name in ATTRIBUTES and not hasattr(type(self), name):
-            raise AbsentNameError(f"{type(self).__name__!r} object has no attribute {name!r}. {ATTRIBUTES[name]}")
-        return object.__getattribute__(self, name)  # raises what was raised before
+    def __dir__(self) -> list[str]:
+        """Names that there are; those of other packages are only answered."""
+        own = type(self)
+        return [n for n in super().__dir__() if not isinstance(inspect.getattr_static(own, n, None), _AbsentName)]
 
     def _check_parameters(self) -> None:
         check_parameters(type(self).__name__, self.rules, self.get_params(deep=False))
@@ -106,6 +105,23 @@ class RuledEstimator(BaseEstimator):
                 f"This {type(self).__name__} instance is not fitted yet. Call 'fit' with appropriate arguments before "
                 "using this estimator."
             )
+
+
+class _AbsentName:
+    """A name of other packages' models: whoever asks for it is told what to write, and `hasattr` says no.
+
+    (A `__getattr__` of the class would say the same, and make every attribute of every model slower.)
+    """
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __get__(self, instance: object, owner: type) -> Any:
+        raise AbsentNameError(f"{owner.__name__!r} object has no attribute {self._name!r}. {ATTRIBUTES[self._name]}")
+
+
+for _name in ATTRIBUTES:
+    setattr(RuledEstimator, _name, _AbsentName(_name))
 
 
 def _on_a_copy(fit: Callable[..., Any]) -> Callable[..., Any]:

@@ -96,7 +96,8 @@ class Scorer:
         if not len(self.grove):
             return out
         steps, levels, roots, words, width, column, n_columns = self._one_row
-        check_reach(n_columns, len(cells))
+        if len(cells) < n_columns:
+            check_reach(n_columns, len(cells))
         score_row(steps, levels, roots[:n_trees], words, width, column, cells, self._stop, out)
         if self.grove.divisor != 1.0:
             out /= self.grove.divisor
