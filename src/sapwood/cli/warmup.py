@@ -22,7 +22,7 @@ def warmup(
     n_jobs: Annotated[int | None, typer.Option("--n-jobs", help="Processes; by default one for each core.")] = None,
     _traceback: TracebackOption = False,
 ) -> None:
-    """Compile kernels now, once per machine, so that no later call has to wait for it."""
+    """Compile kernels now, so that no later call has to wait for it."""
     from sapwood.compilation.warm import run_warmup
 
     start = time.perf_counter()

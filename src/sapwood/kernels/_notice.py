@@ -1,6 +1,6 @@
 """A line on the standard error when kernels are compiled and it takes a while, once in a process.
 
-    sapwood: compiling kernels, once per machine
+    sapwood: compiling kernels; later runs reuse them
 
 SAPWOOD_QUIET=1 keeps it away.
 """
@@ -17,7 +17,7 @@ from typing import Any
 from numba.core import event
 
 PATIENCE = 1.0  # seconds of compiling that need no explanation
-TEXT = "sapwood: compiling kernels, once per machine (SAPWOOD_QUIET=1 hides this line)"
+TEXT = "sapwood: compiling kernels; later runs reuse them (SAPWOOD_QUIET=1 hides this line)"
 
 
 def tell_of_long_compilations() -> None:
