@@ -95,6 +95,7 @@ class Data:
             np.ascontiguousarray(self.coded.columns[:, rows]),
             np.ascontiguousarray(self.coded.rows[rows]),
             self.coded.bundles,
+            np.ascontiguousarray(self.coded.levels[:, rows]),
         )
         weight = None if self.weight is None else self.weight[rows]
         return Data(self.table, coded, self.y[rows], weight)

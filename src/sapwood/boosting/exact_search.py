@@ -8,10 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sapwood.boosting.columns import ColumnChoice
-from sapwood.boosting.wide_splits import WideSplits, describe
 from sapwood.kernels.newton import NO_GAIN
 from sapwood.kernels.scan import LEAST_GAIN
-from sapwood.shard.level_sets import NO_SETS
 from sapwood.shard.ranked_shard import RankedShard
 
 Ids = list[int]
@@ -22,24 +20,12 @@ SPLIT = ("gain", "feature", "code", "next_code", "missing_left", "left_gradient"
 class ExactSearch:
     """Best splits from the sorted rows of one shard."""
 
-    def __init__(self, shard: RankedShard, signs: NDArray[np.int8], n_jobs: int = 1) -> None:
+    def __init__(self, shard: RankedShard, signs: NDArray[np.int8]) -> None:
         self._shard = shard
         self._signs = signs
-        self._wide: WideSplits | None = None
-        wide = np.flatnonzero(shard.is_wide)
-        if len(wide):
-            table = shard.table
-            self._wide = WideSplits([shard], describe(wide, wide, table.n_codes, table.is_category, signs), n_jobs)
-
-    @property
-    def sets(self) -> NDArray[np.uint32]:
-        """Levels that go left, of splits of categories of many levels."""
-        return NO_SETS if self._wide is None else self._wide.sets
 
     def open_root(self, nodes: Nodes) -> None:
         """Sums of the root; OUT nodes[0]."""
-        if self._wide is not None:
-            self._wide.begin()
         nodes["gradient"][0], nodes["hessian"][0] = self._shard.root_sums()
 
     def find(self, nodes: Nodes, ids: Ids, columns: ColumnChoice, rules: Any) -> None:
@@ -53,8 +39,6 @@ class ExactSearch:
             best[better] = found[better]
         for name in SPLIT:
             nodes[name][ids] = best[name]
-        if self._wide is not None:
-            self._wide.improve(nodes, ids, usable, rules)
 
     def branch(self, nodes: Nodes, parents: Ids, wanted: set[int]) -> None:
         """Nothing to prepare."""

@@ -18,14 +18,12 @@ from numpy.typing import NDArray
 from sapwood.boosting.columns import ColumnChoice
 from sapwood.boosting.grown import GrownTree, prune_by_cost, prune_by_gain
 from sapwood.boosting.histogram_search import HistogramSearch
-from sapwood.boosting.mixed_search import MixedSearch
 from sapwood.boosting.options import NO_LIMIT, TreeOptions
 from sapwood.boosting.team_growth import TeamGrowth
 from sapwood.cached_property import cached_property
 from sapwood.kernels.boosting_records import NODE
 from sapwood.kernels.branching import branch, mark_splittable, new_node
 from sapwood.kernels.newton import NO_GAIN
-from sapwood.shard.mixed_shard import MixedShard
 from sapwood.shard.quanta import Quanta
 from sapwood.shard.shard import Shard
 
@@ -37,10 +35,6 @@ Nodes = NDArray[Any]
 
 class Search(Protocol):
     """Finds best splits of nodes."""
-
-    @property
-    def sets(self) -> NDArray[np.uint32]:
-        """Levels that go left, of splits that have no room for them."""
 
     def open_root(self, nodes: Nodes) -> None:
         """Sums of the root; OUT nodes[0]."""
@@ -76,9 +70,7 @@ class Grower:
     def _finder(self) -> Search:
         if self._search_by is not None:
             return self._search_by
-        of = self._signs, self._options.counts_rows, self._n_jobs
-        mixed = [shard for shard in self._shards if isinstance(shard, MixedShard)]
-        return MixedSearch(mixed, *of) if mixed else HistogramSearch(self._shards, *of)
+        return HistogramSearch(self._shards, self._signs, self._options.counts_rows, self._n_jobs)
 
     def grow(self, quanta: Quanta, n_rows: int, columns: ColumnChoice, key: int) -> GrownTree:
         """Grow a tree on the gradients that the shards have begun with; `key` is for draws of columns.
@@ -114,7 +106,7 @@ class Grower:
         self._finder.end(nodes)
         splits = np.zeros(self._n_nodes, dtype=np.bool_)
         splits[chosen] = True
-        return GrownTree(nodes, splits, self._finder.sets)
+        return GrownTree(nodes, splits)
 
     def _prune(self, grown: GrownTree, quanta: Quanta) -> bool:
         """Cut off what is not worth its price; OUT grown.splits; returns whether anything was."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from sapwood.cached_property import cached_property
 from sapwood.kernels.nodes import preorder
-from sapwood.shard.level_sets import NO_SETS
 
 
 @dataclass(frozen=True, eq=False)
@@ -19,7 +18,6 @@ class GrownTree:
 
     nodes: NDArray[Any]
     splits: NDArray[np.bool_]
-    sets: NDArray[np.uint32] = field(default_factory=lambda: NO_SETS)  # of levels that go left
 
     @cached_property
     def order(self) -> NDArray[np.int64]:

@@ -14,7 +14,6 @@ from sapwood.boosting.columns import ColumnChoice
 from sapwood.boosting.pool import Pool
 from sapwood.kernels.histogram import subtract
 from sapwood.kernels.scan import new_lanes, scan_nodes
-from sapwood.shard.level_sets import NO_SETS
 from sapwood.shard.shard import Shard
 from sapwood.threads import run_all
 
@@ -26,8 +25,6 @@ Nodes = NDArray[Any]
 
 class HistogramSearch:
     """Best splits from histograms of all shards together."""
-
-    sets = NO_SETS  # nodes have room for the levels of narrow columns
 
     def __init__(self, shards: Sequence[Shard], signs: NDArray[np.int8], counts_rows: bool, n_jobs: int) -> None:
         table = shards[0].table

@@ -20,11 +20,11 @@ from sapwood.boosting.ensemble import Ensemble
 from sapwood.boosting.exact_search import ExactSearch
 from sapwood.boosting.grower import Grower
 from sapwood.boosting.grown import GrownTree
+from sapwood.boosting.level_groups import LevelGroups
 from sapwood.boosting.node_values import add_up, keep_order
 from sapwood.boosting.options import TreeOptions
 from sapwood.boosting.sampling import Sample, counted_sample, gradient_sample, uniform_sample
 from sapwood.boosting.trees import soil_of, to_tree
-from sapwood.codes.mixed import MixedTable
 from sapwood.codes.ranked import RankedTable
 from sapwood.codes.sparse import Binned, SparseTable
 from sapwood.kernels.draws import mix
@@ -32,7 +32,6 @@ from sapwood.kernels.newton import newton_values
 from sapwood.kernels.routing import largest
 from sapwood.losses.loss import Loss
 from sapwood.predictor import Predictor
-from sapwood.shard.mixed_shard import MixedShard
 from sapwood.shard.quanta import PACKED_ROWS, Quanta
 from sapwood.shard.ranked_shard import RankedShard
 from sapwood.shard.shard import Shard
@@ -95,11 +94,11 @@ class Rounds:
     audiences: Sequence[Audience] = ()
     trees: list[tuple[Tree, ...]] = field(default_factory=list)
     sample: Sample | None = None  # of the last round
-    recode: Callable[[Floats], Binned] | None = None  # new bins for each round, from the weights of rows
+    recode: Callable[[Floats], Binned | RankedTable] | None = None  # new bins for each round, from the weights of rows
 
     def __post_init__(self) -> None:
         self._place()
-        short = self.loss.bounded and self.table.n_rows >= PACKED_ROWS and self.options.method != "exact"
+        short = self.loss.bounded and self.table.n_rows >= PACKED_ROWS and not isinstance(self.table, RankedTable)
         dtype = np.float32 if short else np.float64
         self._gradient: NDArray[Any] = np.empty((self.loss.n_scores, self.table.n_rows), dtype=dtype)
         self._hessian = np.empty_like(self._gradient)
@@ -119,10 +118,11 @@ class Rounds:
             shard = RankedShard(self.table, options.n_jobs)
             signs = np.zeros(self.table.n_features, np.int8) if options.tree.signs is None else options.tree.signs
             self._shards = [shard]
-            self._grower = Grower(self._shards, options.tree, options.n_jobs, ExactSearch(shard, signs, options.n_jobs))
+            self._grower = Grower(self._shards, options.tree, options.n_jobs, ExactSearch(shard, signs))
         else:
             self._shards = _make_shards(self.table, options.n_shards, options.n_jobs)
             self._grower = Grower(self._shards, options.tree, options.n_jobs)
+        self._groups = LevelGroups(self._shards, self._soil)
 
     @property
     def n_done(self) -> int:
@@ -189,7 +189,9 @@ class Rounds:
         weight = _product(self._shown_weight, self.sample.factor)
         quanta = self._begin(k, weight)
         n_rows = self.table.n_rows if self.sample.rows is None else len(self.sample.rows)
+        self._groups.begin(int(mix(np.uint64(self.n_done), np.int64(k))))  # halves are not the user's to draw
         grown = self._grower.grow(quanta, n_rows, self.options.columns.choice(key), key)
+        grown = self._groups.settle(grown, self._grower.rules)
         values = self._node_values(grown, quanta, k, weight)
         if self.sample.rows is not None:
             for shard in self._shards:
@@ -223,7 +225,7 @@ class Rounds:
             shard.watch(gradient[of], hessian[of], None if weight is None else weight[of])
         most = np.max([shard.largest() for shard in self._shards], axis=0) if known is None else known
         n_rows = self.table.n_rows if self.sample.rows is None else len(self.sample.rows)
-        packed = n_rows >= PACKED_ROWS and not self.options.tree.counts_rows and self.options.method != "exact"
+        packed = n_rows >= PACKED_ROWS and not (self.options.tree.counts_rows or isinstance(self.table, RankedTable))
         packed = packed and not self._has_outliers(most)
         return Quanta.of(float(most[0]), float(most[1]), n_rows, packed)
 
@@ -313,6 +315,4 @@ def _make_shards(table: Binned, n_shards: int, n_jobs: int) -> list[Shard]:
 
 
 def _make_shard(table: Binned, n_jobs: int, offset: int) -> Shard:
-    if isinstance(table, MixedTable):
-        return MixedShard(table, n_jobs, offset)
     return (SparseShard if isinstance(table, SparseTable) else Shard)(table, n_jobs, offset)

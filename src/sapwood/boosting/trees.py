@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sapwood.boosting.grown import GrownTree
-from sapwood.codes.bins import Bins, LevelBins, NumberBins
+from sapwood.codes.bins import Bins, NumberBins
 from sapwood.codes.ranked import Ranks
 from sapwood.kernels.planting import Soil, count_words, plant
 from sapwood.tree import Tree
@@ -23,7 +23,7 @@ def soil_of(bins: Sequence[Bins | Ranks], n_levels: NDArray[np.int32]) -> Soil:
     starts, joined = _starts(cuts), np.concatenate(cuts)
     if any(isinstance(own, Ranks) for own in bins):
         starts, joined = np.zeros_like(starts), np.full(max(int(own.n_codes) for own in bins) + 1, np.inf)
-    levels = [own.code_of if isinstance(own, LevelBins) else np.empty(0) for own in bins]
+    levels = [np.arange(1, n + 1) for n in n_levels.tolist()]  # of grouped ones, as each tree groups them
     return Soil(starts, joined, _starts(levels), np.concatenate(levels).astype(np.uint32), n_levels.astype(np.int64))
 
 
@@ -50,7 +50,7 @@ def to_tree(
     threshold, missing_left, n_rows = np.empty(n), np.empty(n, dtype=np.bool_), np.empty(n, dtype=np.int64)
     subsets = np.zeros(count_words(nodes, splits, order, soil), dtype=np.uint32)
     out = links, threshold, missing_left, floats, n_rows, subsets
-    plant(nodes, splits, values, order, grown.position, hessian_unit, soil, grown.sets, *out)
+    plant(nodes, splits, values, order, grown.position, hessian_unit, soil, *out)
     if any(isinstance(own, Ranks) for own in bins):
         _set_thresholds(nodes[order], splits[order], bins, threshold)
     return Tree(

@@ -11,7 +11,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sapwood.cached_property import cached_property
-from sapwood.codes.bins import MOST_BINS, Bins, LevelBins, NumberBins, cut_values
+from sapwood.codes.bins import (
+    MOST_BINS,
+    Bins,
+    GroupedLevels,
+    LevelBins,
+    NumberBins,
+    code_type,
+    cut_values,
+    level_bins,
+)
 from sapwood.codes.bundles import Bundles, find_bundles, is_worth_it, separate
 from sapwood.errors import InternalError
 from sapwood.kernels.binning import pack_column
@@ -33,6 +42,7 @@ class BinnedTable:
     columns: NDArray[np.uint8]  # (features, rows)
     rows: NDArray[np.uint8]  # (rows, bundles padded)
     bundles: Bundles
+    levels: NDArray[Any]  # (grouped columns, rows) of the categories whose codes are groups; 0: missing
 
     @property
     def n_rows(self) -> int:
@@ -75,7 +85,16 @@ class BinnedTable:
     def part(self, start: int, stop: int) -> BinnedTable:
         """Some consecutive rows."""
         columns = np.ascontiguousarray(self.columns[:, start:stop])
-        return BinnedTable(self.bins, columns, self.rows[start:stop], replace(self.bundles, codes=()))
+        bundles, levels = replace(self.bundles, codes=()), np.ascontiguousarray(self.levels[:, start:stop])
+        return BinnedTable(self.bins, columns, self.rows[start:stop], bundles, levels)
+
+    def with_own_codes(self) -> BinnedTable:
+        """The same table, but other trees may group its levels at the same time."""
+        if not len(self.levels):
+            return self
+        rows = _aligned(*self.rows.shape)
+        rows[:] = self.rows
+        return replace(self, columns=self.columns.copy(), rows=rows)
 
     @property
     def is_category(self) -> NDArray[np.bool_]:
@@ -95,7 +114,7 @@ def find_bins(table: Table, max_bins: int, n_jobs: int = 1) -> tuple[Bins, ...]:
 
     def cut(j: int) -> Bins:
         if table.schema.columns[j].kind == "category":
-            return LevelBins(int(levels[j]))
+            return level_bins(int(levels[j]))
         explicit = table.explicit(j)
         if explicit is None:
             return cut_values(table.cells(j, sample), max_bins)
@@ -105,20 +124,24 @@ def find_bins(table: Table, max_bins: int, n_jobs: int = 1) -> tuple[Bins, ...]:
     return tuple(run_all([partial(cut, j) for j in range(table.n_features)], n_jobs))
 
 
-def bin_table(
-    table: Table, bins: tuple[Bins, ...], n_jobs: int = 1, features: Sequence[int] | None = None
-) -> BinnedTable:
-    """Code a table, or some columns of it, block by block; `bins` are those of the columns."""
-    features = range(table.n_features) if features is None else features
+def bin_table(table: Table, bins: tuple[Bins, ...], n_jobs: int = 1) -> BinnedTable:
+    """Code a table block by block; `bins` are those of the columns."""
     n, n_codes = table.n_rows, np.array([own.n_codes for own in bins], dtype=np.int64)
     if n_codes.max(initial=0) > MOST_BINS:
         raise InternalError(f"A column of {n_codes.max()} codes does not fit into bytes. Please report this.")
-    columns = code_columns(table, bins, features, np.uint8, n_jobs)
+    columns = code_columns(table, bins, range(table.n_features), np.uint8, n_jobs)
     bundles = find_bundles(columns, n_codes, n_jobs) if is_worth_it(n, n_codes) else separate(columns, n_codes)
     rows = _aligned(n, -(-len(bundles.sizes) // WORD) * WORD)
     rows[:, len(bundles.sizes) :] = 0
     run_all([partial(_pack, bundles.codes, rows, *block) for block in blocks(n, BLOCK)], n_jobs)
-    return BinnedTable(bins, columns, rows, replace(bundles, codes=()))
+    return BinnedTable(bins, columns, rows, replace(bundles, codes=()), grouped_levels(table, bins, n_jobs))
+
+
+def grouped_levels(table: Table, bins: Sequence[Any], n_jobs: int = 1) -> NDArray[Any]:
+    """Levels, from 1, of the categories that have groups for codes, (columns, rows); 0 for missing."""
+    grouped = {j: LevelBins(own.n_levels) for j, own in enumerate(bins) if isinstance(own, GroupedLevels)}
+    dtype = code_type(max((own.n_codes for own in grouped.values()), default=0))
+    return code_columns(table, list(grouped.values()), list(grouped), dtype, n_jobs)
 
 
 def code_columns(table: Table, bins: Sequence[Bins], features: Sequence[int], dtype: Any, n_jobs: int) -> NDArray[Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -95,21 +95,33 @@ def _lowest_of_cells() -> NDArray[np.float64]:
 
 @dataclass(frozen=True, eq=False)
 class LevelBins:
-    """Every level of a category has a code of its own, however many there are."""
+    """Every level of a category has a code of its own."""
 
     n_codes: int
-
-    @property
-    def code_of(self) -> Array:
-        """Code of each level."""
-        return np.arange(1, self.n_codes + 1, dtype=code_type(self.n_codes))
 
     def write(self, levels: Array, codes: Array) -> None:
         """Code levels; missing ones are -1 and unseen ones -2, and both are coded as missing. OUT codes."""
         codes[:] = np.maximum(levels + 1, 0)
 
 
-Bins = NumberBins | LevelBins
+@dataclass(frozen=True, eq=False)
+class GroupedLevels:
+    """A category of more levels than a byte holds. Its codes are groups of levels, others for each tree."""
+
+    n_levels: int
+    n_codes: ClassVar[int] = MOST_BINS
+
+    def write(self, levels: Array, codes: Array) -> None:  # noqa: ARG002 - there are no groups yet
+        """All rows are missing until a tree groups the levels; OUT codes."""
+        codes[:] = 0
+
+
+Bins = NumberBins | LevelBins | GroupedLevels
+
+
+def level_bins(n_levels: int) -> LevelBins | GroupedLevels:
+    """Codes of a category."""
+    return LevelBins(n_levels) if n_levels <= MOST_BINS else GroupedLevels(n_levels)
 
 
 def cut_values(values: Array, max_bins: int, n_zeros: int = 0) -> NumberBins:

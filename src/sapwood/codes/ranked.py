@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sapwood.codes.bins import LevelBins
+from sapwood.codes.binned import code_columns, grouped_levels
+from sapwood.codes.bins import Bins, LevelBins, level_bins
 from sapwood.codes.separation import midpoints
 from sapwood.codes.sorted_column import sort_column
 from sapwood.table.table import Table
@@ -37,9 +38,10 @@ class Ranks:
 class RankedTable:
     """Ranks of all cells, 0 for missing, and the rows of each column in order (categories: none)."""
 
-    bins: tuple[Ranks | LevelBins, ...]
+    bins: tuple[Ranks | Bins, ...]
     columns: NDArray[np.uint32]  # (features, rows)
-    orders: tuple[NDArray[np.uint32], ...]
+    orders: list[NDArray[np.uint32]]
+    levels: NDArray[Any]  # (grouped columns, rows) of the categories whose codes are groups; 0: missing
 
     @property
     def n_rows(self) -> int:
@@ -61,15 +63,23 @@ class RankedTable:
         """Which columns hold categories."""
         return np.array([isinstance(bins, LevelBins) for bins in self.bins])
 
+    def sort(self, j: int) -> None:
+        """Put the rows of a column in order that was written anew; OUT orders."""
+        self.orders[j] = _sorted_rows(self.columns[j])
+
+    def with_own_codes(self) -> RankedTable:
+        """The same table, but other trees may group its levels at the same time."""
+        return replace(self, columns=self.columns.copy(), orders=list(self.orders)) if len(self.levels) else self
+
 
 def rank_table(table: Table, n_jobs: int = 1) -> RankedTable:
     """Rank a table, column by column."""
     columns = np.zeros((table.n_features, table.n_rows), dtype=np.uint32)
 
-    def rank(j: int) -> tuple[Ranks | LevelBins, NDArray[Any]]:
+    def rank(j: int) -> tuple[Ranks | Bins, NDArray[Any]]:
         values = table.values(j)
         if table.schema.columns[j].kind == "category":
-            bins = LevelBins(int(table.schema.n_levels[j]))
+            bins = level_bins(int(table.schema.n_levels[j]))
             bins.write(values, columns[j])
             return bins, np.empty(0, dtype=np.uint32)
         column = sort_column(np.ascontiguousarray(values))
@@ -78,4 +88,18 @@ def rank_table(table: Table, n_jobs: int = 1) -> RankedTable:
         return Ranks(values[column.rows[starts[:-1]]].astype(np.float64)), column.rows
 
     found = run_all([partial(rank, j) for j in range(table.n_features)], n_jobs)
-    return RankedTable(tuple(bins for bins, _ in found), columns, tuple(order for _, order in found))
+    bins = tuple(bins for bins, _ in found)
+    return RankedTable(bins, columns, [order for _, order in found], grouped_levels(table, bins, n_jobs))
+
+
+def rank_bins(table: Table, bins: tuple[Bins, ...], n_jobs: int = 1) -> RankedTable:
+    """Rank a table by bins, of which there may be more than a byte holds."""
+    columns = code_columns(table, bins, range(table.n_features), np.uint32, n_jobs)
+    orders = run_all([partial(_sorted_rows, column) for column in columns], n_jobs)
+    return RankedTable(bins, columns, orders, grouped_levels(table, bins, n_jobs))
+
+
+def _sorted_rows(column: NDArray[np.uint32]) -> NDArray[np.uint32]:
+    """Rows that have a value, in the order of their codes."""
+    order = np.argsort(column, kind="stable").astype(np.uint32)
+    return order[np.count_nonzero(column == 0) :]

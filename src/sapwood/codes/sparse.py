@@ -20,7 +20,6 @@ from scipy import sparse
 from sapwood.cached_property import cached_property
 from sapwood.codes.binned import BinnedTable
 from sapwood.codes.bins import Bins, NumberBins
-from sapwood.codes.mixed import MixedTable
 from sapwood.kernels.entries import Entries
 from sapwood.table.storage import SparseStorage
 from sapwood.table.table import Table
@@ -62,6 +61,10 @@ class SparseTable:
         """A sparse matrix holds numbers."""
         return np.zeros(self.n_features, dtype=np.bool_)
 
+    def with_own_codes(self) -> SparseTable:
+        """Itself: trees change nothing."""
+        return self
+
     def part(self, start: int, stop: int) -> SparseTable:
         """Some consecutive rows."""
         own = self.entries
@@ -70,7 +73,7 @@ class SparseTable:
         return SparseTable(self.bins, own._replace(first=first - first[0], cells=cells))
 
 
-Binned = BinnedTable | MixedTable | SparseTable
+Binned = BinnedTable | SparseTable
 
 
 def suits_sparse(table: Table) -> bool:

@@ -149,9 +149,9 @@ class NewtonBoosting(Boosting):
     Columns:
 
     categorical_features : "from_dtype", None, or names, indices or a mask
-        Columns to split as categories in addition to strings and categoricals. Any number of levels is split. In a
-        column of more than 255 a level counts as far as its rows agree: one of one or two rows does not decide about
-        splits, so that identifiers do not win by chance.
+        Columns to split as categories in addition to strings and categoricals. Any number of levels is split. The
+        levels of a column of more than 255 are put in order for each tree, by their effect on its gradients as far as
+        two halves of the rows agree on it, and cut like numbers; the three options below do not apply to it.
     max_cat_to_onehot : int
         Up to so many levels in a node, one level is split off; above, subsets in the order of their gradients.
     max_cat_threshold : int

@@ -27,8 +27,6 @@ RULES = np.dtype(
     ]
 )
 
-IN_SET = -2  # code of a split whose levels that go left are in a set beside the nodes, of number subset[0]
-
 NODE = np.dtype(
     [
         ("left", np.int64),  # children, made when the node is split; -1 before
@@ -45,7 +43,7 @@ NODE = np.dtype(
         # The best split:
         ("gain", np.float64),  # NO_GAIN: none was found
         ("feature", np.int64),
-        ("code", np.int64),  # the last code that goes left; of a category, -1 (in `subset`) or IN_SET
+        ("code", np.int64),  # the last code that goes left; of a category, -1: they are in `subset`
         ("next_code", np.int64),  # the first code present in the node that goes right, or 0
         ("missing_left", np.bool_),
         ("left_gradient", np.int64),  # sums of the left child, missing rows included where they go left

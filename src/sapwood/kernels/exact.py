@@ -8,7 +8,6 @@ from __future__ import annotations
 import numpy as np
 
 from sapwood.kernels._jit import lean_kernel
-from sapwood.kernels.boosting_records import IN_SET
 from sapwood.kernels.newton import NO_GAIN, worth_of
 from sapwood.kernels.scan import gain_beyond, keep, scan_levels
 
@@ -123,22 +122,20 @@ def scan_category(records, firsts, lasts, column, n_codes, quanta, rules, featur
 
 
 @lean_kernel
-def goes_left(node, code, sets):
-    """Whether a code goes left; `sets` are those that are too large for a node."""
-    if node.code == IN_SET:
-        return (sets[node.subset[0], code >> 5] >> np.uint32(code & 31)) & np.uint32(1) == 1
+def goes_left(node, code):
+    """Whether a code goes left."""
     if node.code < 0:
         return (node.subset[code >> 5] >> np.uint32(code & 31)) & np.uint32(1) == 1
     return node.missing_left if code == 0 else code <= node.code
 
 
 @lean_kernel
-def split_by_node(records, first, last, column, node, sets, spare):
+def split_by_node(records, first, last, column, node, spare):
     """Records that go left come first, both sides in order; OUT records, spare; returns where the right begins."""
     left, right = np.uint64(first), np.uint64(first)
     for i in range(np.uint64(first), np.uint64(last)):
         record = records[i]
-        side = np.uint64(goes_left(node, np.int64(column[record >> HALF]), sets))
+        side = np.uint64(goes_left(node, np.int64(column[record >> HALF])))
         records[left] = record
         spare[right] = record
         left += side
@@ -149,20 +146,20 @@ def split_by_node(records, first, last, column, node, sets, spare):
 
 
 @lean_kernel
-def split_ranks(pieces, records, columns, nodes, sets, spare, cuts):
+def split_ranks(pieces, records, columns, nodes, spare, cuts):
     """Split pieces (first, last, node) of records by the splits of their nodes; OUT records, spare, cuts."""
     for p in range(len(pieces)):
         node = nodes[pieces[p, 2]]
-        cuts[p] = split_by_node(records, pieces[p, 0], pieces[p, 1], columns[node.feature], node, sets, spare)
+        cuts[p] = split_by_node(records, pieces[p, 0], pieces[p, 1], columns[node.feature], node, spare)
 
 
 @lean_kernel
-def settle_by_rank(columns, nodes, sets, splits, first, last, leaf_of):
+def settle_by_rank(columns, nodes, splits, first, last, leaf_of):
     """Find the leaf of those of the rows first…last-1 that are in none; OUT leaf_of."""
     for row in range(first, last):
         if leaf_of[row] >= len(splits):
             at = 0
             while splits[at]:
                 node = nodes[at]
-                at = node.left if goes_left(node, np.int64(columns[node.feature, row]), sets) else node.right
+                at = node.left if goes_left(node, np.int64(columns[node.feature, row])) else node.right
             leaf_of[row] = at

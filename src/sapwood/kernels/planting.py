@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sapwood.kernels._jit import lean_kernel
-from sapwood.kernels.boosting_records import IN_SET
+from sapwood.kernels.exact import goes_left
 
 Array = Any
 ONE = np.uint32(1)
@@ -30,22 +30,17 @@ def count_words(nodes, splits, order, soil):
     count = 0
     for i in range(len(order)):
         node = nodes[order[i]]
-        if splits[order[i]] and node.code < 0:
+        if splits[order[i]] and soil.n_levels[node.feature] > 0:
             count += (soil.n_levels[node.feature] + 31) // 32
     return count
 
 
 @lean_kernel
-def write_levels(node, soil, sets, words):
+def write_levels(node, soil, words):
     """Bits of the levels that go left, from those of codes; OUT words."""
     start = soil.level_starts[node.feature]
     for level in range(soil.n_levels[node.feature]):
-        code = np.int64(soil.code_of_level[start + level])
-        if node.code == IN_SET:
-            word = sets[node.subset[0], code >> 5]
-        else:
-            word = node.subset[code >> 5]
-        if (word >> np.uint32(code & 31)) & ONE:
+        if goes_left(node, np.int64(soil.code_of_level[start + level])):
             words[level >> 5] |= ONE << np.uint32(level & 31)
 
 
@@ -58,7 +53,6 @@ def plant(
     position,
     hessian_unit,
     soil,
-    sets,
     links,
     threshold,
     missing_left,
@@ -86,9 +80,9 @@ def plant(
             share = nodes[node.left].hessian * hessian_unit / hessian if hessian > 0.0 else 0.5
             floats[1, left], floats[1, right] = rest * share, rest * (1.0 - share)
             links[0, i], links[1, i], links[2, i], missing_left[i] = left, right, node.feature, node.missing_left
-            if node.code < 0:
+            if soil.n_levels[node.feature] > 0:
                 links[3, i], threshold[i] = n_words, np.nan
-                write_levels(node, soil, sets, subsets[n_words:])
+                write_levels(node, soil, subsets[n_words:])
                 n_words += (soil.n_levels[node.feature] + 31) // 32
             else:
                 threshold[i] = soil.cuts[soil.cut_starts[node.feature] + node.code - 1]

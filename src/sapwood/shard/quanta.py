@@ -40,11 +40,6 @@ class Quanta:
             1 << (31 - bits) if packed else n_rows,
         )
 
-    @property
-    def shift(self) -> int:
-        """Bits to drop from a gradient so that the sum of all squares is a whole number of 64 bits."""
-        return 0 if self.packed else max(0, _fine_bits(self.block_rows) - PACKED_BITS)
-
 
 def _fine_bits(n_rows: int) -> int:
     """Bits of a number of which so many rows can be added up."""

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sapwood.codes.mixed import wide_columns
 from sapwood.codes.ranked import Ranks
 from sapwood.kernels.exact import (
     mark_places,
@@ -20,7 +19,6 @@ from sapwood.kernels.exact import (
 )
 from sapwood.kernels.routing import sum_records
 from sapwood.shard.dealing import Piece
-from sapwood.shard.level_sets import NO_SETS
 from sapwood.shard.shard import Shard
 from sapwood.threads import run_all
 
@@ -32,18 +30,11 @@ class RankedShard(Shard):
 
     def _prepare(self) -> None:
         self._place = np.empty(self.n_rows, dtype=np.int32)
-        self.sets = NO_SETS  # levels that go left, for splits of categories of many levels
 
-    @property
-    def wide_codes(self) -> NDArray[Any]:
-        """Codes of all columns, those of many levels among them."""
-        return self.table.columns  # type: ignore[no-any-return]
-
-    @property
-    def is_wide(self) -> NDArray[np.bool_]:
-        """Which columns are categories of many levels."""
-        mask: NDArray[np.bool_] = self.table.is_category & wide_columns(self.table.bins)
-        return mask
+    def begin_groups(self, place: int, feature: int, codes: NDArray[np.uint8], key: np.uint64) -> None:
+        """Code a grouped column by half and level of the rows, for a tree to be grown; OUT table."""
+        self._write_groups(place, feature, codes, key)
+        self.table.sort(feature)
 
     def root_sums(self) -> tuple[int, int]:
         """Sums of the root, in units."""
@@ -52,7 +43,7 @@ class RankedShard(Shard):
     def search(
         self, nodes: NDArray[Any], ids: Sequence[int], usable: NDArray[np.bool_], rules: Any, signs: NDArray[np.int8]
     ) -> list[NDArray[Any]]:
-        """For each column, copies of the nodes with their best split on it; those of many levels are left out."""
+        """For each column, copies of the nodes with their best split on it."""
         ranges = np.array([self._ranges[i] for i in ids], dtype=np.int64)
         firsts, lasts = ranges[:, 0].copy(), ranges[:, 1].copy()
         self._place.fill(-1)
@@ -74,8 +65,7 @@ class RankedShard(Shard):
                 scan_order(*rows, rules, signs[j], j, usable, *sums, last_code, found)
             return found
 
-        narrow = np.flatnonzero(~self.is_wide).tolist()
-        return run_all([partial(best, j) for j in narrow], self.n_jobs)
+        return run_all([partial(best, j) for j in range(self.n_features)], self.n_jobs)
 
     def _split_tasks(
         self, nodes: NDArray[Any], ids: Sequence[int], parts: list[list[Piece]], cuts: list[Ints]
@@ -83,15 +73,13 @@ class RankedShard(Shard):
         tasks: list[Callable[[], None]] = []
         for part, cut in zip(parts, cuts, strict=True):
             pieces = np.array([(first, last, ids[node]) for node, first, last in part], dtype=np.int64)
-            tasks.append(
-                partial(split_ranks, pieces, self._records, self.table.columns, nodes, self.sets, self._spare, cut)
-            )
+            tasks.append(partial(split_ranks, pieces, self._records, self.table.columns, nodes, self._spare, cut))
         return tasks
 
     def _finder(self, nodes: NDArray[Any], splits: NDArray[np.bool_]) -> Callable[..., None]:
-        return partial(settle_by_rank, self.table.columns, self._by_threshold(nodes, splits), self.sets, splits)
+        return partial(settle_by_rank, self.table.columns, self._for_any_row(nodes, splits), splits)
 
-    def _by_threshold(self, nodes: NDArray[Any], splits: NDArray[np.bool_]) -> NDArray[Any]:
+    def _for_any_row(self, nodes: NDArray[Any], splits: NDArray[np.bool_]) -> NDArray[Any]:
         """Nodes for rows that did not take part, whose values may lie between those that the split was made between."""
         nodes = nodes.copy()
         for j in np.unique(nodes["feature"][splits]):

@@ -19,6 +19,7 @@ from sapwood.codes.ranked import RankedTable
 from sapwood.codes.sparse import Binned
 from sapwood.kernels.branching import write_tables
 from sapwood.kernels.histogram import add_to, build
+from sapwood.kernels.level_groups import count_rows, reroute, sum_levels, write_group_codes
 from sapwood.kernels.memory import address
 from sapwood.kernels.routing import (
     add_by_leaf,
@@ -254,6 +255,52 @@ class Shard:
 
         parts = run_all([partial(add, *block) for block in self._shares()], self.n_jobs)
         return parts[0] if len(parts) == 1 else np.sum(parts, axis=0)
+
+    def level_sums(self, place: int, n_levels: int, key: np.uint64) -> Ints:
+        """Sums of gradient and hessian of the root by half and level (0: missing) of a grouped column, in units."""
+
+        def add(first: int, last: int) -> Ints:
+            sums = np.zeros((2, n_levels + 1, 2), dtype=np.int64)
+            sum_levels(self._records, first, last, self._quanta, self.table.levels[place], self.offset, key, sums)
+            return sums
+
+        parts = run_all([partial(add, *block) for block in self._shares(self._n_inside)], self.n_jobs)
+        return parts[0] if len(parts) == 1 else np.sum(parts, axis=0)
+
+    def begin_groups(self, place: int, feature: int, codes: NDArray[np.uint8], key: np.uint64) -> None:
+        """Code a grouped column by half and level of the rows, for a tree to be grown; OUT table."""
+        self._write_groups(place, feature, codes, key, self.table.rows, int(self.table.bundles.home[feature]))
+
+    def end_groups(self, place: int, feature: int, codes: NDArray[np.uint8]) -> None:
+        """Code a grouped column by level alone, for rows to be routed; OUT table.columns."""
+        self._write_groups(place, feature, np.stack([codes, codes]), np.uint64(1))
+
+    def _write_groups(
+        self,
+        place: int,
+        feature: int,
+        codes: NDArray[np.uint8],
+        key: np.uint64,
+        rows: NDArray[np.uint8] | None = None,
+        at: int = 0,
+    ) -> None:
+        of, out = (self.table.levels[place], codes, self.offset, key), (self.table.columns[feature], rows, at)
+        run_all([partial(write_group_codes, *of, *block, *out) for block in self._shares()], self.n_jobs)
+
+    def reroute(self, nodes: NDArray[Any], splits: NDArray[np.bool_], above: Ints, on_left: NDArray[np.bool_]) -> None:
+        """Codes of grouped columns have changed: find the new leaves of rows, see `kernels/level_groups.py`."""
+        of = self.table.columns, self._for_any_row(nodes, splits), splits, above, on_left
+        run_all([partial(reroute, *of, *block, self._leaf_of) for block in self._shares()], self.n_jobs)
+
+    def _for_any_row(self, nodes: NDArray[Any], splits: NDArray[np.bool_]) -> NDArray[Any]:  # noqa: ARG002
+        """Nodes whose splits hold for rows that did not take part, too."""
+        return nodes
+
+    def leaf_rows(self, n_nodes: int) -> Ints:
+        """Rows of the leaves, by node."""
+        counts = np.zeros(n_nodes, dtype=np.int64)
+        count_rows(self._leaf_of, 0, self.n_rows, counts)
+        return counts
 
     def add_leaves(self, values: Floats, score: Floats) -> None:
         """Add its leaf's value (by node) to the score of every row; all rows must be settled. OUT score."""
