@@ -1,0 +1,92 @@
+"""Frames: records of addresses that kernels see as arrays."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from sapwood.kernels._jit import lean_kernel
+from sapwood.kernels.frame import SIZE, Array, Layout
+
+TOTALS = Layout(
+    n_rows=SIZE,
+    n_sums=SIZE,
+    scale=np.float64,
+    weight=Array(np.float64, "n_rows"),
+    sums=Array(np.float64, "n_rows", "n_sums"),
+    cube=Array(np.uint8, "n_rows", 3, "n_sums"),
+    flags=Array(np.bool_, 2),
+)
+weight_of, sums_of, cube_of, flags_of = TOTALS.views("weight", "sums", "cube", "flags")
+
+
+@lean_kernel
+def add_scaled(frame):
+    weight, sums, cube = weight_of(frame), sums_of(frame), cube_of(frame)
+    for i in range(len(weight)):
+        for k in range(sums.shape[1]):
+            sums[i, k] += frame.scale * weight[i]
+            cube[i, 2, k] = 10 * i + k
+    return len(flags_of(frame))
+
+
+def test_kernels_see_the_arrays_and_their_shapes():
+    weight, sums, cube = np.arange(4.0), np.zeros((4, 2)), np.zeros((4, 3, 2), np.uint8)
+    frame = TOTALS.fill(weight=weight, sums=sums, cube=cube, scale=2.0, flags=np.zeros(2, np.bool_))
+    assert add_scaled(frame[0]) == 2
+    assert (frame["n_rows"][0], frame["n_sums"][0]) == (4, 2)
+    np.testing.assert_array_equal(sums, np.column_stack([2 * weight, 2 * weight]))
+    np.testing.assert_array_equal(cube[:, 2], 10 * np.arange(4)[:, None] + np.arange(2))
+    assert not cube[:, :2].any()
+
+
+def test_an_array_of_another_type_is_refused():
+    with pytest.raises(TypeError, match="weight is not a contiguous 1-dimensional array of float64"):
+        TOTALS.fill(weight=np.zeros(3, np.float32))
+
+
+def test_a_view_that_is_not_contiguous_is_refused():
+    with pytest.raises(TypeError, match="sums is not a contiguous"):
+        TOTALS.fill(sums=np.zeros((4, 4))[:, ::2])
+
+
+@pytest.mark.parametrize("n", [0, 5])
+def test_arrays_of_different_lengths_are_refused(n):
+    with pytest.raises(ValueError, match="sums has the length 3 where n_rows is"):
+        TOTALS.fill(weight=np.zeros(n), sums=np.zeros((3, 2)))
+
+
+def test_a_fixed_length_is_checked():
+    with pytest.raises(ValueError, match="flags has the length 3 where 2 is 2"):
+        TOTALS.fill(flags=np.zeros(3, np.bool_))
+
+
+def test_an_update_replaces_arrays_and_their_sizes():
+    frame = TOTALS.fill(weight=np.zeros(3))
+    TOTALS.update(frame[0], weight=np.zeros(5), scale=3.0)
+    assert (frame["n_rows"][0], frame["scale"][0]) == (5, 3.0)
+
+
+def test_views_are_bounds_checked_on_request():
+    code = (
+        "import numpy as np\n"
+        "from sapwood.kernels._jit import lean_kernel\n"
+        "from sapwood.kernels.frame import SIZE, Array, Layout\n"
+        "layout = Layout(n=SIZE, x=Array(np.float64, 'n'))\n"
+        "(x_of,) = layout.views('x')\n"
+        "@lean_kernel\n"
+        "def read(frame, i):\n"
+        "    return x_of(frame)[i]\n"
+        "x = np.zeros(3)\n"
+        "try:\n"
+        "    read(layout.fill(x=x)[0], 3)\n"
+        "except IndexError:\n"
+        "    print('checked')\n"
+    )
+    environment = {**os.environ, "NUMBA_BOUNDSCHECK": "1"}
+    run = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "checked"
