@@ -21,24 +21,23 @@ TOTALS = Layout(
     cube=Array(np.uint8, "n_rows", 3, "n_sums"),
     flags=Array(np.bool_, 2),
 )
-weight_of, sums_of, cube_of, flags_of = TOTALS.views("weight", "sums", "cube", "flags")
 
 
 @lean_kernel
 def add_scaled(frame):
-    weight, sums, cube = weight_of(frame), sums_of(frame), cube_of(frame)
-    for i in range(len(weight)):
-        for k in range(sums.shape[1]):
-            sums[i, k] += frame.scale * weight[i]
-            cube[i, 2, k] = 10 * i + k
-    return len(flags_of(frame))
+    for i in range(len(frame.weight)):
+        for k in range(frame.sums.shape[1]):
+            frame.sums[i, k] += frame.scale * frame.weight[i]
+            frame.cube[i, 2, k] = 10 * i + k
+    frame.scale = 5.0
+    return len(frame.flags)
 
 
 def test_kernels_see_the_arrays_and_their_shapes():
     weight, sums, cube = np.arange(4.0), np.zeros((4, 2)), np.zeros((4, 3, 2), np.uint8)
     frame = TOTALS.fill(weight=weight, sums=sums, cube=cube, scale=2.0, flags=np.zeros(2, np.bool_))
     assert add_scaled(frame[0]) == 2
-    assert (frame["n_rows"][0], frame["n_sums"][0]) == (4, 2)
+    assert (frame["n_rows"][0], frame["n_sums"][0], frame["scale"][0]) == (4, 2, 5.0)
     np.testing.assert_array_equal(sums, np.column_stack([2 * weight, 2 * weight]))
     np.testing.assert_array_equal(cube[:, 2], 10 * np.arange(4)[:, None] + np.arange(2))
     assert not cube[:, :2].any()
@@ -77,10 +76,9 @@ def test_views_are_bounds_checked_on_request():
         "from sapwood.kernels._jit import lean_kernel\n"
         "from sapwood.kernels.frame import SIZE, Array, Layout\n"
         "layout = Layout(n=SIZE, x=Array(np.float64, 'n'))\n"
-        "(x_of,) = layout.views('x')\n"
         "@lean_kernel\n"
         "def read(frame, i):\n"
-        "    return x_of(frame)[i]\n"
+        "    return frame.x[i]\n"
         "x = np.zeros(3)\n"
         "try:\n"
         "    read(layout.fill(x=x)[0], 3)\n"

@@ -85,6 +85,11 @@ class Statistics:
         return tally
 
     @property
+    def n_sums(self) -> int:
+        """Length of a vector of sums."""
+        return int(self.output_start[-1])
+
+    @property
     def output_start(self) -> NDArray[np.int64]:
         """Where each output's sums begin, and the end."""
         widths = self.n_classes if self.is_class and not self.is_pair else (1,) * self.n_outputs

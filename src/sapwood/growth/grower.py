@@ -20,9 +20,9 @@ from sapwood.growth.thresholds import split_thresholds
 from sapwood.kernels._jit import ONE
 from sapwood.kernels.grow import grow
 from sapwood.kernels.partition import select_list
-from sapwood.kernels.records import COLUMN, NODE, OPEN, Levels, Medians, Vectors
-from sapwood.kernels.search import ALL_PRESENT, SOME_MISSING
 from sapwood.kernels.sorting import write_entries
+from sapwood.kernels.statistics import Medians, Pairs, PairTallies, Vectors, VectorTallies
+from sapwood.kernels.tree_frame import ALL_PRESENT, COLUMN, FRAME, NODE, OPEN, SOME_MISSING, Values
 from sapwood.tree import Tree
 
 Array = NDArray[Any]
@@ -64,10 +64,9 @@ def grow_tree(
     """
     scale = Scale.of(statistics)
     statistics, rules = scale.statistics(statistics), scale.rules(rules)
-    values = coded.values if draw_thresholds else None
     lists = _arrange_lists(coded, statistics) if rows is None else _sample_lists(coded, statistics, rows)
     allowed = np.arange(coded.n_features) if features is None else np.unique(features)
-    raw = _run_kernel(coded, statistics, rules.on(lists.n_rows), lists, allowed, rows, monotonic, values)
+    raw = _run_kernel(coded, statistics, rules.on(lists.n_rows), lists, allowed, rows, monotonic, draw_thresholds)
     members = lists.entries[: lists.n_rows].copy()
     if rows is None:  # the entries go before the tree is put together: they are the largest part
         coded = replace(coded, entries=members[:0])
@@ -97,92 +96,127 @@ def _run_kernel(
     allowed: NDArray[np.int64],
     members: NDArray[Any] | None,
     monotonic: Array | None,
-    values: tuple[Array, Array] | None,
+    draws: bool,
 ) -> RawTree:
-    n, n_sums, n_outputs = lists.n_rows, int(statistics.output_start[-1]), statistics.n_outputs
-    groups, codes = n + 2, int(coded.n_codes.max(initial=0)) + 1
-    n_words = codes // 64 + 1
-    tally = statistics.tally(members)
-    vectors = medians = levels = subsets = None
-    if statistics.is_absolute:
-        medians = _medians(coded.n_rows, n_outputs)
-    elif not statistics.is_pair:
-        vectors = Vectors(statistics.output_start, np.empty((groups, n_sums)), np.zeros((5, n_sums)))
-    n_slots, capacity = max(N_SLOTS, rules.max_leaf_nodes + 4), rules.most_nodes(n)
+    arrays = _columns_and_rows(coded, statistics, lists, allowed, monotonic) | _nodes(statistics, rules, lists)
+    kind, own = _statistic(coded, statistics, lists.n_rows, statistics.tally(members))
+    arrays |= own | _groups(coded, statistics, lists.n_rows, by_tally=kind in {PairTallies, VectorTallies})
+    if kind is Medians:
+        arrays["medians"] = np.empty((len(arrays["nodes"]), statistics.n_outputs))
+    is_bounded = monotonic is not None and bool(monotonic.any())
+    if is_bounded:
+        arrays["bounds"] = np.empty((len(arrays["nodes"]), 2))
     if coded.is_category.any():
-        widest = int(coded.n_codes[coded.is_category].max())
-        levels = _levels(widest, n_slots, n_sums, n, rules.max_exhaustive, bool(medians))
-        subsets = np.empty(capacity // 2 * levels.subset.shape[1], dtype=np.uint32)
+        arrays |= _levels(coded, statistics, rules, arrays)
+    limits = {"is_bounded": is_bounded, "tosses_levels": draws and kind is not Medians}
+    limits |= {"n_always": lists.n_always, "n_lists": lists.n_lists, **rules.limits(statistics.criterion)}
+    frame = FRAME.fill(**arrays, **limits)
+    values = _values(coded, lists.n_rows) if draws else None
+    weight = float(statistics.wy[:, 0].sum())
+    critical = critical_values(rules.significance, statistics.n_classes, statistics.n_outputs, weight)
+    n_nodes, n_words = grow(kind(frame[0]), coded.codes, values, arrays.get("best_subset"), critical)
+    subsets = arrays.get("subsets", np.empty(0, dtype=np.uint32))[:n_words].copy()
+    return RawTree.read(arrays, n_nodes, subsets)
+
+
+def _columns_and_rows(
+    coded: CodedTable, statistics: Statistics, lists: Lists, allowed: Array, monotonic: Array | None
+) -> dict[str, Array]:
+    return {
+        "columns": _columns(coded, lists, monotonic),
+        "allowed": allowed.astype(np.int64),
+        "drawn": np.empty(coded.n_features, dtype=np.int64),
+        "wy": np.ascontiguousarray(statistics.wy),
+        "entries": lists.entries,
+        "side": np.zeros(coded.n_rows, dtype=np.uint8),
+        "moved": np.empty(lists.n_rows + 1, dtype=np.uint32),
+    }
+
+
+def _nodes(statistics: Statistics, rules: GrowthRules, lists: Lists) -> dict[str, Array]:
+    """Nodes, and slots for open ones. Pages of these arrays that no node is written to cost nothing."""
+    n_slots, capacity = max(N_SLOTS, rules.max_leaf_nodes + 4), rules.most_nodes(lists.n_rows)
     lo, hi = np.zeros((2, n_slots, len(lists.lo)), dtype=np.int64)
     lo[0], hi[0] = lists.lo, lists.hi
-    # Pages of these arrays that no node is written to cost nothing.
-    nodes, sums = np.empty(capacity, dtype=NODE), np.empty((capacity, n_sums))
-    middle = np.empty((capacity, n_outputs)) if medians else None
-    bounds = np.empty((capacity, 2)) if monotonic is not None and monotonic.any() else None
-    n_nodes, n_subset_words = grow(
-        _columns(coded, lists, monotonic),
-        coded.codes,
-        statistics.wy,
-        tally,
-        rules.limits(statistics.criterion)[0],
-        lists.entries,
-        lists.n_always,
-        lists.n_lists,
-        np.zeros(n_slots, dtype=OPEN),
-        lo,
-        hi,
-        nodes,
-        sums,
-        np.empty((8 if medians else 2, groups)),
-        np.zeros((5, groups), dtype=np.int64),
-        np.zeros((codes, 2 + n_sums)) if tally is None else None,
-        None if tally is None else np.zeros(codes * max(2, n_sums), dtype=np.uint64),
-        np.zeros(n_words, dtype=np.uint64),
-        np.zeros(n_words // 64 + 1, dtype=np.uint64),
-        np.empty((n if statistics.is_pair and coded.is_coded.any() else 0, 2)) if tally is None else None,
-        None if tally is None else np.empty(n, dtype=np.uint32),
-        np.empty(0 if values is None else n, dtype=np.float64 if values is None else values[0].dtype),
-        np.empty(n + 1, dtype=np.uint32),
-        np.zeros(coded.n_rows, dtype=np.uint8),
-        allowed.astype(np.int64),
-        np.zeros(coded.n_features, dtype=np.int64),
-        np.zeros(n_slots, dtype=np.int64),
-        np.zeros(n_slots, dtype=np.int64),
-        np.zeros(2, dtype=np.int64),
-        np.zeros(2, dtype=np.bool_),
-        vectors,
-        medians,
-        middle,
-        values,
-        levels,
-        subsets,
-        critical_values(rules.significance, statistics.n_classes, n_outputs, float(statistics.wy[:, 0].sum())),
-        bounds,
-    )
-    pool = np.empty(0, dtype=np.uint32) if subsets is None else subsets[:n_subset_words].copy()
-    return RawTree.read(nodes, n_nodes, sums, middle, bounds, pool)
+    return {
+        "lo": lo,
+        "hi": hi,
+        "nodes": np.empty(capacity, dtype=NODE),
+        "sums": np.empty((capacity, statistics.n_sums)),
+        "slots": np.zeros(n_slots, dtype=OPEN),
+        "frontier": np.zeros(n_slots, dtype=np.int64),
+        "free": np.zeros(n_slots, dtype=np.int64),
+        "children": np.zeros(2, dtype=np.int64),
+        "wanted": np.zeros(2, dtype=np.bool_),
+    }
 
 
-def _levels(widest: int, n_slots: int, n_sums: int, n_rows: int, max_exhaustive: int, absolute: bool) -> Levels:
-    return Levels(
-        subset=np.zeros((n_slots, max(1, (widest + 31) // 32)), dtype=np.uint32),
-        w=np.zeros(widest + 1),
-        s=np.zeros(widest + 1),
-        sums=np.zeros((widest + 1, n_sums)),
-        key=np.zeros(widest + 1),
-        order=np.zeros(widest + 1, dtype=np.int64),
-        table=np.empty((1 << (max_exhaustive - 1), 2 + n_sums)),
-        left=np.zeros(widest + 1, dtype=np.int64),
-        part=np.empty(n_rows if absolute else 0, dtype=np.uint32),
-    )
+def _groups(coded: CodedTable, statistics: Statistics, n_rows: int, by_tally: bool) -> dict[str, Array]:
+    """Sums of the groups of a column, and its histogram."""
+    n_groups, n_codes, n_sums = n_rows + 2, int(coded.n_codes.max(initial=0)) + 1, statistics.n_sums
+    arrays = {
+        "cum_rows": np.zeros(n_groups, dtype=np.int64),
+        "cum_weight": np.empty(n_groups),
+        "cum_sum": np.empty(n_groups),
+        "code": np.zeros(n_groups, dtype=np.int64),
+        "occupied": np.zeros(n_codes // 64 + 1, dtype=np.uint64),
+        "summary": np.zeros((n_codes // 64 + 1) // 64 + 1, dtype=np.uint64),
+    }
+    if by_tally:
+        return arrays | {"counts": np.zeros(n_codes * max(2, n_sums), dtype=np.uint64)}
+    return arrays | {"hist": np.zeros((n_codes, 2 + n_sums))}
 
 
-def _medians(n_rows: int, n_outputs: int) -> Medians:
-    return Medians(
-        rank_of=np.empty((n_outputs, n_rows), dtype=np.int64),
-        ranked=np.empty((n_outputs, n_rows)),
-        rows=np.empty((2, n_rows), dtype=np.uint32),
-    )
+def _statistic(
+    coded: CodedTable, statistics: Statistics, n_rows: int, tally: Array | None
+) -> tuple[type, dict[str, Array]]:
+    """The type of the statistic, and the arrays that it needs."""
+    arrays: dict[str, Array] = {}
+    if tally is not None:
+        arrays = {"tally": tally, "local_tally": np.empty(n_rows, dtype=np.uint32)}
+    if statistics.is_absolute:
+        return Medians, _ranks(coded.n_rows, n_rows + 2, statistics)
+    if statistics.is_pair:
+        if tally is not None:
+            return PairTallies, arrays
+        return Pairs, {"local": np.empty((n_rows if coded.is_coded.any() else 0, 2))}
+    vectors = ("left_sums", "right_sums", "missing_sums", "node_sums", "centers")
+    arrays |= {name: np.zeros(statistics.n_sums) for name in vectors}
+    arrays |= {"output_start": statistics.output_start, "cum_sums": np.empty((n_rows + 2, statistics.n_sums))}
+    return (Vectors if tally is None else VectorTallies), arrays
+
+
+def _ranks(n_rows: int, n_groups: int, statistics: Statistics) -> dict[str, Array]:
+    """What the absolute error needs."""
+    by_group = ("tree_weight", "tree_sum", "loss_left", "loss_right", "median_left", "median_right")
+    return {
+        "rank_of": np.empty((statistics.n_outputs, n_rows), dtype=np.int64),
+        "ranked": np.empty((statistics.n_outputs, n_rows)),
+        "ordered": np.empty(n_rows, dtype=np.uint32),
+        "missing_rows": np.empty(n_rows, dtype=np.uint32),
+    } | {name: np.empty(n_groups) for name in by_group}
+
+
+def _levels(coded: CodedTable, statistics: Statistics, rules: GrowthRules, arrays: dict[str, Array]) -> dict[str, Array]:
+    """What categories need: statistics and orders of levels, and subsets of nodes."""
+    widest, n_sums = int(coded.n_codes[coded.is_category].max()), statistics.n_sums
+    n_words, n_nodes = max(1, (widest + 31) // 32), len(arrays["nodes"])
+    ints, floats = ("level_rows", "order", "position", "goes_left", "code_left"), ("level_weight", "level_sum", "key")
+    return {
+        "best_subset": np.zeros((len(arrays["slots"]), n_words), dtype=np.uint32),
+        "subsets": np.empty(n_nodes // 2 * n_words, dtype=np.uint32),
+        "level_sums": np.zeros((widest + 1, n_sums)),
+        "table": np.empty((1 << (rules.max_exhaustive - 1), 2 + n_sums)),
+        "side_entries": np.empty(coded.n_rows if statistics.is_absolute else 0, dtype=np.uint32),
+        **{name: np.zeros(widest + 1, dtype=np.int64) for name in ints},
+        **{name: np.zeros(widest + 1) for name in floats},
+    }
+
+
+def _values(coded: CodedTable, n_rows: int) -> Values:
+    assert coded.values is not None
+    of_row, of_code = coded.values
+    return Values(of_row, of_code, np.empty(n_rows, dtype=of_row.dtype))
 
 
 def _arrange_lists(coded: CodedTable, statistics: Statistics) -> Lists:

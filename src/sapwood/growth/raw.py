@@ -36,18 +36,17 @@ class RawTree:
     subsets: NDArray[np.uint32]
 
     @classmethod
-    def read(
-        cls, nodes: NDArray[Any], n_nodes: int, sums: Floats, middle: Any, bounds: Any, subsets: NDArray[np.uint32]
-    ) -> RawTree:
-        """From node records (kernels.records.NODE) as the kernel numbered them."""
+    def read(cls, arrays: dict[str, NDArray[Any]], n_nodes: int, subsets: NDArray[np.uint32]) -> RawTree:
+        """From the arrays of a frame, as the kernel numbered the nodes."""
+        nodes = arrays["nodes"]
         order = preorder(nodes["left"], nodes["right"], n_nodes)
         position = np.empty(len(order), dtype=np.int32)
         position[order] = np.arange(len(order), dtype=np.int32)
         ints, floats = np.empty((8, len(order)), dtype=np.int32), np.empty((3, len(order)))
         missing_left = np.empty(len(order), dtype=np.bool_)
         read_nodes(nodes, order, position, ints, floats, missing_left)
-        middle, bounds = (None if each is None else each[order] for each in (middle, bounds))
-        return cls(*ints, *floats, missing_left, sums[order], middle, bounds, subsets)  # type: ignore[call-arg]
+        medians, bounds = (arrays[name][order] if name in arrays else None for name in ("medians", "bounds"))
+        return cls(*ints, *floats, missing_left, arrays["sums"][order], medians, bounds, subsets)  # type: ignore[call-arg]
 
     def __len__(self) -> int:
         """Number of nodes."""

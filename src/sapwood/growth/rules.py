@@ -8,8 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import chdtri, fdtri
 
-from sapwood.kernels.records import LIMITS
-
 UNLIMITED = 2**31 - 1
 LARGEST_TABLE = 100_000  # beyond so many degrees of freedom a critical value of F no longer changes visibly
 
@@ -41,23 +39,21 @@ class GrowthRules:
         by_depth: int = 2 ** min(self.max_depth, 40)
         return 2 * min(leaves, self.max_leaf_nodes or leaves, by_depth) + 1
 
-    def limits(self, criterion: int) -> NDArray[np.void]:
-        """The same as one record for the kernels."""
-        record = np.zeros(1, dtype=LIMITS)
-        record[0] = (
-            criterion,
-            self.max_depth,
-            self.max_leaf_nodes,
-            self.min_samples_split,
-            self.min_samples_leaf,
-            self.min_weight_leaf,
-            self.min_impurity_decrease,
-            self.impurity_threshold,
-            self.max_features,
-            self.max_exhaustive,
-            self.seed,
-        )
-        return record
+    def limits(self, criterion: int) -> dict[str, float]:
+        """The same under the names that kernels have for them."""
+        return {
+            "criterion": criterion,
+            "max_depth": self.max_depth,
+            "max_leaves": self.max_leaf_nodes,
+            "min_rows_split": self.min_samples_split,
+            "min_rows_leaf": self.min_samples_leaf,
+            "min_weight_leaf": self.min_weight_leaf,
+            "min_decrease": self.min_impurity_decrease,
+            "impurity_threshold": self.impurity_threshold,
+            "max_features": self.max_features,
+            "max_exhaustive": self.max_exhaustive,
+            "seed": self.seed,
+        }
 
 
 def critical_values(

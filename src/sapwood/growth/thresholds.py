@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sapwood.codes.coded import CodedTable
 from sapwood.codes.separation import midpoints
 from sapwood.growth.raw import RawTree
-from sapwood.kernels.search import IMPLICIT_ROW, NO_ROW
+from sapwood.kernels.tree_frame import IMPLICIT_ROW, NO_ROW
 from sapwood.tree import UNDEFINED
 
 Array = NDArray[Any]

@@ -1,16 +1,19 @@
-"""Frames: the arrays that kernels share, declared once, passed as one record, and seen through views.
+"""Frames: the arrays that kernels share, declared once and passed as one record.
 
 Numba passes an array as seven numbers and links the code of every kernel into all that call it, so kernels that hand
 thirty arrays to each other take twice as long to compile. A frame is one record of sizes and addresses instead:
 
     TOTALS = Layout(n_rows=SIZE, n_sums=SIZE, weight=Array(float64, "n_rows"), sums=Array(float64, "n_rows", "n_sums"))
-    weight_of, sums_of = TOTALS.views("weight", "sums")
 
     @lean_kernel
     def add(frame):
-        weight, sums = weight_of(frame), sums_of(frame)  # arrays that know their lengths
+        for i in range(len(frame.weight)):  # an array that knows its length, as if it was passed itself
+            frame.sums[i, 0] += frame.weight[i]
 
     add(TOTALS.fill(weight=np.ones(3), sums=np.zeros((3, 2)))[0])
+
+In kernels an attribute of a frame is an array or a number. A loop that stores into arrays should read what it needs
+from the frame before: the compiler cannot know that a store leaves the frame's addresses as they are.
 
 The frame that `fill` returns holds addresses only: whoever fills it keeps the arrays alive while kernels run.
 """
@@ -23,7 +26,8 @@ import numpy as np
 from llvmlite import ir
 from numba import from_dtype
 from numba.core import cgutils, types
-from numba.extending import intrinsic
+from numba.core.imputils import lower_getattr
+from numba.core.typing.templates import AttributeTemplate, infer_getattr
 from numba.np.arrayobj import populate_array
 
 SIZE = np.dtype(np.int64)  # the length of some arrays
@@ -44,10 +48,7 @@ class Layout:
         self.arrays = {name: field for name, field in fields.items() if isinstance(field, Array)}
         numbers = [(name, SIZE if name in self.arrays else field) for name, field in fields.items()]
         self.dtype = np.dtype(numbers, align=True)
-
-    def views(self, *names: str) -> tuple[Any, ...]:
-        """Functions for kernels, each from a frame to one of its arrays."""
-        return tuple(_view(self.arrays[name], name) for name in names)
+        _show_arrays(from_dtype(self.dtype), self.arrays)
 
     def fill(self, **values: Any) -> Any:
         """A frame (an array of one record) of these arrays and numbers; sizes follow from the arrays.
@@ -81,34 +82,41 @@ class Layout:
                 raise ValueError(f"{name} has the length {length} where {size} is {expected}.")
 
 
-def _view(field: Array, name: str) -> Any:
-    item = from_dtype(field.dtype)
-    kind = types.Array(item, len(field.shape), "C")
+def _show_arrays(record: Any, arrays: dict[str, Array]) -> None:
+    """Let the compiler take attributes of such records for arrays where the record holds their addresses."""
+    kinds = {name: types.Array(from_dtype(field.dtype), len(field.shape), "C") for name, field in arrays.items()}
 
-    @intrinsic
-    def view(_context: Any, frame: Any) -> Any:
-        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-            record = signature.args[0]
+    class FrameAttributes(AttributeTemplate):
+        key = record
 
-            def number(of: str | int) -> Any:
-                if isinstance(of, int):
-                    return WORD(of)
-                at = cgutils.get_record_member(builder, arguments[0], record.offset(of), WORD)
-                return builder.load(at)
+        def generic_resolve(self, typ: Any, attr: str) -> Any:
+            return kinds.get(attr) or typ.typeof(attr)
 
-            array = context.make_array(kind)(context, builder)
-            itemsize = WORD(context.get_abi_sizeof(context.get_data_type(item)))
-            shape = [number(of) for of in field.shape]
-            strides = [itemsize]
-            for length in reversed(shape[1:]):
-                strides.insert(0, builder.mul(length, strides[0]))
-            data = builder.inttoptr(number(name), array.data.type)
-            populate_array(array, data=data, shape=shape, strides=strides, itemsize=itemsize, meminfo=None)
-            return array._getvalue()
+    infer_getattr(FrameAttributes)
+    for name, field in arrays.items():
+        lower_getattr(record, name)(_reader(name, field, kinds[name]))
 
-        return kind(frame), generate
 
-    return view
+def _reader(name: str, field: Array, kind: Any) -> Any:
+    """What the compiler writes for an array of a frame: load its address and sizes."""
+
+    def generate(context: Any, builder: Any, record: Any, frame: Any) -> Any:
+        def number(of: str | int) -> Any:
+            if isinstance(of, int):
+                return WORD(of)
+            return builder.load(cgutils.get_record_member(builder, frame, record.offset(of), WORD))
+
+        array = context.make_array(kind)(context, builder)
+        itemsize = WORD(context.get_abi_sizeof(context.get_data_type(kind.dtype)))
+        shape = [number(of) for of in field.shape]
+        strides = [itemsize]
+        for length in reversed(shape[1:]):
+            strides.insert(0, builder.mul(length, strides[0]))
+        data = builder.inttoptr(number(name), array.data.type)
+        populate_array(array, data=data, shape=shape, strides=strides, itemsize=itemsize, meminfo=None)
+        return array._getvalue()
+
+    return generate
 
 
 __all__ = ["SIZE", "Array", "Layout"]

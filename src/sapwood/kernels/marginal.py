@@ -6,26 +6,25 @@ the training rows that did.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from sapwood.kernels._jit import ONE, kernel, part
-from sapwood.kernels.records import Array
 
 
 class Splits(NamedTuple):
     """The nodes of a tree in preorder."""
 
-    left: Array  # -1 for a leaf
-    right: Array
-    threshold: Array
-    missing_left: Array
-    subset_start: Array
-    subsets: Array
-    n_levels: Array  # of the column of each split
-    known: Array  # for each split, its column among the known ones, or -1
-    share_left: Array  # share of the training rows that went left
+    left: Any  # -1 for a leaf
+    right: Any
+    threshold: Any
+    missing_left: Any
+    subset_start: Any
+    subsets: Any
+    n_levels: Any  # of the column of each split
+    known: Any  # for each split, its column among the known ones, or -1
+    share_left: Any  # share of the training rows that went left
 
 
 @part

@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from sapwood.kernels._jit import ONE, lean_kernel, part
-from sapwood.kernels.groups import MISSING, VALUE
+from sapwood.kernels.tree_frame import MISSING, VALUE
 
 ZERO = np.uint32(0)
 
@@ -102,8 +102,9 @@ def mark_list(entries, first, last, value, side):
 
 
 @lean_kernel
-def mark_sorted(column, entries, lo, hi, n_left, missing_left, side):
+def mark_sorted(frame, column, n_left, missing_left, at):
     """Sides of the rows when the first n_left present rows of a sorted column go left; OUT side."""
+    entries, side, lo, hi = frame.entries, frame.side, frame.lo[at], frame.hi[at]
     below, above, missing = column.below, column.above, column.missing
     n_below = hi[below] - lo[below]
     n_implicit = hi[0] - lo[0] - n_below - (hi[above] - lo[above]) - (hi[missing] - lo[missing])
@@ -148,3 +149,55 @@ def mark_subset(codes, entries, first, last, subset, missing_left, side):
             side[r] = missing_left
         else:
             side[r] = (subset[(c - 1) >> 5] >> np.uint32((c - 1) & 31)) & ONE
+
+
+@lean_kernel
+def mark_sides(frame, codes, values, subsets, at):
+    """Give every row of the node in a slot its side under its split; OUT side."""
+    slot, entries, side, first, last = frame.slots[at], frame.entries, frame.side, frame.lo[at, 0], frame.hi[at, 0]
+    column, missing_left = frame.columns[slot.feature], slot.missing_left
+    if values is not None and column.is_valued != 0:
+        mark_valued(values.of_row[slot.feature], entries, first, last, slot.threshold, missing_left, side)
+    elif column.code_row < 0:
+        mark_sorted(frame, column, slot.n_left, missing_left, at)
+    elif column.is_category == 0:
+        mark_coded(codes[column.code_row], entries, first, last, slot.at_left, missing_left, side)
+    elif subsets is not None:
+        mark_subset(codes[column.code_row], entries, first, last, subsets[at], missing_left, side)
+
+
+@lean_kernel
+def split_rows(frame, codes, values, subsets, at):
+    """Move the rows of a node whose columns have no lists that would have to follow; OUT entries; returns the cut."""
+    slot, entries, moved, first, last = frame.slots[at], frame.entries, frame.moved, frame.lo[at, 0], frame.hi[at, 0]
+    column, missing_left = frame.columns[slot.feature], slot.missing_left
+    if values is not None and column.is_valued != 0:
+        return split_valued(values.of_row[slot.feature], entries, first, last, slot.threshold, missing_left, moved)
+    if column.is_category == 0:
+        return split_coded(codes[column.code_row], entries, first, last, slot.at_left, missing_left, moved)
+    mark_sides(frame, codes, values, subsets, at)
+    return partition_list(entries, first, last, frame.side, moved)
+
+
+@lean_kernel
+def split_lists(frame, first, last, at):
+    """Partition lists first…last-1 of a node between its children's slots; OUT entries, lo, hi."""
+    entries, side, moved, lo, hi = frame.entries, frame.side, frame.moved, frame.lo, frame.hi
+    left, right = frame.children[0], frame.children[1]
+    for member in range(first, last):
+        start, end = lo[at, member], hi[at, member]
+        cut = partition_list(entries, start, end, side, moved) if end > start else start
+        lo[left, member], hi[left, member] = start, cut
+        lo[right, member], hi[right, member] = cut, end
+
+
+@lean_kernel
+def move_rows(frame, codes, values, subsets, at):
+    """Move the rows of the node in a slot to its children's slots, in the lists that follow every split; OUT frame."""
+    lo, hi, left, right = frame.lo, frame.hi, frame.children[0], frame.children[1]
+    if frame.n_lists == 1:
+        cut = split_rows(frame, codes, values, subsets, at)
+        lo[left, 0], hi[left, 0], lo[right, 0], hi[right, 0] = lo[at, 0], cut, cut, hi[at, 0]
+    else:
+        mark_sides(frame, codes, values, subsets, at)
+        split_lists(frame, np.int64(0), frame.n_always, at)

@@ -15,13 +15,12 @@ Records hold where these begin, in elements.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from sapwood.kernels._jit import lean_kernel
 from sapwood.kernels.lanes import FAN, LANES, choose, count_below
-from sapwood.kernels.records import Array
 from sapwood.kernels.traverse import CROWD, descend
 
 COLUMN = np.dtype(
@@ -69,40 +68,40 @@ FIVE, THIRTY_ONE = np.uint32(5), np.uint32(31)
 class Coding(NamedTuple):
     """How cells become codes."""
 
-    columns: Array
-    cuts: Array
-    places: Array
+    columns: Any
+    cuts: Any
+    places: Any
 
 
 class Season(NamedTuple):
     """All trees: their matches, and what leaves say, in each tree word by word."""
 
-    contests: Array
-    matches: Array
-    subsets: Array
-    words: Array
+    contests: Any
+    matches: Any
+    subsets: Any
+    words: Any
 
 
 class Rest(NamedTuple):
     """What large trees need beyond: where rows go on from an exit, and what leaves say, leaf by leaf."""
 
-    exits: Array
-    steps: Array
-    words: Array
-    at: Array  # for each row of the ground
-    crowd: Array
+    exits: Any
+    steps: Any
+    words: Any
+    at: Any  # for each row of the ground
+    crowd: Any
 
 
 class Ground(NamedTuple):
     """Memory to play on, for some groups of 64 rows."""
 
-    codes: Array  # (groups, places, 64), flat
-    levels: Array  # (groups, category columns, 64), flat
-    cells: Array  # 64
-    counts: Array  # 64
-    marks: Array  # 64
-    slots: Array
-    sums: Array  # (groups, columns of the scores, 64), flat
+    codes: Any  # (groups, places, 64), flat
+    levels: Any  # (groups, category columns, 64), flat
+    cells: Any  # 64
+    counts: Any  # 64
+    marks: Any  # 64
+    slots: Any
+    sums: Any  # (groups, columns of the scores, 64), flat
 
 
 @lean_kernel

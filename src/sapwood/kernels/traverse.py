@@ -7,12 +7,11 @@ Rows that arrive leave the crowd; this and the choice of a side take no branch, 
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from sapwood.kernels._jit import ONE, kernel, part, prefetch
-from sapwood.kernels.records import Array
 
 SIDE_BY_SIDE = np.uint64(8)  # trees that one row descends together
 CROWD = 512  # rows that descend together
@@ -32,10 +31,10 @@ STEPS = {np.dtype(real): step_dtype(real) for real in (np.float32, np.float64)}
 class Levels(NamedTuple):
     """What trees that split categories need beyond the steps."""
 
-    start: Array  # for each step, its first word in `subsets`, or -1 for a threshold
-    subsets: Array
-    n_levels: Array  # for each column
-    node: Array  # node of each step
+    start: Any  # for each step, its first word in `subsets`, or -1 for a threshold
+    subsets: Any
+    n_levels: Any  # for each column
+    node: Any  # node of each step
 
 
 @part

@@ -1,0 +1,322 @@
+"""Medians: the absolute error. Lists 1…targets have the rows in order of each target, and follow every split."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sapwood.kernels._jit import ONE, lean_kernel, part
+from sapwood.kernels.criteria import INVALID
+from sapwood.kernels.fenwick import running_losses, sorted_median_and_loss
+from sapwood.kernels.levels import merge_equal
+from sapwood.kernels.node_totals import begin_totals, is_constant
+from sapwood.kernels.pair_sums import HIST_N
+from sapwood.kernels.statistic import (
+    Medians,
+    begin_node,
+    best_cut,
+    best_subset,
+    chi_squared,
+    collect,
+    collect_drawn,
+    mass_between,
+    node_value,
+    recentred,
+    sum_tossed,
+    total_node,
+    total_sibling,
+)
+from sapwood.kernels.tree_frame import TOLERANCE, Cut, Groups, Totals
+from sapwood.kernels.tree_rules import in_order, is_large_enough
+
+FEW_SUBSETS = 6  # a subset costs a pass over the rows, so all are tried for few levels only
+
+
+@total_node.of(Medians)
+def _total_node(stat, at, node):
+    return total_medians(stat.frame, at, node)
+
+
+@total_sibling.of(Medians)
+def _total_sibling(stat, at, parent, known, node):  # noqa: ARG001 - medians cannot be subtracted
+    return total_medians(stat.frame, at, node)
+
+
+@lean_kernel
+def total_medians(frame, at, node):
+    """Totals of a node; returns whether its targets are constant. OUT nodes, sums, medians."""
+    own, wy, entries = begin_totals(frame, at, node), frame.wy, frame.entries
+    first, last, sums = own.first_row, own.first_row + own.n_rows, frame.sums[node]
+    n_outputs, w = wy.shape[1] - 1, 0.0
+    for o in range(n_outputs):
+        sums[o] = 0.0
+    for i in range(first, last):
+        r = entries[i] >> ONE
+        w += wy[r, 0]
+        for o in range(n_outputs):
+            sums[o] += wy[r, 0] * wy[r, 1 + o]
+    total = 0.0
+    for o in range(n_outputs):
+        median, loss = sorted_median_and_loss(entries, frame.lo[at, 1 + o], frame.hi[at, 1 + o], wy, o)
+        frame.medians[node, o] = median
+        total += loss
+    own.weight, own.mass = w, total / n_outputs
+    return is_constant(wy, entries, first, last)
+
+
+@node_value.of(Medians)
+def _node_value(stat, node):
+    return stat.frame.medians[node, 0]
+
+
+@begin_node.of(Medians)
+def _begin_node(stat, at):
+    frame = stat.frame
+    rank_targets(frame, at)
+    own = frame.nodes[frame.slots[at].node]
+    return Totals(np.int64(own.n_rows), own.weight, 0.0, own.mass, 0.0, TOLERANCE * own.mass)
+
+
+@lean_kernel
+def rank_targets(frame, at):
+    """Ranks of the node's rows by each target; OUT rank_of, ranked."""
+    wy, entries = frame.wy, frame.entries
+    for o in range(wy.shape[1] - 1):
+        first = frame.lo[at, 1 + o]
+        for i in range(first, frame.hi[at, 1 + o]):
+            r = entries[i] >> ONE
+            frame.rank_of[o, r] = i - first
+            frame.ranked[o, i - first] = wy[r, 1 + o]
+
+
+# Groups of a column: rows in order, not sums
+
+
+@collect.of(Medians)
+def _collect(stat, codes, column, totals, at):  # noqa: ARG001
+    if column.code_row < 0:
+        return sorted_rows(stat.frame, column, at)
+    return coded_rows(stat.frame, codes[column.code_row], column.n_codes, at)
+
+
+@lean_kernel
+def sorted_rows(frame, column, at):
+    """Rows of a sorted column in order, where each group ends, and missing rows; OUT ordered, missing_rows."""
+    entries, wy, ordered, lo, hi = frame.entries, frame.wy, frame.ordered, frame.lo[at], frame.hi[at]
+    n, w, g = np.int64(0), 0.0, np.int64(-1)
+    for i in range(lo[column.below], hi[column.below]):
+        r = entries[i] >> ONE
+        ordered[n] = r
+        n += 1  # noqa: SIM113 - kernels count in int64
+        w += wy[r, 0]
+        g += 1 - np.int64(entries[i] & ONE)
+        frame.cum_rows[g], frame.cum_weight[g] = n, w
+    mn, mw = np.int64(0), 0.0
+    for i in range(lo[column.missing], hi[column.missing]):
+        r = entries[i] >> ONE
+        frame.missing_rows[mn] = r
+        mn += 1
+        mw += wy[r, 0]
+    return Groups(g + 1, mn, mw, 0.0)
+
+
+@lean_kernel
+def count_codes(frame, codes, n_codes, at):
+    """Groups of a coded column and where they end; OUT hist: where the next row of each code goes; cum_rows, code."""
+    hist, entries, g, n = frame.hist, frame.entries, np.int64(-1), np.int64(0)
+    for i in range(frame.lo[at, 0], frame.hi[at, 0]):
+        hist[codes[entries[i] >> ONE], HIST_N] += 1.0
+    for c in range(1, n_codes + 1):
+        size = np.int64(hist[c, HIST_N])
+        if size > 0:
+            g += 1
+            hist[c, HIST_N] = n
+            n += size
+            frame.cum_rows[g], frame.code[g] = n, c
+    return g + 1
+
+
+@lean_kernel
+def coded_rows(frame, codes, n_codes, at):
+    """The same for a coded column: a counting sort."""
+    hist, entries, wy, ordered = frame.hist, frame.entries, frame.wy, frame.ordered
+    count = count_codes(frame, codes, n_codes, at)
+    mn, mw = np.int64(0), 0.0
+    for i in range(frame.lo[at, 0], frame.hi[at, 0]):
+        r = entries[i] >> ONE
+        c = codes[r]
+        if c == 0:
+            frame.missing_rows[mn] = r
+            mn += 1
+            mw += wy[r, 0]
+        else:
+            ordered[np.int64(hist[c, HIST_N])] = r
+            hist[c, HIST_N] += 1.0
+    w, start = 0.0, np.int64(0)
+    for g in range(count):
+        for j in range(start, frame.cum_rows[g]):
+            w += wy[ordered[j], 0]
+        start = frame.cum_rows[g]
+        frame.cum_weight[g] = w
+    for c in range(n_codes + 1):
+        hist[c, HIST_N] = 0.0
+    return Groups(count, mn, mw, 0.0)
+
+
+@collect_drawn.of(Medians)
+def _collect_drawn(stat, gathered, totals, n_missing, threshold, at):  # noqa: ARG001 - columns are lists, never values
+    return 0.0, 0.0
+
+
+@sum_tossed.of(Medians)
+def _sum_tossed(stat, count):  # noqa: ARG001 - levels are chosen by their medians, never tossed
+    return None
+
+
+@recentred.of(Medians)
+def _recentred(stat, column, totals, groups):  # noqa: ARG001
+    return totals
+
+
+# The best split of a column
+
+
+@best_cut.of(Medians)
+def _best_cut(stat, totals, groups, bounds, first, last, floor):
+    return best_median_cut(stat.frame, totals, groups, bounds, first, last, floor)
+
+
+@lean_kernel
+def fill_losses(frame, totals, groups, missing_left, bounded):
+    """OUT loss_left[g]: loss of groups 0…g; loss_right[g]: of groups g…; missing rows on their side; and medians."""
+    count, n, mn = groups.count, totals.rows, groups.missing
+    for g in range(count + 1):
+        frame.loss_left[g], frame.loss_right[g] = 0.0, 0.0
+    lead_left, lead_right = (mn, np.int64(0)) if missing_left else (np.int64(0), mn)
+    for o in range(frame.wy.shape[1] - 1):
+        running_losses(frame, o, (0, count, 1), lead_left, n, frame.loss_left, frame.median_left, bounded)
+        running_losses(frame, o, (count - 1, -1, -1), lead_right, n, frame.loss_right, frame.median_right, bounded)
+        if not missing_left and mn > 0:  # only missing rows on the right: an empty group behind the last one
+            frame.cum_rows[count] = frame.cum_rows[count - 1]
+            running_losses(frame, o, (count, count + 1, 1), mn, n, frame.loss_right, frame.median_right, bounded)
+
+
+@lean_kernel
+def best_median_cut(frame, totals, groups, bounds, first, last, floor):
+    """The best cut after one of the groups first…last-1."""
+    bounded, n_outputs = bounds.sign != 0, frame.wy.shape[1] - 1
+    best, best_group, best_left = floor, np.int64(-1), False
+    for turn in range(2 if groups.missing > 0 else 1):
+        dn, dw = (groups.missing, groups.missing_weight) if turn == 1 else (0, 0.0)
+        fill_losses(frame, totals, groups, turn == 1, bounded)
+        for g in range(first, last):
+            decrease = totals.mass - (frame.loss_left[g] + frame.loss_right[g + 1]) / n_outputs
+            if decrease > best:
+                n_left, w_left = frame.cum_rows[g] + dn, frame.cum_weight[g] + dw
+                if n_left == totals.rows or not is_large_enough(frame, totals, n_left, w_left):
+                    continue
+                if bounded and not in_order(bounds, frame.median_left[g], frame.median_right[g + 1]):
+                    continue
+                best, best_group, best_left = decrease + totals.tolerance, g, turn == 1
+    return Cut(best - totals.tolerance if best_group >= 0 else INVALID, best_group, best_left)
+
+
+@best_subset.of(Medians)
+def _best_subset(stat, codes, column, totals, groups, at, floor):
+    own = codes[column.code_row]
+    return best_median_subset(stat.frame, own, column.n_codes, totals, groups, at, floor)
+
+
+@lean_kernel
+def gather_side(frame, codes, span, missing_left, left):
+    """Entries of one side, in order; OUT side_entries; returns how many. frame.code_left says where each code goes."""
+    entries, code_left, size = frame.entries, frame.code_left, np.int64(0)
+    for i in range(span[0], span[1]):
+        c = codes[entries[i] >> ONE]
+        goes_left = missing_left if c == 0 else code_left[c] == 1
+        if goes_left == left:
+            frame.side_entries[size] = entries[i]
+            size += 1
+    return size
+
+
+@lean_kernel
+def two_sided_loss(frame, codes, missing_left, at):
+    """Sum of both sides' losses, averaged over the targets."""
+    total, n_outputs = 0.0, frame.wy.shape[1] - 1
+    for o in range(n_outputs):
+        span = frame.lo[at, 1 + o], frame.hi[at, 1 + o]
+        for side in range(2):
+            size = gather_side(frame, codes, span, missing_left, side == 1)
+            if size > 0:
+                total += sorted_median_and_loss(frame.side_entries, np.int64(0), size, frame.wy, o)[1]
+    return total / n_outputs
+
+
+@lean_kernel
+def order_by_median(frame, codes, n_codes, count, at):
+    """Median of the first target within each level; OUT key."""
+    for c in range(n_codes + 1):
+        frame.code_left[c] = 0
+    span = frame.lo[at, 1], frame.hi[at, 1]
+    for g in range(count):
+        frame.code_left[frame.code[g]] = 1
+        size = gather_side(frame, codes, span, False, True)
+        frame.key[g] = sorted_median_and_loss(frame.side_entries, np.int64(0), size, frame.wy, 0)[0]
+        frame.code_left[frame.code[g]] = 0
+
+
+@part
+def choose_levels(frame, count, attempt, n_tries, exhaustive):
+    """Send left a subset by its bits, or a prefix; the last attempt is all levels. OUT code_left."""
+    for g in range(count):
+        place = frame.position[g]
+        inside = ((attempt + 1) >> place) & 1 == 1 if exhaustive else place <= attempt
+        frame.code_left[frame.code[g]] = 1 if inside or attempt == n_tries else 0
+
+
+@lean_kernel
+def size_of_left(frame, count, n, w):
+    """Rows and weight of the levels chosen, added to n and w."""
+    for g in range(count):
+        if frame.code_left[frame.code[g]] == 1:
+            n += frame.level_rows[g]
+            w += frame.level_weight[g]
+    return n, w
+
+
+@lean_kernel
+def best_median_subset(frame, codes, n_codes, totals, groups, at, floor):
+    """All subsets of few levels, else prefixes in order of the medians; OUT goes_left."""
+    count, n_missing = groups.count, groups.missing
+    order_by_median(frame, codes, n_codes, count, at)
+    n_merged = merge_equal(frame, count, 0.0)
+    exhaustive = count <= FEW_SUBSETS
+    if exhaustive:  # equal medians do not make equal levels: every level stands for itself
+        n_merged = count
+        for i in range(count):
+            frame.position[frame.order[i]] = i
+    n_tries = (1 << (n_merged - 1)) - 1 if exhaustive else n_merged - 1
+    best, best_left, found = floor, False, False
+    for attempt in range(n_tries + 1 if n_missing > 0 else n_tries):
+        choose_levels(frame, count, attempt, n_tries, exhaustive)
+        for turn in range(2 if n_missing > 0 else 1):
+            n_left, w_left = (n_missing, groups.missing_weight) if turn == 1 else (np.int64(0), 0.0)
+            n_left, w_left = size_of_left(frame, count, n_left, w_left)
+            if n_left == totals.rows or not is_large_enough(frame, totals, n_left, w_left):
+                continue
+            decrease = totals.mass - two_sided_loss(frame, codes, turn == 1, at)
+            if decrease > best:
+                best, best_left, found = decrease + totals.tolerance, turn == 1, True
+                for g in range(count):
+                    frame.goes_left[g] = frame.code_left[frame.code[g]]
+    return best - totals.tolerance if found else INVALID, best_left
+
+
+@mass_between.of(Medians)
+def _mass_between(stat, totals, groups):  # noqa: ARG001 - there are no sums of levels: they explain everything
+    return totals.mass
+
+
+@chi_squared.of(Medians)
+def _chi_squared(stat, node, left, right):  # noqa: ARG001 - for classes only
+    return 0.0, 0.0

@@ -1,0 +1,227 @@
+"""Records and arrays for the growth of one tree, declared once: columns, nodes, open nodes, and all scratch space.
+
+Two things vary in type and are arguments of their own: the codes of the columns, and values for drawn thresholds.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from sapwood.kernels.frame import SIZE, Array, Layout
+
+NOTHING, VALUE, MISSING = 0, 1, 2  # what rows that are in none of a column's lists hold
+ALL_PRESENT, SOME_MISSING = 1, 2  # a column of values, from which thresholds are drawn
+IMPLICIT_ROW, NO_ROW = -1, -2  # at_left, at_right: the implicit value of a column; nothing (all present rows go left)
+
+COLUMN = np.dtype(
+    [
+        ("code_row", np.int64),  # row of the code matrix, or -1 for a sorted column
+        ("n_codes", np.int64),  # largest code
+        ("is_category", np.int64),
+        ("is_valued", np.int64),  # 0, ALL_PRESENT or SOME_MISSING
+        ("below", np.int64),  # list of the rows below the implicit value, or of all present rows; may be empty
+        ("above", np.int64),  # list of the rows above the implicit value
+        ("missing", np.int64),  # list of the rows without a value
+        ("implicit", np.int64),  # what rows in no list hold: NOTHING, VALUE or MISSING
+        ("monotonic", np.int64),  # -1, 0 or 1
+    ]
+)
+
+OPEN = np.dtype(  # a node that may still be split, with the best split found for it
+    [
+        ("node", np.int64),
+        ("depth", np.int64),
+        ("key", np.uint64),  # hash of the path from the root
+        ("lower", np.float64),  # bounds of the node's value under monotonic constraints
+        ("upper", np.float64),
+        ("decrease", np.float64),  # of the best split, times the weight
+        ("feature", np.int64),  # -1: no split found
+        ("n_left", np.int64),  # present rows that go left
+        ("missing_left", np.int64),
+        ("at_left", np.int64),  # rows or codes on either side of the split
+        ("at_right", np.int64),
+        ("threshold", np.float64),  # a drawn threshold, or NaN
+    ]
+)
+
+NODE = np.dtype(
+    [
+        ("left", np.int32),
+        ("right", np.int32),
+        ("feature", np.int32),
+        ("missing_left", np.int32),
+        ("at_left", np.int32),
+        ("at_right", np.int32),
+        ("threshold", np.float64),
+        ("subset_start", np.int32),
+        ("n_rows", np.int32),
+        ("first_row", np.int32),  # the node's rows are rows[first_row : first_row + n_rows]
+        ("weight", np.float64),
+        ("mass", np.float64),  # weight times impurity
+    ]
+)
+
+FRAME = Layout(
+    # Limits, see growth/rules.py
+    criterion=np.int64,
+    max_depth=np.int64,
+    max_leaves=np.int64,  # 0: no limit, depth first
+    min_rows_split=np.int64,
+    min_rows_leaf=np.int64,
+    min_weight_leaf=np.float64,
+    min_decrease=np.float64,
+    impurity_threshold=np.float64,
+    max_features=np.int64,
+    max_exhaustive=np.int64,  # most groups of levels whose subsets are all tried
+    seed=np.uint64,
+    tosses_levels=np.bool_,  # levels of categories are tossed, not chosen, where thresholds are drawn
+    # Columns
+    n_columns=SIZE,
+    columns=Array(COLUMN, "n_columns"),
+    n_allowed=SIZE,
+    allowed=Array(np.int64, "n_allowed"),  # columns that the tree may use
+    drawn=Array(np.int64, "n_columns"),  # columns in the order they are drawn in a node
+    # Rows: targets, and lists of rows. List 0 has the rows of a node; an entry is row << 1 | same value as before
+    n_rows=SIZE,
+    n_targets=SIZE,  # and one: the weight comes first
+    wy=Array(np.float64, "n_rows", "n_targets"),
+    tally=Array(np.uint32, "n_rows"),  # weight << 8 | class, where weights are whole numbers
+    n_entries=SIZE,
+    entries=Array(np.uint32, "n_entries"),
+    n_slots=SIZE,
+    n_ranges=SIZE,
+    lo=Array(np.int64, "n_slots", "n_ranges"),  # part of each list that belongs to an open node
+    hi=Array(np.int64, "n_slots", "n_ranges"),
+    n_always=np.int64,  # lists that follow every split; the others only where a child is searched
+    n_lists=np.int64,  # ranges from here on mark coded columns that are not constant in the node
+    side=Array(np.uint8, "n_rows"),
+    n_moved=SIZE,
+    moved=Array(np.uint32, "n_moved"),
+    # Nodes, and those that are open
+    n_nodes=SIZE,
+    nodes=Array(NODE, "n_nodes"),
+    n_sums=SIZE,
+    sums=Array(np.float64, "n_nodes", "n_sums"),
+    n_outputs=SIZE,
+    medians=Array(np.float64, "n_nodes", "n_outputs"),
+    is_bounded=np.bool_,  # there are monotonic constraints
+    bounds=Array(np.float64, "n_nodes", 2),  # least and largest value of a node
+    slots=Array(OPEN, "n_slots"),
+    frontier=Array(np.int64, "n_slots"),  # slots of the nodes that have a split, as a stack or a heap
+    free=Array(np.int64, "n_slots"),
+    children=Array(np.int64, 2),  # slots of the nodes just made
+    wanted=Array(np.bool_, 2),  # whether they may be split
+    n_open=np.int64,  # in the frontier
+    n_free=np.int64,
+    n_made=np.int64,  # nodes so far
+    n_leaves=np.int64,
+    n_words_used=np.int64,
+    n_words=SIZE,
+    subsets=Array(np.uint32, "n_words"),  # levels that go left, for all splits of categories
+    n_subset=SIZE,
+    best_subset=Array(np.uint32, "n_slots", "n_subset"),  # levels that go left, for the best split of an open node
+    # Groups of equal value of a column in a node, ascending: sums up to each group, and its code
+    n_groups=SIZE,
+    cum_rows=Array(np.int64, "n_groups"),
+    cum_weight=Array(np.float64, "n_groups"),
+    cum_sum=Array(np.float64, "n_groups"),
+    cum_sums=Array(np.float64, "n_groups", "n_sums"),
+    code=Array(np.int64, "n_groups"),
+    # Histograms by code; the bitmap of codes that occur has a bit of the summary for each word
+    n_codes=SIZE,
+    n_fields=SIZE,
+    hist=Array(np.float64, "n_codes", "n_fields"),  # rows, weight, sums
+    n_counts=SIZE,
+    counts=Array(np.uint64, "n_counts"),  # by code and class: rows << 32 | weight
+    n_bitmap=SIZE,
+    occupied=Array(np.uint64, "n_bitmap"),
+    n_summary=SIZE,
+    summary=Array(np.uint64, "n_summary"),
+    # Weights and targets of the node's rows side by side, for its coded columns
+    n_local=SIZE,
+    local=Array(np.float64, "n_local", 2),
+    n_local_tally=SIZE,
+    local_tally=Array(np.uint32, "n_local_tally"),
+    # Vectors of sums
+    n_starts=SIZE,
+    output_start=Array(np.int64, "n_starts"),  # where each target's sums begin, and the end
+    left_sums=Array(np.float64, "n_sums"),
+    right_sums=Array(np.float64, "n_sums"),
+    missing_sums=Array(np.float64, "n_sums"),
+    node_sums=Array(np.float64, "n_sums"),
+    centers=Array(np.float64, "n_sums"),
+    # Absolute error: ranks of targets in the node, rows of a column in order, Fenwick trees, losses and medians by group
+    rank_of=Array(np.int64, "n_outputs", "n_rows"),
+    ranked=Array(np.float64, "n_outputs", "n_rows"),
+    ordered=Array(np.uint32, "n_rows"),
+    missing_rows=Array(np.uint32, "n_rows"),
+    tree_weight=Array(np.float64, "n_groups"),
+    tree_sum=Array(np.float64, "n_groups"),
+    loss_left=Array(np.float64, "n_groups"),
+    loss_right=Array(np.float64, "n_groups"),
+    median_left=Array(np.float64, "n_groups"),
+    median_right=Array(np.float64, "n_groups"),
+    # Levels of a category in a node, by group
+    n_levels=SIZE,
+    level_rows=Array(np.int64, "n_levels"),
+    level_weight=Array(np.float64, "n_levels"),
+    level_sum=Array(np.float64, "n_levels"),
+    level_sums=Array(np.float64, "n_levels", "n_sums"),
+    key=Array(np.float64, "n_levels"),  # what an order is by
+    order=Array(np.int64, "n_levels"),
+    position=Array(np.int64, "n_levels"),  # in an order, the same for equal levels
+    goes_left=Array(np.int64, "n_levels"),
+    n_tried=SIZE,
+    table=Array(np.float64, "n_tried", "n_fields"),  # rows, weight and sums of subsets
+    code_left=Array(np.int64, "n_levels"),  # where each code goes, for the absolute error
+    side_entries=Array(np.uint32, "n_rows"),
+)
+
+
+TOLERANCE = 1e-12  # a split must be better by this part of the node's mass
+
+
+class Totals(NamedTuple):
+    """What a search knows of its node. Targets are centred for the squared error, so that their sum is about zero."""
+
+    rows: Any
+    weight: Any
+    sum: Any
+    mass: Any
+    center: Any
+    tolerance: Any  # a split must be better by this much
+
+
+class Groups(NamedTuple):
+    """Groups of a column in a node: how many, and its missing rows with their weight and sum."""
+
+    count: Any
+    missing: Any
+    missing_weight: Any
+    missing_sum: Any
+
+
+class Bounds(NamedTuple):
+    """A monotonic constraint of a column, and the bounds of the node's value."""
+
+    sign: Any
+    lower: Any
+    upper: Any
+
+
+class Cut(NamedTuple):
+    """A split: its decrease (INVALID for none), the group after which it cuts, and whether missing rows go left."""
+
+    decrease: Any
+    group: Any
+    missing_left: Any
+
+
+class Values(NamedTuple):
+    """Numbers for drawn thresholds."""
+
+    of_row: Any  # (columns, rows + 1): by row, the implicit value last
+    of_code: Any  # (columns, codes)
+    gathered: Any  # (rows,) those of a node
