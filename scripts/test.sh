@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs the project into .venv and runs every check: lint, format, types, layers, tests.
+# Installs the project into .venv and runs every check: lint, format, types, layers, sizes, tests.
 # Arguments go to pytest: bash scripts/test.sh -k threads
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -9,4 +9,5 @@ ruff check
 ruff format --check
 mypy
 lint-imports
+python scripts/check_size.py
 pytest -n 2 "$@"
