@@ -5,9 +5,9 @@
 
 Both packages are copied to a temporary folder and have kernel caches of their own. For each case of bench_tree,
 bench_forest and bench_boosting there is one process for each commit, which loads its data, compiles its kernels and
-makes a first fit before times are taken; then the two take turns, A B B A and so on, and the median counts. A turn of a
-short fit is several fits. MB is the peak of the first fit. Compiling: every use of `warmup` in a fresh process with an
-empty cache, processor time. Ratios are those of the working tree (after) to REV (before). `--cases` and
+makes some fits before times are taken; then the two take turns, A B B A and so on, and the median counts. A turn of a
+short fit is several fits. MB is the least peak of the first fits. Compiling: every use of `warmup` in a fresh process
+with an empty cache, processor time. Ratios are those of the working tree (after) to REV (before). `--cases` and
 `--compile-uses` are patterns as of file names. Covertype and flights need SAPWOOD_DATA.
 """
 
@@ -18,6 +18,7 @@ import io
 import json
 import os
 import shutil
+import signal
 import statistics
 import subprocess
 import sys
@@ -80,7 +81,7 @@ class Worker:
         self._process.communicate()  # closes its input, and waits
 
     def first(self) -> dict[str, Any] | None:
-        """Peak and fingerprint of the first fit; None if there is no data."""
+        """Peak and fingerprint of the first fits; None if there is no data."""
         return self._read()
 
     def turn(self) -> Seconds:
@@ -100,6 +101,7 @@ class Worker:
 def main() -> None:
     """Print the tables that were asked for."""
     options = _read_options()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that the copies are removed
     chosen = {kind: _matching(names(kind), options.cases) for kind in KINDS if kind in options.only}
     with copies(options.rev) as sides:
         if any(chosen.values()):

@@ -1,6 +1,6 @@
 """One commit at work on one case: a program that `compare.py` starts, with the package of that commit in PYTHONPATH.
 
-    compare_worker.py fit CASE    answers with facts of a first fit, then with the seconds of a turn for every line read
+    compare_worker.py fit CASE    answers with facts of some fits, then with the seconds of a turn for each line read
     compare_worker.py use NAME    compiles what a use of `warmup` needs, and answers with the seconds
     compare_worker.py uses        answers with the names of all uses
 
@@ -20,6 +20,7 @@ from typing import Any
 
 import sapwood
 
+PEAK_FITS = 3  # the least peak counts: how threads meet decides about some of it
 LEAST_TURN = 0.3  # seconds; short fits are repeated
 
 
@@ -29,27 +30,35 @@ def answer(value: Any) -> None:
 
 
 def fit(name: str) -> None:
-    """A first fit for its memory and its model, then turns until the input ends."""
+    """First fits for their memory and the model, then turns until the input ends."""
     from compare_cases import load
     from measure import Seconds, all_turns
-    from peak_memory import HIGHEST, PRESENT, _status
 
     job = load(name)
     if job is None:
         answer(None)
         return
     job.warm_up()
-    ctypes.CDLL(None).malloc_trim(0)  # what the small fit has left would hide what the large one takes
-    Path("/proc/self/clear_refs").write_text("5")
-    before, start = _status(PRESENT), time.perf_counter()
+    peaks = [_peak(job) for _ in range(PEAK_FITS)]
+    start = time.perf_counter()
     model = job.run()
-    seconds, peak = time.perf_counter() - start, (_status(HIGHEST) - before) / 1024
-    answer({"peak": peak, "fingerprint": sapwood.fingerprint(model)})
+    calls = math.ceil(LEAST_TURN / (time.perf_counter() - start))
+    answer({"peak": min(peaks), "fingerprint": sapwood.fingerprint(model)})
     del model
-    calls = math.ceil(LEAST_TURN / seconds)
     for _ in sys.stdin:
         turns = all_turns({"": job.run}, calls)[""]
         answer(Seconds(*(sum(clock) / calls for clock in zip(*turns, strict=True))))
+
+
+def _peak(job: Any) -> float:
+    """Memory that a fit takes at its peak beyond what was there before, in MB."""
+    from peak_memory import HIGHEST, PRESENT, _status
+
+    ctypes.CDLL(None).malloc_trim(0)  # what an earlier fit has left would hide what this one takes
+    Path("/proc/self/clear_refs").write_text("5")
+    before = _status(PRESENT)
+    job.run()
+    return (_status(HIGHEST) - before) / 1024
 
 
 def use(name: str) -> None:
