@@ -197,7 +197,7 @@ def _ranks(n_rows: int, n_groups: int, statistics: Statistics) -> dict[str, Arra
     } | {name: np.empty(n_groups) for name in by_group}
 
 
-def _levels(coded: CodedTable, statistics: Statistics, rules: GrowthRules, arrays: dict[str, Array]) -> dict[str, Array]:
+def _levels(coded: CodedTable, statistics: Statistics, rules: GrowthRules, arrays: dict[str, Array]) -> dict[str, Any]:
     """What categories need: statistics and orders of levels, and subsets of nodes."""
     widest, n_sums = int(coded.n_codes[coded.is_category].max()), statistics.n_sums
     n_words, n_nodes = max(1, (widest + 31) // 32), len(arrays["nodes"])
@@ -207,7 +207,7 @@ def _levels(coded: CodedTable, statistics: Statistics, rules: GrowthRules, array
         "subsets": np.empty(n_nodes // 2 * n_words, dtype=np.uint32),
         "level_sums": np.zeros((widest + 1, n_sums)),
         "table": np.empty((1 << (rules.max_exhaustive - 1), 2 + n_sums)),
-        "side_entries": np.empty(coded.n_rows if statistics.is_absolute else 0, dtype=np.uint32),
+        "side_entries": np.empty(coded.n_rows, dtype=np.uint32) if statistics.is_absolute else None,
         **{name: np.zeros(widest + 1, dtype=np.int64) for name in ints},
         **{name: np.zeros(widest + 1) for name in floats},
     }
