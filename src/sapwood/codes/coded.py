@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from sapwood.cached_property import cached_property
 from sapwood.codes.binning import equal_count_cuts
 from sapwood.codes.sorted_column import SortedColumn, sort_column
-from sapwood.kernels.tree_frame import MISSING, NOTHING, VALUE
 from sapwood.kernels.sorting import write_codes, write_entries
+from sapwood.kernels.tree_frame import MISSING, NOTHING, VALUE
 from sapwood.table.table import Table
 from sapwood.threads import run_all
 

@@ -108,9 +108,14 @@ def _run_kernel(
         arrays["bounds"] = np.empty((len(arrays["nodes"]), 2))
     if coded.is_category.any():
         arrays |= _levels(coded, statistics, rules, arrays)
-    limits = {"is_bounded": is_bounded, "tosses_levels": draws and kind is not Medians}
-    limits |= {"n_always": lists.n_always, "n_lists": lists.n_lists, **rules.limits(statistics.criterion)}
-    frame = FRAME.fill(**arrays, **limits)
+    frame = FRAME.fill(
+        **arrays,
+        **rules.limits(statistics.criterion),
+        n_always=lists.n_always,
+        n_lists=lists.n_lists,
+        is_bounded=is_bounded,
+        tosses_levels=draws and kind is not Medians,
+    )
     values = _values(coded, lists.n_rows) if draws else None
     weight = float(statistics.wy[:, 0].sum())
     critical = critical_values(rules.significance, statistics.n_classes, statistics.n_outputs, weight)
@@ -189,12 +194,13 @@ def _statistic(
 def _ranks(n_rows: int, n_groups: int, statistics: Statistics) -> dict[str, Array]:
     """What the absolute error needs."""
     by_group = ("tree_weight", "tree_sum", "loss_left", "loss_right", "median_left", "median_right")
-    return {
+    arrays: dict[str, Array] = {name: np.empty(n_groups) for name in by_group}
+    return arrays | {
         "rank_of": np.empty((statistics.n_outputs, n_rows), dtype=np.int64),
         "ranked": np.empty((statistics.n_outputs, n_rows)),
         "ordered": np.empty(n_rows, dtype=np.uint32),
         "missing_rows": np.empty(n_rows, dtype=np.uint32),
-    } | {name: np.empty(n_groups) for name in by_group}
+    }
 
 
 def _levels(coded: CodedTable, statistics: Statistics, rules: GrowthRules, arrays: dict[str, Array]) -> dict[str, Any]:

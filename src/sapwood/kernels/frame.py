@@ -89,7 +89,7 @@ def _show_arrays(record: Any, arrays: dict[str, Array]) -> None:
     class FrameAttributes(AttributeTemplate):
         key = record
 
-        def generic_resolve(self, typ: Any, attr: str) -> Any:
+        def generic_resolve(self, typ: Any, attr: str) -> Any:  # type: ignore[override]
             return kinds.get(attr) or typ.typeof(attr)
 
     infer_getattr(FrameAttributes)

@@ -20,7 +20,7 @@ import numpy as np
 from sapwood.kernels._jit import ONE, lean_kernel, part
 from sapwood.kernels.criteria import INVALID, POISSON
 from sapwood.kernels.statistic import mass_between, per_statistic
-from sapwood.kernels.tree_rules import is_large_enough
+from sapwood.kernels.tree_rules import is_large_enough, rounded
 
 EQUAL = 1e-9  # shares closer than this part of their range, or of the node's scale, are the same
 HALVES = 1e-9  # children whose weights differ by less than this part of the node's are equal
@@ -169,17 +169,18 @@ def best_of_all_subsets(stat, totals, groups, n_merged, floor):
     frame, n_missing = stat.frame, groups.missing
     tabulate_subsets(frame, groups.count, n_merged)
     everything = 1 << (n_merged - 1)
-    best, best_subset, best_left = floor, np.int64(0), False
+    best, best_decrease, best_subset, best_left = floor, INVALID, np.int64(0), False
     for subset in range(1, everything + 1 if n_missing > 0 else everything):
         for turn in range(2 if n_missing > 0 and subset < everything else 1):
             n_left, w_left, s_left = left_of_subset(stat, totals, groups, subset & (everything - 1), turn)
             if is_large_enough(frame, totals, n_left, w_left):
                 decrease = subset_decrease(stat, totals, w_left, s_left)
-                if decrease > best:
-                    best, best_subset, best_left = decrease + totals.tolerance, subset, turn == 1
+                if rounded(totals, decrease) > best:
+                    best, best_decrease = rounded(totals, decrease), decrease
+                    best_subset, best_left = subset, turn == 1
     for g in range(groups.count):
         frame.goes_left[g] = 1 if best_subset == everything else (best_subset >> frame.position[g]) & 1
-    return best - totals.tolerance if best_subset > 0 else INVALID, best_left
+    return best_decrease, best_left
 
 
 @part

@@ -25,8 +25,8 @@ from sapwood.kernels.statistic import (
     total_node,
     total_sibling,
 )
-from sapwood.kernels.tree_frame import TOLERANCE, Cut, Groups, Totals
-from sapwood.kernels.tree_rules import in_order, is_large_enough
+from sapwood.kernels.tree_frame import STEPS, Cut, Groups, Totals
+from sapwood.kernels.tree_rules import in_order, is_large_enough, rounded
 
 FEW_SUBSETS = 6  # a subset costs a pass over the rows, so all are tried for few levels only
 
@@ -73,7 +73,7 @@ def _begin_node(stat, at):
     frame = stat.frame
     rank_targets(frame, at)
     own = frame.nodes[frame.slots[at].node]
-    return Totals(np.int64(own.n_rows), own.weight, 0.0, own.mass, 0.0, TOLERANCE * own.mass)
+    return Totals(np.int64(own.n_rows), own.weight, 0.0, own.mass, 0.0, STEPS * own.mass)
 
 
 @lean_kernel
@@ -106,7 +106,7 @@ def sorted_rows(frame, column, at):
     for i in range(lo[column.below], hi[column.below]):
         r = entries[i] >> ONE
         ordered[n] = r
-        n += 1  # noqa: SIM113 - kernels count in int64
+        n += 1
         w += wy[r, 0]
         g += 1 - np.int64(entries[i] & ONE)
         frame.cum_rows[g], frame.cum_weight[g] = n, w
@@ -204,20 +204,20 @@ def fill_losses(frame, totals, groups, missing_left, bounded):
 def best_median_cut(frame, totals, groups, bounds, first, last, floor):
     """The best cut after one of the groups first…last-1."""
     bounded, n_outputs = bounds.sign != 0, frame.wy.shape[1] - 1
-    best, best_group, best_left = floor, np.int64(-1), False
+    best, found = floor, Cut(INVALID, np.int64(-1), False)
     for turn in range(2 if groups.missing > 0 else 1):
         dn, dw = (groups.missing, groups.missing_weight) if turn == 1 else (0, 0.0)
         fill_losses(frame, totals, groups, turn == 1, bounded)
         for g in range(first, last):
             decrease = totals.mass - (frame.loss_left[g] + frame.loss_right[g + 1]) / n_outputs
-            if decrease > best:
+            if rounded(totals, decrease) > best:
                 n_left, w_left = frame.cum_rows[g] + dn, frame.cum_weight[g] + dw
                 if n_left == totals.rows or not is_large_enough(frame, totals, n_left, w_left):
                     continue
                 if bounded and not in_order(bounds, frame.median_left[g], frame.median_right[g + 1]):
                     continue
-                best, best_group, best_left = decrease + totals.tolerance, g, turn == 1
-    return Cut(best - totals.tolerance if best_group >= 0 else INVALID, best_group, best_left)
+                best, found = rounded(totals, decrease), Cut(decrease, g, turn == 1)
+    return found
 
 
 @best_subset.of(Medians)
@@ -296,7 +296,7 @@ def best_median_subset(frame, codes, n_codes, totals, groups, at, floor):
         for i in range(count):
             frame.position[frame.order[i]] = i
     n_tries = (1 << (n_merged - 1)) - 1 if exhaustive else n_merged - 1
-    best, best_left, found = floor, False, False
+    best, decrease_found, best_left = floor, INVALID, False
     for attempt in range(n_tries + 1 if n_missing > 0 else n_tries):
         choose_levels(frame, count, attempt, n_tries, exhaustive)
         for turn in range(2 if n_missing > 0 else 1):
@@ -305,11 +305,11 @@ def best_median_subset(frame, codes, n_codes, totals, groups, at, floor):
             if n_left == totals.rows or not is_large_enough(frame, totals, n_left, w_left):
                 continue
             decrease = totals.mass - two_sided_loss(frame, codes, turn == 1, at)
-            if decrease > best:
-                best, best_left, found = decrease + totals.tolerance, turn == 1, True
+            if rounded(totals, decrease) > best:
+                best, decrease_found, best_left = rounded(totals, decrease), decrease, turn == 1
                 for g in range(count):
                     frame.goes_left[g] = frame.code_left[frame.code[g]]
-    return best - totals.tolerance if found else INVALID, best_left
+    return decrease_found, best_left
 
 
 @mass_between.of(Medians)

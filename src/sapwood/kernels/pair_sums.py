@@ -42,8 +42,8 @@ from sapwood.kernels.statistic import (
     total_node,
     total_sibling,
 )
-from sapwood.kernels.tree_frame import MISSING, NOTHING, TOLERANCE, VALUE, Bounds, Cut, Groups, Totals
-from sapwood.kernels.tree_rules import in_order, is_large_enough
+from sapwood.kernels.tree_frame import MISSING, NOTHING, STEPS, VALUE, Bounds, Cut, Groups, Totals
+from sapwood.kernels.tree_rules import in_order, is_large_enough, rounded
 
 HIST_N, HIST_W, HIST_S = 0, 1, 2  # fields of the histogram
 FREE = Bounds(0, -np.inf, np.inf)  # no constraint
@@ -94,7 +94,7 @@ def pair_totals(frame, at):
     s, center = frame.sums[frame.slots[at].node, 0], 0.0
     if frame.criterion == SQUARED:  # targets are centred at the node's mean, so their sum is zero
         center, s = s / own.weight, 0.0
-    return Totals(np.int64(own.n_rows), own.weight, s, own.mass, center, TOLERANCE * own.mass)
+    return Totals(np.int64(own.n_rows), own.weight, s, own.mass, center, STEPS * own.mass)
 
 
 @lean_kernel
@@ -275,7 +275,7 @@ def _recentred(stat, column, totals, groups):
     if stat.frame.criterion != SQUARED or column.implicit != NOTHING:
         return totals
     s = stat.frame.cum_sum[groups.count - 1] + groups.missing_sum
-    return Totals(totals.rows, totals.weight, s, totals.mass, totals.center, totals.tolerance)
+    return Totals(totals.rows, totals.weight, s, totals.mass, totals.center, totals.grid)
 
 
 @node_value.of(Pairs, PairTallies, Vectors, VectorTallies)
@@ -295,22 +295,21 @@ def _best_cut(stat, totals, groups, bounds, first, last, floor):
 def best_pair_cut(frame, totals, groups, bounds, first, last, floor):
     """The best cut after one of the groups first…last-1."""
     cum_rows, cum_weight, cum_sum, criterion = frame.cum_rows, frame.cum_weight, frame.cum_sum, frame.criterion
-    w, s, tolerance = totals.weight, totals.sum, totals.tolerance
-    mass = pair_mass(criterion, w, s)
-    best, best_group, best_left = floor, np.int64(-1), False
+    w, s, mass = totals.weight, totals.sum, pair_mass(criterion, totals.weight, totals.sum)
+    best, found = floor, Cut(INVALID, np.int64(-1), False)
     for turn in range(2 if groups.missing > 0 else 1):
         dn, dw, ds = (groups.missing, groups.missing_weight, groups.missing_sum) if turn == 1 else (0, 0.0, 0.0)
         for g in range(first, last):
             w_left, s_left = cum_weight[g] + dw, cum_sum[g] + ds
             decrease = pair_decrease(criterion, mass, w_left, s_left, w, s)
-            if decrease > best:
+            if rounded(totals, decrease) > best:
                 n_left = cum_rows[g] + dn
                 if n_left < totals.rows and is_large_enough(frame, totals, n_left, w_left):
                     left, right = s_left / w_left + totals.center, (s - s_left) / (w - w_left) + totals.center
                     # A free column may pass the bounds: its children's values are clipped.
                     if bounds.sign == 0 or in_order(bounds, left, right):
-                        best, best_group, best_left = decrease + tolerance, g, turn == 1
-    return Cut(best - tolerance if best_group >= 0 else INVALID, best_group, best_left)
+                        best, found = rounded(totals, decrease), Cut(decrease, g, turn == 1)
+    return found
 
 
 @sum_tossed.of(Pairs, PairTallies)

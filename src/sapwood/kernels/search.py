@@ -13,11 +13,12 @@ import numpy as np
 
 from sapwood.kernels._jit import lean_kernel, part
 from sapwood.kernels.criteria import INVALID
-from sapwood.kernels.draws import mix, uniform
 from sapwood.kernels.drawn import draw_groups, entry_row, random_cut, toss_levels
+from sapwood.kernels.draws import mix, uniform
 from sapwood.kernels.levels import credit_of_levels, is_heavier, single_groups, write_subset
 from sapwood.kernels.statistics import begin_node, best_cut, best_subset, collect, recentred
 from sapwood.kernels.tree_frame import NO_ROW, Bounds
+from sapwood.kernels.tree_rules import least_gain, rounded
 
 
 @part
@@ -58,6 +59,7 @@ def keep_cut(frame, f, totals, groups, cut, threshold, at):
     slot, column = frame.slots[at], frame.columns[f]
     n_left, behind = frame.cum_rows[cut.group], cut.group + 1 < groups.count
     heavier = is_heavier(frame.cum_weight[cut.group], totals.weight)
+    slot.feature, slot.decrease = f, cut.decrease
     slot.n_left, slot.threshold, slot.at_right = n_left, threshold, NO_ROW
     slot.missing_left = np.int64(cut.missing_left) if groups.missing > 0 else np.int64(heavier)
     if column.code_row >= 0:
@@ -71,8 +73,8 @@ def keep_cut(frame, f, totals, groups, cut, threshold, at):
 
 
 @lean_kernel
-def search_numbers(stat, values, f, totals, groups, threshold, at, floor):
-    """Look at a numeric column; returns the decrease, and keeps the cut in the slot if it beats `floor`.
+def search_numbers(stat, values, f, totals, groups, threshold, at, best):
+    """Look at a numeric column, and keep its cut in the slot if it beats `best`; returns the best gain then.
 
     The groups of a column of values are the two sides of a threshold that was drawn already.
     """
@@ -83,27 +85,34 @@ def search_numbers(stat, values, f, totals, groups, threshold, at, floor):
         if column.is_valued == 0:
             threshold, first = random_cut(frame, values, f, groups.count, at)
         last = first + 1
-    cut = best_cut(stat, totals, groups, Bounds(column.monotonic, slot.lower, slot.upper), first, last, floor)
-    if cut.decrease != INVALID:
-        keep_cut(frame, f, totals, groups, cut, threshold, at)
-    return cut.decrease
+    cut = best_cut(stat, totals, groups, Bounds(column.monotonic, slot.lower, slot.upper), first, last, best)
+    if cut.decrease == INVALID:
+        return best
+    keep_cut(frame, f, totals, groups, cut, threshold, at)
+    return rounded(totals, cut.decrease)
 
 
 @lean_kernel
-def search_categories(stat, codes, values, f, totals, groups, at, floor):
-    """Look at a category; returns the decrease, and keeps the subset in the slot if it beats `floor`."""
-    frame = stat.frame
-    column = frame.columns[f]
+def search_categories(stat, codes, values, f, totals, groups, at, best):
+    """Look at a category, and keep its subset in the slot if it beats `best`; returns the best gain then."""
+    frame, credit = stat.frame, 1.0
+    if values is None:  # levels that are tossed are not chosen
+        credit = credit_of_levels(stat, totals, groups)
+        if credit == 0.0:
+            return best
     single_groups(frame, groups.count)
     if values is not None and groups.count > 1 and frame.tosses_levels:
         toss_levels(stat, f, groups.count, at)
         free = Bounds(np.int64(0), -np.inf, np.inf)
-        decrease, _, missing_left = best_cut(stat, totals, groups, free, np.int64(0), np.int64(1), floor)
+        decrease, _, missing_left = best_cut(stat, totals, groups, free, np.int64(0), np.int64(1), least_gain(totals))
     else:
-        decrease, missing_left = best_subset(stat, codes, column, totals, groups, at, floor)
-    if decrease > INVALID:
-        write_subset(frame, column, totals, groups, missing_left, at)
-    return decrease
+        decrease, missing_left = best_subset(stat, codes, frame.columns[f], totals, groups, at, least_gain(totals))
+    gain = rounded(totals, decrease * credit)
+    if not gain > (best if credit == 1.0 else max(best, 0.0)):
+        return best
+    frame.slots[at].feature, frame.slots[at].decrease = f, decrease
+    write_subset(frame, frame.columns[f], totals, groups, missing_left, at)
+    return gain
 
 
 @lean_kernel
@@ -114,8 +123,7 @@ def search(stat, codes, values, subsets, at):
     """
     frame = stat.frame
     slot, totals = frame.slots[at], begin_node(stat, at)
-    floor = -1e-9 * totals.mass - 1e-300  # a split without decrease is taken: it may prepare a good one
-    slot.feature = -1
+    slot.feature, best = -1, least_gain(totals)
     for i in range(len(frame.allowed)):
         if i >= frame.max_features and slot.feature >= 0:
             break  # constant columns count as looked at, as in scikit-learn, but at least one split is tried
@@ -131,19 +139,10 @@ def search(stat, codes, values, subsets, at):
             bury(frame, column, at)
             continue
         own = recentred(stat, column, totals, groups)
-        decrease, credit = INVALID, 1.0
         if column.is_category == 0:
-            decrease = search_numbers(stat, values, f, own, groups, threshold, at, floor)
+            best = search_numbers(stat, values, f, own, groups, threshold, at, best)
         elif subsets is not None:
-            if values is None:  # levels that are tossed are not chosen
-                credit = credit_of_levels(stat, own, groups)
-                if credit == 0.0:
-                    continue
-            least = floor if credit == 1.0 else max(floor, totals.tolerance) / credit
-            decrease = search_categories(stat, codes, values, f, own, groups, at, least)
-        if decrease > INVALID:
-            slot.feature, slot.decrease = f, decrease
-            floor = decrease * credit + totals.tolerance
-            if decrease * credit >= totals.mass - totals.tolerance:
-                break  # both children are pure: nothing can be better
+            best = search_categories(stat, codes, values, f, own, groups, at, best)
+        if best >= rounded(totals, totals.mass):
+            break  # both children are pure: nothing can be better
     return slot.feature >= 0

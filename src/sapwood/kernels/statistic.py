@@ -18,6 +18,8 @@ from typing import Any, NamedTuple
 
 from numba.extending import overload
 
+OPTIONS: Any = {"error_model": "numpy", "nogil": True, "_nrt": False}  # those of `lean_kernel`
+
 
 class Pairs(NamedTuple):
     """Weight and sum."""
@@ -57,7 +59,7 @@ def per_statistic(function: Callable[..., Any]) -> Any:
     def call(stat: Any, *arguments: Any) -> Any:
         return versions[type(stat)](stat, *arguments)
 
-    @overload(call, strict=False, jit_options={"error_model": "numpy", "nogil": True, "_nrt": False})
+    @overload(call, strict=False, jit_options=OPTIONS)
     def pick(stat: Any, *_arguments: Any) -> Any:
         return versions[stat.instance_class]
 

@@ -152,7 +152,7 @@ FRAME = Layout(
     missing_sums=Array(np.float64, "n_sums"),
     node_sums=Array(np.float64, "n_sums"),
     centers=Array(np.float64, "n_sums"),
-    # Absolute error: ranks of targets in the node, rows of a column in order, Fenwick trees, losses and medians by group
+    # Absolute error: ranks of targets in the node, rows of a column in order, sums by rank, losses and medians
     rank_of=Array(np.int64, "n_outputs", "n_rows"),
     ranked=Array(np.float64, "n_outputs", "n_rows"),
     ordered=Array(np.uint32, "n_rows"),
@@ -180,7 +180,7 @@ FRAME = Layout(
 )
 
 
-TOLERANCE = 1e-12  # a split must be better by this part of the node's mass
+STEPS = 2.0**22  # a grid for decreases of splits: the last bit of mass * 2^22 is about 2^-30 of the mass
 
 
 class Totals(NamedTuple):
@@ -191,7 +191,7 @@ class Totals(NamedTuple):
     sum: Any
     mass: Any
     center: Any
-    tolerance: Any  # a split must be better by this much
+    grid: Any  # mass * STEPS, see `rounded` in tree_rules.py
 
 
 class Groups(NamedTuple):

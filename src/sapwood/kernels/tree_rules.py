@@ -19,6 +19,24 @@ def may_split(frame, node, depth, constant):
 
 
 @part
+def rounded(totals, decrease):
+    """A decrease on the grid of its node, about 2^-30 of the node's mass apart.
+
+    Candidates are in a total order: the larger rounded decrease first, then the earlier column, missing rows to the
+    right before left, the earlier group. Sums made in another order differ in their last bits only, so that candidates
+    that are equal by formula stay equal; and as rounding is monotone, the best of the best of any blocks of candidates
+    is the best of all.
+    """
+    return (decrease + totals.grid) - totals.grid
+
+
+@part
+def least_gain(totals):
+    """What a split must beat: one without decrease is taken, it may prepare a good one."""
+    return -1e-9 * totals.mass - 1e-300
+
+
+@part
 def is_large_enough(frame, totals, n_left, w_left):
     """Whether both children have the rows and the weight they need."""
     return (

@@ -23,6 +23,7 @@ from sapwood.kernels.levels import (
 )
 from sapwood.kernels.pair_sums import HIST_N, HIST_S, HIST_W, sum_left_groups
 from sapwood.kernels.statistic import Vectors, VectorTallies, best_subset, mass_between, sum_tossed
+from sapwood.kernels.tree_rules import rounded
 from sapwood.kernels.vector_sums import best_vector_cut, vector_decrease
 
 
@@ -146,7 +147,7 @@ def cumulate_vectors(frame, n, n_merged):
 @lean_kernel
 def best_of_orders(frame, totals, groups, scale, floor):
     """Try the prefixes of the orders by each single sum: one class (or target) against the rest; OUT goes_left."""
-    best, best_left, found = floor, False, False
+    best, decrease, missing_left = floor, INVALID, False
     for d in range(frame.level_sums.shape[1]):
         for g in range(groups.count):
             frame.key[g] = share_of(frame.level_sums[g, d], frame.level_weight[g])
@@ -156,8 +157,8 @@ def best_of_orders(frame, totals, groups, scale, floor):
         cut = best_vector_cut(frame, totals, groups, 0, last_cut(groups, n_merged), best)
         if cut.group >= 0:
             mark_prefix(frame, groups.count, cut.group)
-            best, best_left, found = cut.decrease + totals.tolerance, cut.missing_left, True
-    return best - totals.tolerance if found else INVALID, best_left
+            best, decrease, missing_left = rounded(totals, cut.decrease), cut.decrease, cut.missing_left
+    return decrease, missing_left
 
 
 @mass_between.of(Vectors, VectorTallies)

@@ -26,8 +26,8 @@ from sapwood.kernels.statistic import (
     total_node,
     total_sibling,
 )
-from sapwood.kernels.tree_frame import MISSING, NOTHING, TOLERANCE, VALUE, Cut, Groups, Totals
-from sapwood.kernels.tree_rules import is_large_enough
+from sapwood.kernels.tree_frame import MISSING, NOTHING, STEPS, VALUE, Cut, Groups, Totals
+from sapwood.kernels.tree_rules import is_large_enough, rounded
 
 
 @total_node.of(Vectors)
@@ -81,7 +81,7 @@ def vector_totals(frame, at):
         s = frame.sums[node, d]
         frame.centers[d] = s / own.weight if centred else 0.0
         frame.node_sums[d] = 0.0 if centred else s
-    return Totals(np.int64(own.n_rows), own.weight, 0.0, own.mass, 0.0, TOLERANCE * own.mass)
+    return Totals(np.int64(own.n_rows), own.weight, 0.0, own.mass, 0.0, STEPS * own.mass)
 
 
 # Groups of a column
@@ -211,13 +211,13 @@ def coded_vectors(frame, codes, summary, at):
 
 
 @collect_drawn.of(Vectors, VectorTallies)
-def _collect_drawn(stat, gathered, totals, n_missing, threshold, at):
+def _collect_drawn(stat, gathered, totals, n_missing, threshold, at):  # noqa: ARG001
     return drawn_vectors(stat.frame, gathered, n_missing, threshold, at), 0.0
 
 
 @lean_kernel
 def drawn_vectors(frame, gathered, n_missing, threshold, at):
-    """Two groups, of the values up to a threshold and above it; returns the weight of missing rows; OUT missing_sums."""
+    """Two groups, of values up to a threshold and above it; returns the weight of missing rows; OUT missing_sums."""
     entries, cum_sums, missing_sums = frame.entries, frame.cum_sums, frame.missing_sums
     first, last = frame.lo[at, 0], frame.hi[at, 0]
     for d in range(len(missing_sums)):
@@ -263,7 +263,7 @@ def best_vector_cut(frame, totals, groups, first, last, floor):
         return best_gini_cut(frame, totals, groups, first, last, floor)
     cum_sums, missing_sums, left_sums = frame.cum_sums, frame.missing_sums, frame.left_sums
     mass = vector_mass(frame.criterion, totals.weight, frame.node_sums, frame.output_start)
-    best, best_group, best_left = floor, np.int64(-1), False
+    best, found = floor, Cut(INVALID, np.int64(-1), False)
     for turn in range(2 if groups.missing > 0 else 1):
         dn, dw, factor = (groups.missing, groups.missing_weight, 1.0) if turn == 1 else (0, 0.0, 0.0)
         for g in range(first, last):
@@ -273,9 +273,9 @@ def best_vector_cut(frame, totals, groups, first, last, floor):
             for d in range(len(left_sums)):
                 left_sums[d] = cum_sums[g, d] + factor * missing_sums[d]
             decrease = vector_decrease(frame, totals, mass, w_left)
-            if decrease > best:
-                best, best_group, best_left = decrease + totals.tolerance, g, turn == 1
-    return Cut(best - totals.tolerance if best_group >= 0 else INVALID, best_group, best_left)
+            if rounded(totals, decrease) > best:
+                best, found = rounded(totals, decrease), Cut(decrease, g, turn == 1)
+    return found
 
 
 @lean_kernel
@@ -299,7 +299,7 @@ def best_gini_cut(frame, totals, groups, first, last, floor):
     for d in range(len(node_sums)):
         mass += node_sums[d] * node_sums[d]
     mass /= w
-    best, best_group, best_left = floor, np.int64(-1), False
+    best, found = floor, Cut(INVALID, np.int64(-1), False)
     for turn in range(2 if groups.missing > 0 else 1):
         dn, dw, factor = (groups.missing, groups.missing_weight, 1.0) if turn == 1 else (0, 0.0, 0.0)
         for g in range(first, last):
@@ -310,11 +310,11 @@ def best_gini_cut(frame, totals, groups, first, last, floor):
                 squares_left += left * left
                 squares_right += right * right
             decrease = squares_left / w_left + squares_right / (w - w_left) - mass
-            if decrease > best:
+            if rounded(totals, decrease) > best:
                 n_left = cum_rows[g] + dn
                 if n_left < totals.rows and is_large_enough(frame, totals, n_left, w_left):
-                    best, best_group, best_left = decrease + totals.tolerance, g, turn == 1
-    return Cut(best - totals.tolerance if best_group >= 0 else INVALID, best_group, best_left)
+                    best, found = rounded(totals, decrease), Cut(decrease, g, turn == 1)
+    return found
 
 
 @chi_squared.of(Vectors, VectorTallies)
