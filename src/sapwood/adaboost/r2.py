@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sapwood.adaboost.step import Step, next_step
+from sapwood.elementary import exp, log, power
 
 Floats = NDArray[np.float64]
 
@@ -26,7 +27,7 @@ def r2_step(residual: Floats, weight: Floats, loss: str, rate: float) -> Step:
     if loss == "square":
         relative = relative**2
     elif loss == "exponential":
-        relative = 1.0 - np.exp(-relative)
+        relative = 1.0 - exp(-relative)
     error = float((weight * relative).sum())
     if error <= 0.0:
         return Step(0.0, 1.0, None, "a learner without error was found")
@@ -34,7 +35,7 @@ def r2_step(residual: Floats, weight: Floats, loss: str, rate: float) -> Step:
         return Step(error, None, None, "the last learner was no better than guessing")
     beta = error / (1.0 - error)
     with np.errstate(over="ignore"):
-        return next_step(error, float(rate * np.log(1.0 / beta)), weight * beta ** ((1.0 - relative) * rate))
+        return next_step(error, float(rate * log(1.0 / beta)), weight * power(beta, (1.0 - relative) * rate))
 
 
 def weighted_median(said: Floats, say: Floats) -> Floats:

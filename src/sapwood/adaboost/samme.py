@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sapwood.adaboost.step import Step, next_step
+from sapwood.elementary import exp, log
 
 Floats = NDArray[np.float64]
 SLACK = 1e-12  # an error that is that of guessing but for rounding
@@ -23,6 +24,6 @@ def samme_step(wrong: NDArray[np.bool_], weight: Floats, n_classes: int, rate: f
         return Step(0.0, 1.0, None, "a learner without error was found")
     if error >= 1.0 - 1.0 / n_classes - SLACK:
         return Step(error, None, None, "the last learner was no better than guessing")
-    alpha = rate * (np.log((1.0 - error) / error) + np.log(n_classes - 1.0))
+    alpha = rate * (log((1.0 - error) / error) + log(n_classes - 1.0))
     with np.errstate(over="ignore", invalid="ignore"):
-        return next_step(error, float(alpha), np.exp(np.log(weight) + alpha * wrong))
+        return next_step(error, float(alpha), exp(log(weight) + alpha * wrong))

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sapwood.elementary import log
 from sapwood.kernels.draws import mix
 
 Mask = NDArray[np.bool_]
@@ -40,7 +41,7 @@ class ColumnOptions:
         uniform = np.random.Generator(np.random.Philox(key)).random(self.n_features)[columns]
         # Exponential clocks with rates `weights`: the first ones to ring are a weighted draw without replacement.
         with np.errstate(divide="ignore"):
-            clock = -np.log1p(-uniform) / (1.0 if self.weights is None else self.weights[columns])
+            clock = -log(1.0 - uniform) / (1.0 if self.weights is None else self.weights[columns])
         chosen = np.zeros_like(mask)
         chosen[columns[np.argsort(clock, kind="stable")[:wanted]]] = True
         return chosen

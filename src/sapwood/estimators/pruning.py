@@ -20,6 +20,7 @@ from sklearn.model_selection import check_cv
 from sklearn.utils import _safe_indexing
 
 from sapwood.data_warnings import quiet
+from sapwood.elementary import log
 from sapwood.errors import InputError, ParameterError, ParameterTypeError
 from sapwood.estimators.tree import DecisionTree, DecisionTreeClassifier
 from sapwood.growth.prune import PruningPath, ancestors_at, collapse, pruning_path
@@ -237,7 +238,7 @@ def _poisson_losses(tree: Any, truth: Any) -> Any:
 
     def losses(nodes: Any, rows: Any) -> Any:
         y, mu = truth.values[rows], np.maximum(tree.tree_.value[nodes, :, 0], np.finfo(float).tiny)
-        return (2 * (np.where(y > 0, y * np.log(np.maximum(y, np.finfo(float).tiny) / mu), 0) - y + mu)).mean(axis=1)
+        return (2 * (np.where(y > 0, y * log(np.maximum(y, np.finfo(float).tiny) / mu), 0) - y + mu)).mean(axis=1)
 
     return losses
 

@@ -33,7 +33,7 @@ def n_features_drawn(setting: int | float | str | None, n_features: int) -> int:
     if setting == "third":
         return max(1, n_features // 3)
     if setting == "log2":
-        return max(1, int(math.log2(n_features)))
+        return max(1, n_features.bit_length() - 1)
     if isinstance(setting, (int, np.integer)):
         return min(int(setting), n_features)
     return max(1, int(float(setting) * n_features))

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sapwood.elementary import log
 from sapwood.errors import InputError
 from sapwood.kernels.bagging import count_draws, hash_cells, hash_rows
 from sapwood.kernels.draws import mix
@@ -105,7 +106,7 @@ class Bags:
             count_draws(key, self.n_draws, self.order, ends, counts)
             return counts
         # The smallest of exponential draws, one for each row, whose rates are the weights: each is drawn at most once.
-        late = -np.log1p(-np.random.default_rng(int(key)).random(self.n_rows))
+        late = -log(1.0 - np.random.default_rng(int(key)).random(self.n_rows))
         if self.weight is not None:
             with np.errstate(divide="ignore"):
                 late = late / self.weight[self.order]

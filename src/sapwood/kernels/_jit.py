@@ -2,6 +2,9 @@
 
 Kernels are serial and release the interpreter lock; threads are the business of `sapwood.threads`.
 `error_model="numpy"` lets a division by zero give inf or NaN instead of a branch on every division.
+
+No kernel may round a product and a sum at once, or add in another order than it says ("contract", "reassoc"): a model
+is the same on every processor.
 """
 
 from __future__ import annotations
@@ -42,9 +45,6 @@ lean_kernel = _stored(_nrt=False)
 
 # A lean kernel without NaN among its numbers, so that the largest of many can be found by many lanes at once.
 lane_kernel = _stored(_nrt=False, fastmath={"nnan", "nsz"})
-
-# A lean kernel that may round a product and a sum at once, where the processor can.
-sum_kernel = _stored(_nrt=False, fastmath={"contract"})
 
 # A part is copied into the kernels that call it before they are compiled, so that it is compiled once and costs no
 # call.

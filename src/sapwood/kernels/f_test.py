@@ -2,6 +2,8 @@
 
     P(F(1, v) >= f) = I_x(v/2, 1/2),  x = v / (v + f),  I the regularised incomplete beta function
 
+    I_x(a, b) = x^a (1 - x)^b / (a B(a, b)) times a continued fraction,  1 / B(a, 1/2) = Γ(a + 1/2) / (Γ(a) sqrt(π))
+
 Weights count as rows, so v need not be a whole number, and no table of critical values holds it.
 """
 
@@ -10,6 +12,9 @@ from __future__ import annotations
 import math
 
 from sapwood.kernels._jit import lean_kernel
+from sapwood.kernels.exponential import exponential
+from sapwood.kernels.gamma_function import half_step_ratio
+from sapwood.kernels.logarithm import log_one_plus
 
 MOST_TERMS = 10_000  # of the fraction; some sqrt(v) are needed
 SMALL = 1e-300  # stands for zero, by which nothing can be divided
@@ -26,7 +31,7 @@ def f_tail(f, v):
         return 0.0
     a, b = 0.5 * v, 0.5
     rest = f / (v + f)  # 1 - x, without loss of digits
-    front = math.exp(math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b) + a * math.log(x) + b * math.log(rest))
+    front = half_step_ratio(a) * math.sqrt(rest / math.pi) * exponential(-a * log_one_plus(f / v))
     if x < (a + 1.0) / (a + b + 2.0):
         return front * beta_fraction(x, a, b) / a
     return 1.0 - front * beta_fraction(rest, b, a) / b

@@ -6,9 +6,9 @@ Position p of a group is worth discount[p], which is 0 from `depth` on; norm is 
 
 from __future__ import annotations
 
-import math
-
 from sapwood.kernels._jit import lean_kernel
+from sapwood.kernels.exponential import logistic
+from sapwood.kernels.logarithm import log_one_plus_exp
 
 
 @lean_kernel
@@ -52,7 +52,7 @@ def rank_derivatives(order, group_start, gain, score, discount, depth, norm, gra
                 if gain[better] < gain[worse]:
                     better, worse = worse, better
                 change = (gain[better] - gain[worse]) * (discount[i - first] - discount[j - first]) * norm[g]
-                wrong = 1.0 / (1.0 + math.exp(score[better] - score[worse]))
+                wrong = logistic(score[worse] - score[better])
                 pull = change * wrong
                 gradient[better] -= pull
                 gradient[worse] += pull
@@ -73,6 +73,4 @@ def rank_losses(order, group_start, gain, score, discount, depth, norm, loss):
                 if gain[better] < gain[worse]:
                     better, worse = worse, better
                 change = (gain[better] - gain[worse]) * (discount[i - first] - discount[j - first]) * norm[g]
-                lead = score[better] - score[worse]
-                # log(1 + e^-lead), without overflow
-                loss[better] += change * (math.log1p(math.exp(-abs(lead))) + max(-lead, 0.0))
+                loss[better] += change * log_one_plus_exp(score[worse] - score[better])

@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from sapwood.elementary import log
 from sapwood.losses.loss import Floats
 
 _SLACK = 1e-12  # of the total weight: so far sums of weights that should be equal may differ
@@ -46,7 +47,7 @@ def _plain_quantile(values: Floats, share: float) -> float:
 
 
 def _midpoint(low: float, high: float) -> float:
-    return float(0.5 * low + 0.5 * high)
+    return float(0.5 * low + 0.5 * high) + 0.0  # never -0.0: which of the two zeros is found depends on the processor
 
 
 def class_shares(codes: Floats, weight: Floats | None, n_classes: int) -> Floats:
@@ -58,4 +59,4 @@ def class_shares(codes: Floats, weight: Floats | None, n_classes: int) -> Floats
 def log_odds(codes: Floats, weight: Floats | None) -> float:
     """Log(p / (1 - p)) of the weighted share p of class 1."""
     zero, one = class_shares(codes, weight, 2)
-    return math.log(one / zero)
+    return float(log(one / zero))

@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import xlogy
 
+from sapwood.elementary import log, power
 from sapwood.errors import InputError
 from sapwood.losses.centre import mean
 from sapwood.losses.exponent import bounded_exp, exp_response
@@ -43,7 +43,7 @@ class _LogLink(Loss):
 
     def start(self, y: Target, weight: Floats | None) -> Floats:
         """The logarithm of the mean."""
-        return np.log([max(mean(y, weight), _LEAST_MEAN)])
+        return log([max(mean(y, weight), _LEAST_MEAN)])
 
     def response(self, score: Floats) -> Floats:
         """The mean, e^F."""
@@ -51,7 +51,7 @@ class _LogLink(Loss):
 
     def link(self, response: Floats) -> Floats:
         """The logarithm of the mean."""
-        return np.asarray(np.log(np.maximum(response, _LEAST_MEAN)))
+        return log(np.maximum(response, _LEAST_MEAN))
 
 
 class Poisson(_LogLink):
@@ -67,7 +67,7 @@ class Poisson(_LogLink):
 
     def losses(self, y: Target, score: Floats) -> Floats:
         """μ - y + y log(y / μ)."""
-        return np.asarray(bounded_exp(score[0]) - y + xlogy(y, y) - y * score[0])
+        return np.asarray(bounded_exp(score[0]) - y + y * log(np.maximum(y, _LEAST_MEAN)) - y * score[0])
 
 
 class Gamma(_LogLink):
@@ -83,13 +83,13 @@ class Gamma(_LogLink):
 
     def derivatives(self, y: Target, score: Floats, gradient: Floats, hessian: Floats) -> None:
         """1 - y / μ and y / μ; OUT gradient, hessian."""
-        ratio = bounded_exp(np.log(y) - score)
+        ratio = bounded_exp(log(y) - score)
         np.subtract(1.0, ratio, out=gradient)
         np.maximum(ratio, LEAST_HESSIAN, out=hessian)
 
     def losses(self, y: Target, score: Floats) -> Floats:
         """With z = log(y / μ): e^z - 1 - z."""
-        log_ratio: Floats = np.log(y) - score[0]
+        log_ratio: Floats = log(y) - score[0]
         return bounded_exp(log_ratio) - 1.0 - log_ratio
 
 
@@ -120,5 +120,5 @@ class Tweedie(_LogLink):
         """Half the deviance."""
         p = self.power
         claims, cost = y * bounded_exp((1.0 - p) * score[0]), bounded_exp((2.0 - p) * score[0])
-        least = np.power(y, 2.0 - p) / ((1.0 - p) * (2.0 - p))
+        least = power(y, 2.0 - p) / ((1.0 - p) * (2.0 - p))
         return np.asarray(least - claims / (1.0 - p) + cost / (2.0 - p))

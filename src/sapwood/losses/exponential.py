@@ -6,8 +6,8 @@ from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, logit
 
+from sapwood.elementary import log, logistic
 from sapwood.losses.centre import log_odds
 from sapwood.losses.exponent import bounded_exp
 from sapwood.losses.logistic import two_classes
@@ -45,8 +45,9 @@ class Exponential(Loss):
 
     def response(self, score: Floats) -> Floats:
         """Probability of class 1."""
-        return np.asarray(expit(2.0 * score))
+        return logistic(2.0 * score)
 
     def link(self, response: Floats) -> Floats:
         """Half the log-odds."""
-        return 0.5 * np.asarray(logit(np.clip(response, LEAST_SHARE, 1.0 - LEAST_SHARE)))
+        share = np.clip(response, LEAST_SHARE, 1.0 - LEAST_SHARE)
+        return 0.5 * log(share / (1.0 - share))

@@ -108,4 +108,4 @@ class Huber(Loss):
             return float(low + (high - low) * ((pull(low) - level) / fall if fall > 0 else 0.5))
 
         slack = _SLACK * self.delta
-        return 0.5 * crossing(slack) + 0.5 * crossing(-slack)
+        return 0.5 * crossing(slack) + 0.5 * crossing(-slack) + 0.0  # never -0.0

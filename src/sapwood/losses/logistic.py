@@ -6,11 +6,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import logit
 
+from sapwood.elementary import log, log1p_exp, logistic
 from sapwood.kernels.exponential import logistic_derivatives
 from sapwood.losses.centre import log_odds
-from sapwood.losses.exponent import sigmoid
 from sapwood.losses.loss import LEAST_HESSIAN, LEAST_SHARE, Floats, Loss, Target
 
 
@@ -40,15 +39,16 @@ class Logistic(Loss):
 
     def losses(self, y: Target, score: Floats) -> Floats:
         """Log(1 + e^F) - y F."""
-        return np.asarray(np.logaddexp(0.0, (1.0 - 2.0 * y) * score[0]))
+        return log1p_exp((1.0 - 2.0 * y) * score[0])
 
     def response(self, score: Floats) -> Floats:
         """Probability of class 1."""
-        return sigmoid(score)
+        return logistic(score)
 
     def link(self, response: Floats) -> Floats:
         """The log-odds."""
-        return np.asarray(logit(np.clip(response, LEAST_SHARE, 1.0 - LEAST_SHARE)))
+        share = np.clip(response, LEAST_SHARE, 1.0 - LEAST_SHARE)
+        return log(share / (1.0 - share))
 
 
 def two_classes(y: Target) -> NDArray[np.bool_]:

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from sapwood.elementary import exp, log
 from sapwood.kernels.exponential import add_exponential, class_derivatives, keep_larger
 from sapwood.losses.centre import class_shares
 from sapwood.losses.loss import LEAST_HESSIAN, LEAST_SHARE, Floats, Loss, Target
@@ -59,7 +60,7 @@ class Multinomial(Loss):
         """The log-priors, or zeros."""
         if not self.prior_start:
             return np.zeros(self.n_scores)
-        return np.asarray(np.log(class_shares(y, weight, self.n_scores)))
+        return log(class_shares(y, weight, self.n_scores))
 
     def derivatives(self, y: Target, score: Floats, gradient: Floats, hessian: Floats) -> None:
         """The differences p_k - 1(y = k) and the products p_k (1 - p_k); OUT gradient, hessian."""
@@ -75,16 +76,16 @@ class Multinomial(Loss):
         """Log Σ_j e^F_j - F_y."""
         centred = score - score.max(axis=0)
         own = centred[y.astype(np.int64), np.arange(len(y))]
-        return np.asarray(np.log(_sum_of_rows(np.exp(centred))) - own)
+        return np.asarray(log(_sum_of_rows(exp(centred))) - own)
 
     def response(self, score: Floats) -> Floats:
         """Probabilities of the classes, the softmax."""
-        parts = np.exp(score - score.max(axis=0))
+        parts = exp(score - score.max(axis=0))
         return np.asarray(parts / _sum_of_rows(parts))
 
     def link(self, response: Floats) -> Floats:
         """Logarithms of the probabilities, less their mean: of all scores that mean the same, those of sum 0."""
-        logs = np.log(np.clip(response, LEAST_SHARE, 1.0 - LEAST_SHARE))
+        logs = log(np.clip(response, LEAST_SHARE, 1.0 - LEAST_SHARE))
         return np.asarray(logs - _sum_of_rows(logs) / len(logs))
 
 

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from sapwood.elementary import exp2, log2
 from sapwood.errors import InputError, ParameterError
 from sapwood.kernels.ranking import rank_derivatives, rank_losses, rank_rows
 from sapwood.losses.loss import LEAST_HESSIAN, Floats, Loss, Target
@@ -40,7 +41,7 @@ class LambdaRank(Loss):
         self.k = k
         longest = int(self.group_sizes.max())
         self._depth = longest if k is None else min(int(k), longest)
-        self._discount = 1.0 / np.log2(np.arange(longest) + 2.0)
+        self._discount = 1.0 / log2(np.arange(longest) + 2.0)
         self._discount[self._depth :] = 0.0
         self._group_start = np.concatenate(([0], np.cumsum(self.group_sizes)))
         self._n_rows = int(self._group_start[-1])
@@ -83,7 +84,7 @@ class LambdaRank(Loss):
 
     def _ranked(self, y: Target, score: Floats) -> tuple[Any, ...]:
         """What kernels need to know of the groups."""
-        gain = np.exp2(y) - 1.0
+        gain = exp2(y) - 1.0
         points = np.ascontiguousarray(score[0])
         return self._order(points), self._group_start, gain, points, self._discount, self._depth, self._norm(gain)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from sapwood.elementary import log
 from sapwood.metrics.metric import Floats, Target
 
 _LEAST = 1e-16  # the logarithm of an impossible class must be finite
@@ -12,7 +13,7 @@ _LEAST = 1e-16  # the logarithm of an impossible class must be finite
 def log_losses(y: Target, probability: Floats) -> Floats:
     """-log of the probability of the row's class, of classes 0 and 1; `probability` is that of class 1."""
     own = np.where(y == 1, probability, 1.0 - probability)
-    return np.asarray(-np.log(np.maximum(own, _LEAST)))
+    return -log(np.maximum(own, _LEAST))
 
 
 def mistakes(y: Target, probability: Floats, threshold: float = 0.5) -> Floats:
@@ -23,7 +24,7 @@ def mistakes(y: Target, probability: Floats, threshold: float = 0.5) -> Floats:
 def class_log_losses(y: Target, probability: Floats) -> Floats:
     """-log of the probability of the row's class, of K classes."""
     own = _by_class(probability)[y.astype(np.int64), np.arange(len(y))]
-    return np.asarray(-np.log(np.maximum(own, _LEAST)))
+    return -log(np.maximum(own, _LEAST))
 
 
 def class_mistakes(y: Target, probability: Floats) -> Floats:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from sapwood.elementary import log
 from sapwood.errors import InputError
 from sapwood.metrics.metric import Floats, Groups, Target, single
 
@@ -33,7 +34,7 @@ def aucpr(y: Target, prediction: Floats, weight: Floats | None, groups: Groups |
     rate = (negative[steps + 1] - negative[steps]) / (after - before)
     a, c = 1.0 + rate, negative[steps] - rate * before
     seen_before, seen_after = before + negative[steps], after + negative[steps + 1]
-    growth = np.log(seen_after / np.where(c == 0, seen_after, seen_before))  # from 0 rows on, c is 0
+    growth = log(seen_after / np.where(c == 0, seen_after, seen_before))  # from 0 rows on, c is 0
     return float(((after - before) / a - c / a**2 * growth).sum() / positive[-1])
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from sapwood.elementary import exp2, log2
 from sapwood.errors import InputError
 from sapwood.kernels.ranking import rank_rows
 from sapwood.metrics.metric import Floats, Groups, Target, mean, single
@@ -20,8 +21,8 @@ def ndcg(y: Target, prediction: Floats, weight: Floats | None, groups: Groups | 
     """The mean over the queries of DCG / DCG of the best order, DCG = Σ (2^y - 1) / log2(1 + position) up to k."""
     start = _starts("ndcg", y, groups)
     place = _places(start)
-    discount = 1.0 / np.log2(place + 2.0) * _within(place, k)
-    gain: Floats = np.exp2(y) - 1.0
+    discount = 1.0 / log2(place + 2.0) * _within(place, k)
+    gain: Floats = exp2(y) - 1.0
     reached, best = (
         np.add.reduceat(gain[_ranked(values, start)] * discount, start[:-1])
         for values in (single("ndcg", prediction), gain)

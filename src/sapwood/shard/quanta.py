@@ -43,7 +43,7 @@ class Quanta:
 
 def _fine_bits(n_rows: int) -> int:
     """Bits of a number of which so many rows can be added up."""
-    row_bits = max(1, math.ceil(math.log2(max(n_rows, 2))))
+    row_bits = max(1, (n_rows - 1).bit_length())
     return min(WIDE_BITS, SUM_BITS - row_bits)
 
 

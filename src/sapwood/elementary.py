@@ -1,0 +1,77 @@
+"""Elementary functions of arrays, the same to the last bit on every processor.
+
+NumPy and the system's mathematical library choose their own by the processor at hand, and last bits differ. Whatever
+reaches a model, or decides about one, is computed by these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from sapwood.kernels.elementary import (
+    write_exp,
+    write_exp2,
+    write_log,
+    write_log1p,
+    write_log1p_exp,
+    write_log2,
+    write_log_gamma,
+    write_logistic,
+)
+
+Floats = NDArray[np.float64]
+
+
+def exp(x: ArrayLike) -> Floats:
+    """e^x; inf and 0 where it is too large or too small."""
+    return _each(write_exp, x)
+
+
+def exp2(x: ArrayLike) -> Floats:
+    """2^x; exact for whole numbers."""
+    return _each(write_exp2, x)
+
+
+def logistic(x: ArrayLike) -> Floats:
+    """1 / (1 + e^-x)."""
+    return _each(write_logistic, x)
+
+
+def log(x: ArrayLike) -> Floats:
+    """The natural logarithm; -inf of 0 and NaN below, without a warning."""
+    return _each(write_log, x)
+
+
+def log2(x: ArrayLike) -> Floats:
+    """The logarithm to base 2 of numbers above 0; exact for powers of 2."""
+    return _each(write_log2, x)
+
+
+def log1p(x: ArrayLike) -> Floats:
+    """log(1 + x) of finite numbers above -1."""
+    return _each(write_log1p, x)
+
+
+def log1p_exp(x: ArrayLike) -> Floats:
+    """log(1 + e^x), without overflow."""
+    return _each(write_log1p_exp, x)
+
+
+def log_gamma(x: ArrayLike) -> Floats:
+    """The logarithm of Γ(x), of numbers above 0."""
+    return _each(write_log_gamma, x)
+
+
+def power(base: ArrayLike, exponent: ArrayLike) -> Floats:
+    """The base, at least 0, to an exponent other than 0."""
+    return exp(np.asarray(exponent) * log(base))
+
+
+def _each(kernel: Callable[..., Any], x: ArrayLike) -> Floats:
+    out = np.array(x, dtype=np.float64, order="C")
+    kernel(out.reshape(-1))
+    return out
