@@ -40,7 +40,7 @@ def r2_step(residual: Floats, weight: Floats, loss: str, rate: float) -> Step:
 
 def weighted_median(said: Floats, say: Floats) -> Floats:
     """Of what learners say (learners, rows), the least that learners with half of the say do not exceed."""
-    order = np.argsort(said, axis=0)
+    order = np.argsort(said, axis=0, kind="stable")
     ends = np.cumsum(say[order], axis=0)
     middle = (ends >= 0.5 * ends[-1]).argmax(axis=0)
     rows = np.arange(said.shape[1])
