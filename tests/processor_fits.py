@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 import sapwood
 
 ROWS = 2000
-ROUNDS = 40
+ROUNDS = 300  # so many steps that a last bit somewhere comes to light
 
 Fit = Callable[[], Any]
 
@@ -39,10 +39,11 @@ def _fit(model: Any, X: NDArray[Any], y: NDArray[Any], **options: Any) -> Any:
 
 
 def _trees(X: NDArray[Any], y: dict[str, NDArray[Any]]) -> Iterator[tuple[str, Fit]]:
+    weight = {"sample_weight": 0.1 + np.abs(X[:, 5])}  # sums of which the logarithms are many
     classifier, regressor = sapwood.DecisionTreeClassifier, sapwood.DecisionTreeRegressor
-    yield "tree, entropy, two classes", partial(_fit, classifier(criterion="entropy"), X, y["two"])
-    yield "tree, entropy, four classes", partial(_fit, classifier(criterion="entropy", max_depth=8), X, y["many"])
-    yield "tree, Poisson", partial(_fit, regressor(criterion="poisson", max_depth=8), X, y["count"])
+    yield "tree, entropy, two classes", partial(_fit, classifier(criterion="entropy"), X, y["two"], **weight)
+    yield "tree, entropy, four classes", partial(_fit, classifier(criterion="entropy"), X, y["many"], **weight)
+    yield "tree, Poisson", partial(_fit, regressor(criterion="poisson"), X, y["count"], **weight)
 
 
 def _forests(X: NDArray[Any], y: dict[str, NDArray[Any]]) -> Iterator[tuple[str, Fit]]:

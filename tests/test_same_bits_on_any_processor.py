@@ -24,7 +24,7 @@ import sapwood
 PROGRAM = Path(__file__).parent / "processor_fits.py"
 SOURCES = Path(sapwood.__file__).parent
 LIMIT = 600  # seconds for a child, which has to compile
-FEW = ("tree, entropy, four classes", "AdaBoost, classes", "Newton, logistic", "Newton, softmax", "Newton, gamma")
+FEW = ("tree, entropy, four classes", "AdaBoost, numbers", "Newton, logistic", "Newton, softmax", "Newton, gamma")
 
 needs_x86 = pytest.mark.skipif(
     platform.machine() not in ("x86_64", "AMD64"), reason="only x86-64 has processors with and without fused products"
