@@ -15,6 +15,7 @@ from sapwood.elementary import exp, exp2, log, log1p, log1p_exp, log2, log_gamma
 from sapwood.kernels._jit import lean_kernel
 from sapwood.kernels.gamma_function import half_step_ratio
 from sapwood.kernels.logarithm import log_of_normal
+from sapwood.kernels.table_logarithm import quick_log
 
 Floats = NDArray[np.float64]
 _DRAWS = np.random.default_rng(0)
@@ -112,6 +113,23 @@ def test_shapes_and_kinds_of_arrays() -> None:
     assert exp(np.empty(0)).shape == (0,)
     assert exp(0.0).shape == ()
     assert float(exp(0.0)) == 1.0
+
+
+@lean_kernel
+def _quick_logs(x, out):
+    for i in range(len(x)):
+        out[i] = quick_log(x[i])
+
+
+@needs_long_double
+def test_the_logarithm_from_a_table() -> None:
+    x = np.concatenate([_SIZES, _NEAR_ONE, [1.0]])
+    found, exact = np.empty_like(x), np.log(x.astype(np.longdouble))
+    _quick_logs(x, found)
+    is_near = np.abs(exact) < 0.5
+    assert np.abs(found - exact)[is_near].max() <= 2.0**-53
+    assert _units(found[~is_near], exact[~is_near]) <= 1.5
+    assert found[-1] == 0.0
 
 
 @lean_kernel

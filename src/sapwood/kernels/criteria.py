@@ -16,8 +16,8 @@ from __future__ import annotations
 import math
 
 from sapwood.kernels._jit import lean_kernel, part
-from sapwood.kernels.exponential import LN2
-from sapwood.kernels.logarithm import log_of_normal
+from sapwood.kernels.exponential import LOG2_E
+from sapwood.kernels.table_logarithm import quick_log
 
 GINI, ENTROPY, ERROR, SQUARED, POISSON, ABSOLUTE = 0, 1, 2, 3, 4, 5
 INVALID = -math.inf
@@ -27,7 +27,7 @@ NO_EVENTS = 1e-14  # a smaller part of the events is a rounding error of their s
 @part
 def x_log_x(x):
     """The product x log x, continued by 0 at 0 (and below, where only rounding can lead)."""
-    return x * log_of_normal(x) if x > 0.0 else 0.0
+    return x * quick_log(x) if x > 0.0 else 0.0
 
 
 @lean_kernel
@@ -36,11 +36,11 @@ def pair_mass(criterion, w, s):
     if criterion == GINI:
         return 2.0 * s * (w - s) / w
     if criterion == ENTROPY:
-        return (x_log_x(w) - x_log_x(s) - x_log_x(w - s)) / LN2
+        return (x_log_x(w) - x_log_x(s) - x_log_x(w - s)) * LOG2_E
     if criterion == ERROR:
         return min(s, w - s)
     if criterion == POISSON:
-        return -s * log_of_normal(s / w) if s > 0.0 else 0.0
+        return -s * quick_log(s / w) if s > 0.0 else 0.0
     return -s * s / w
 
 
@@ -56,7 +56,7 @@ def class_mass(criterion, w, sums, first, last):
         total = x_log_x(w)
         for k in range(first, last):
             total -= x_log_x(sums[k])
-        return total / LN2
+        return total * LOG2_E
     largest = 0.0
     for k in range(first, last):
         largest = max(largest, sums[k])
