@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import softmax
 
+from sapwood import elementary
 from sapwood.growth.criteria import Statistics
 from sapwood.growth.raw import RawTree
 from sapwood.growth.scale import Scale, shifted
@@ -46,7 +46,7 @@ def _class_values(raw: RawTree, statistics: Statistics, leaf: str, scale: Scale)
     values = np.zeros((len(raw), statistics.n_outputs, max(statistics.n_classes)))
     for o, weights in enumerate(class_weights_of(raw, statistics)):
         if leaf == "softmax":
-            shares = softmax(shifted(weights, scale.weight), axis=1)
+            shares = _softmax(shifted(weights, scale.weight))
         else:
             shares = weights / weights.sum(axis=1, keepdims=True)
         values[:, o, : weights.shape[1]] = shares
@@ -54,6 +54,11 @@ def _class_values(raw: RawTree, statistics: Statistics, leaf: str, scale: Scale)
         share = np.clip(values[:, 0, 1], raw.bounds[:, 0], raw.bounds[:, 1])
         values[:, 0, 0], values[:, 0, 1] = 1.0 - share, share
     return values
+
+
+def _softmax(scores: Floats) -> Floats:
+    powers = elementary.exp(scores - scores.max(axis=1, keepdims=True))
+    return powers / powers.sum(axis=1, keepdims=True)
 
 
 def _medians(raw: RawTree, statistics: Statistics, rows: NDArray[Any]) -> Floats:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from sapwood.kernels._jit import ONE, lean_kernel, part
 from sapwood.kernels.criteria import POISSON, x_log_x
+from sapwood.kernels.table_logarithm import quick_log
 
 
 @part
@@ -40,7 +39,7 @@ def number_mass(frame, at, node):
             r = entries[i] >> ONE
             y = wy[r, 1 + o]
             if frame.criterion == POISSON:
-                total += wy[r, 0] * (x_log_x(y) - (y * np.log(mean) if y > 0.0 else 0.0))
+                total += wy[r, 0] * (x_log_x(y) - (y * quick_log(mean) if y > 0.0 else 0.0))
             else:
                 total += wy[r, 0] * (y - mean) * (y - mean)
     return max(total, 0.0) / n_outputs
