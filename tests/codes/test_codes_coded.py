@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from sapwood.codes.coded import FEW_VALUES, CodedTable, code_table
-from sapwood.kernels.groups import MISSING, NOTHING, VALUE
+from sapwood.kernels.tree_frame import MISSING, NOTHING, VALUE
 from sapwood.table.table import Table
 from strategies import examples
 

@@ -12,8 +12,7 @@ import numpy as np
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from sapwood.kernels.groups import MISSING, NOTHING, VALUE
-from sapwood.kernels.records import COLUMN, LIMITS
+from sapwood.kernels.tree_frame import COLUMN, FRAME, MISSING, NOTHING, VALUE
 
 Array = NDArray[Any]
 IMPLICIT_VALUE = 0.0
@@ -56,6 +55,17 @@ class Lists:
 
     def rows(self, member: int) -> Array:
         return self.entries[self.lo[member] : self.hi[member]] >> 1
+
+
+class Frame:
+    """A frame, and the arrays that it has the addresses of, as attributes."""
+
+    def __init__(self, **values: Any) -> None:
+        self.values = values  # keeps the arrays alive
+        self.record = FRAME.fill(**values)[0]
+
+    def __getattr__(self, name: str) -> Any:
+        return self.values[name]
 
 
 def eighths(low: int, high: int) -> st.SearchStrategy[float]:
@@ -118,13 +128,18 @@ def with_tie_bits(rows: Array, values: Array) -> Array:
     return np.array(entries, dtype=np.uint32)
 
 
-def scratch(n_groups: int) -> tuple[Array, Array]:
-    """Floats and integers by group, full of rubbish as growth leaves them."""
-    return np.full((8, n_groups + 2), np.nan), np.full((5, n_groups + 2), -99, dtype=np.int64)
+def group_arrays(n_rows: int) -> dict[str, Array]:
+    """Room for the groups of so many rows, full of rubbish as growth leaves it."""
+    arrays: dict[str, Array] = {name: np.full(n_rows + 2, np.nan) for name in ("cum_weight", "cum_sum")}
+    return arrays | {name: np.full(n_rows + 2, -99, dtype=np.int64) for name in ("cum_rows", "code")}
 
 
-def limits(criterion: int, max_exhaustive: int = 10) -> np.void:
+def node_frame(node: Node, lists: Lists, **more: Any) -> Frame:
+    """The node in slot 0, with room for the groups of a column."""
+    wy, lo, hi = np.ascontiguousarray(node.wy), lists.lo[None], lists.hi[None]
+    return Frame(wy=wy, entries=lists.entries, lo=lo, hi=hi, **group_arrays(len(node.rows)), **more)
+
+
+def limits(criterion: int, max_exhaustive: int = 10) -> dict[str, int]:
     """Rules that forbid nothing."""
-    record = np.zeros(1, dtype=LIMITS)
-    record["criterion"], record["max_exhaustive"], record["min_rows_leaf"] = criterion, max_exhaustive, 1
-    return record[0]
+    return {"criterion": criterion, "max_exhaustive": max_exhaustive, "min_rows_leaf": 1}

@@ -14,7 +14,6 @@ from kernel_cases import weights
 from numpy.typing import NDArray
 
 from sapwood.kernels.criteria import ENTROPY, ERROR, GINI, INVALID, POISSON, SQUARED
-from sapwood.kernels.records import Levels
 
 Array = NDArray[Any]
 CLASS_CRITERIA = (GINI, ENTROPY, ERROR)
@@ -121,16 +120,10 @@ def number_sums(criterion: int) -> st.SearchStrategy[Array]:
     return st.integers(low, 24).map(lambda k: np.array([k / 8]))
 
 
-def level_scratch(n_levels: int, n_sums: int, n_rows: int = 0) -> Levels:
+def level_arrays(n_levels: int, n_sums: int) -> dict[str, Array]:
     """Room for the statistics of levels, as the grower makes it."""
-    return Levels(
-        subset=np.zeros((1, 1), dtype=np.uint32),
-        w=np.zeros(n_levels + 1),
-        s=np.zeros(n_levels + 1),
-        sums=np.zeros((n_levels + 1, n_sums)),
-        key=np.zeros(n_levels + 1),
-        order=np.zeros(n_levels + 1, dtype=np.int64),
-        table=np.full((1 << n_levels, 2 + n_sums), np.nan),
-        left=np.zeros(n_levels + 1, dtype=np.int64),
-        part=np.zeros(n_rows, dtype=np.uint32),
-    )
+    ints, floats = ("level_rows", "order", "position", "goes_left"), ("level_weight", "level_sum", "key")
+    arrays: dict[str, Array] = {name: np.zeros(n_levels + 1, dtype=np.int64) for name in ints}
+    arrays |= {name: np.zeros(n_levels + 1) for name in floats}
+    table = np.full((1 << n_levels, 2 + n_sums), np.nan)
+    return arrays | {"level_sums": np.zeros((n_levels + 1, n_sums)), "table": table}

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from kernel_cases import Lists, Node, arrange, implicits, nodes, with_tie_bits
+from kernel_cases import Lists, Node, arrange, implicits, node_frame, nodes, with_tie_bits
 from numpy.typing import NDArray
 
-from sapwood.kernels.groups import VALUE
 from sapwood.kernels.partition import mark_coded, mark_sorted, mark_subset, partition_list
+from sapwood.kernels.tree_frame import VALUE
 from strategies import examples
 
 Array = NDArray[Any]
@@ -71,7 +71,8 @@ def test_one_group_on_either_side(sides: list[int]) -> None:
 
 def sorted_sides(node: Node, lists: Lists, n_left: int, missing_left: int) -> list[int]:
     side = np.full(len(node.values), UNMARKED, dtype=np.uint8)
-    mark_sorted(lists.column, lists.entries, lists.lo, lists.hi, n_left, missing_left, side)
+    frame = node_frame(node, lists, side=side)
+    mark_sorted(frame.record, lists.column, n_left, missing_left, 0)
     return side.tolist()
 
 

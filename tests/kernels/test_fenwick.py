@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from kernel_cases import eighths, weights
+from kernel_cases import Frame, eighths, weights
 from numpy.typing import NDArray
 
-from sapwood.kernels.median import (
+from sapwood.kernels.fenwick import (
     exact_median,
     find_median,
     insert,
@@ -19,7 +19,6 @@ from sapwood.kernels.median import (
     running_losses,
     sorted_median_and_loss,
 )
-from sapwood.kernels.records import CUM_N, LOSS_LEFT, MEDIAN_LEFT, TREE_W, Medians
 from strategies import examples
 
 Array = NDArray[Any]
@@ -49,44 +48,49 @@ def rows(draw: st.DrawFn, n_outputs: int = 1) -> Array:
     return np.column_stack(columns)
 
 
-def ranked_medians(wy: Array) -> Medians:
+def ranked_frame(wy: Array, **more: Any) -> Frame:
     """Ranks as growth makes them: every row has one of its own, ties in order of row."""
     n, n_outputs = len(wy), wy.shape[1] - 1
     rank_of, ranked = np.zeros((n_outputs, n), dtype=np.int64), np.zeros((n_outputs, n))
     for o in range(n_outputs):
         order = np.argsort(wy[:, 1 + o], kind="stable")
         rank_of[o, order], ranked[o] = np.arange(n), wy[order, 1 + o]
-    return Medians(rank_of, ranked, np.zeros((2, n), dtype=np.uint32))
+    return Frame(wy=np.ascontiguousarray(wy), rank_of=rank_of, ranked=ranked, **{**fenwick_trees(n), **more})
+
+
+def fenwick_trees(n: int, content: float = 0.0) -> dict[str, Array]:
+    return {"tree_weight": np.full(n + 2, content), "tree_sum": np.full(n + 2, content)}
 
 
 @examples
 @given(rows(), st.data())
 def test_median_and_loss_of_the_rows_inserted(wy: Array, data: Any) -> None:
-    n, medians = len(wy), ranked_medians(wy)
-    floats = np.zeros((8, n + 2))
+    n, frame = len(wy), ranked_frame(wy)
+    ranked = frame.ranked[0]
     order = data.draw(st.permutations(range(n)))
     for count, row in enumerate(order, start=1):
         w, y = wy[order[:count], 0], wy[order[:count], 1]
-        insert(floats, n, medians.rank_of[0, row], wy[row, 0], wy[row, 0] * wy[row, 1])
-        rank, loss = find_median(floats, n, w.sum(), (w * y).sum(), medians.ranked[0])
+        insert(frame.record, n, frame.rank_of[0, row], wy[row, 0], wy[row, 0] * wy[row, 1])
+        rank, loss = find_median(frame.record, n, w.sum(), (w * y).sum(), ranked)
         assert loss == slow_loss(w, y)
-        assert (w * np.abs(y - medians.ranked[0, rank])).sum() == loss  # the rank is a median
-        assert exact_median(floats, n, rank, w.sum(), medians.ranked[0]) == slow_median(w, y)
+        assert (w * np.abs(y - ranked[rank])).sum() == loss  # the rank is a median
+        assert exact_median(frame.record, n, rank, w.sum(), ranked) == slow_median(w, y)
 
 
 @examples
 @given(rows())
 def test_prefix_weight(wy: Array) -> None:
     n = len(wy)
-    floats = np.zeros((8, n + 2))
+    frame = Frame(**fenwick_trees(n))
     for rank in range(n):
-        insert(floats, n, rank, wy[rank, 0], 0.0)
-    assert [prefix_weight(floats, count) for count in range(n + 1)] == [0.0, *np.cumsum(wy[:, 0])]
-    assert floats[TREE_W, 0] == 0.0
+        insert(frame.record, n, rank, wy[rank, 0], 0.0)
+    assert [prefix_weight(frame.tree_weight, count) for count in range(n + 1)] == [0.0, *np.cumsum(wy[:, 0])]
+    assert frame.tree_weight[0] == 0.0
 
 
 def test_no_rows_have_no_loss() -> None:
-    assert find_median(np.zeros((8, 5)), 3, 0.0, 0.0, np.array([1.0, 2.0, 3.0]))[1] == 0.0
+    frame = Frame(**fenwick_trees(3))
+    assert find_median(frame.record, 3, 0.0, 0.0, np.array([1.0, 2.0, 3.0]))[1] == 0.0
 
 
 @st.composite
@@ -103,19 +107,22 @@ def grouped(draw: st.DrawFn, wy: Array) -> tuple[list[int], list[int], list[int]
 @given(st.data(), rows(n_outputs=2), st.sampled_from([0, 1]), st.booleans(), st.booleans())
 def test_running_losses(data: Any, wy: Array, output: int, forward: bool, with_missing: bool) -> None:
     present, ends, missing = data.draw(grouped(wy))
-    n, medians, groups = len(wy), ranked_medians(wy), len(ends)
-    medians.rows[0, : len(present)], medians.rows[1, : len(missing)] = present, missing
-    floats, ints = np.full((8, n + 2), RUBBISH), np.zeros((5, n + 2), dtype=np.int64)
-    ints[CUM_N, :groups] = ends
+    n, groups = len(wy), len(ends)
+    ordered, missing_rows = np.zeros((2, n), dtype=np.uint32)
+    ordered[: len(present)], missing_rows[: len(missing)] = present, missing
+    cum_rows, losses, medians = np.zeros(n + 2, dtype=np.int64), np.full(n + 2, RUBBISH), np.full(n + 2, RUBBISH)
+    cum_rows[:groups] = ends
+    own = {"ordered": ordered, "missing_rows": missing_rows, "cum_rows": cum_rows, **fenwick_trees(n, RUBBISH)}
+    frame = ranked_frame(wy, **own)
     path = (0, groups, 1) if forward else (groups - 1, -1, -1)
     n_lead = len(missing) if with_missing else 0
-    running_losses(wy, output, *path, n_lead, n, LOSS_LEFT, MEDIAN_LEFT, True, floats, ints, medians)
+    running_losses(frame.record, output, path, n_lead, n, losses, medians, True)
     for g in range(groups):
         start = ends[g - 1] if g > 0 else 0
         inside = (present[: ends[g]] if forward else present[start:]) + (missing if with_missing else [])
         w, y = wy[inside, 0], wy[inside, 1 + output]
-        assert floats[LOSS_LEFT, g] == RUBBISH + slow_loss(w, y)  # losses of outputs add up
-        assert floats[MEDIAN_LEFT, g] == slow_median(w, y)
+        assert losses[g] == RUBBISH + slow_loss(w, y)  # losses of outputs add up
+        assert medians[g] == slow_median(w, y)
 
 
 @examples

@@ -9,13 +9,15 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from kernel_cases import limits, scratch
-from level_cases import CLASS_CRITERIA, MISSING_ROWS, Case, Side, cases, level_scratch
+from kernel_cases import Frame, group_arrays, limits
+from level_cases import CLASS_CRITERIA, MISSING_ROWS, Case, Side, cases, level_arrays
+from numba import njit
 from numpy.typing import NDArray
 
 from sapwood.kernels.criteria import GINI, INVALID, POISSON, SQUARED
-from sapwood.kernels.records import CODE, CUM_N, CUM_S, CUM_W, GOES_LEFT, MISS, NODE_SUMS, SIZE, Vectors
-from sapwood.kernels.subsets import best_pair_subset, best_vector_subset, single_groups
+from sapwood.kernels.levels import single_groups
+from sapwood.kernels.statistics import Pairs, PairTallies, Vectors, VectorTallies, best_subset
+from sapwood.kernels.tree_frame import Groups, Totals
 from strategies import examples
 
 Array = NDArray[Any]
@@ -23,19 +25,35 @@ TOLERANCE = 1e-10
 EXHAUSTIVE, ORDERS = 8, 0  # max_exhaustive: all subsets, or prefixes of orders
 
 
-def groups_of(case: Case) -> tuple[Array, Array]:
+@njit
+def run(stat: Any, totals: Totals, groups: Groups) -> Any:
+    single_groups(stat.frame, groups.count)
+    return best_subset(stat, None, None, totals, groups, 0, -1e-9)
+
+
+def frame_of(case: Case, max_exhaustive: int = 10, **more: Any) -> Frame:
     """Cumulative statistics, as the groups of a coded column are."""
     m = case.n_levels
-    floats, ints = scratch(m)
-    floats[CUM_W, :m] = np.cumsum(case.w[:-1])
-    floats[CUM_S, :m] = np.cumsum(case.sums[:-1, 0])
-    ints[CUM_N, :m], ints[SIZE, :m] = np.cumsum(case.size[:-1]), case.size[:-1]
-    ints[CODE, :m] = np.arange(1, m + 1)
-    return floats, ints
+    arrays = group_arrays(m) | level_arrays(m, case.sums.shape[1]) | more
+    arrays["cum_weight"][:m] = np.cumsum(case.w[:-1])
+    arrays["cum_sum"][:m] = np.cumsum(case.sums[:-1, 0])
+    arrays["cum_rows"][:m] = np.cumsum(case.size[:-1])
+    arrays["code"][:m] = np.arange(1, m + 1)
+    return Frame(**arrays, **limits(case.criterion, max_exhaustive))
 
 
-def left_side(case: Case, ints: Array, missing_left: bool) -> Side:
-    left = {level for level in range(case.n_levels) if ints[GOES_LEFT, level] == 1}
+def totals_of(case: Case) -> Totals:
+    """Totals of a node; the scale of the squared error is its deviation."""
+    w = float(case.w.sum())
+    return Totals(int(case.size.sum()), w, float(case.sums[:, 0].sum()), w * scale_of(case) ** 2, 0.0, TOLERANCE)
+
+
+def groups_of(case: Case) -> Groups:
+    return Groups(case.n_levels, int(case.size[-1]), float(case.w[-1]), float(case.sums[-1, 0]))
+
+
+def left_side(case: Case, frame: Frame, missing_left: bool) -> Side:
+    left = {level for level in range(case.n_levels) if frame.goes_left[level] == 1}
     return frozenset(left | {MISSING_ROWS} if missing_left else left)
 
 
@@ -50,32 +68,22 @@ def scale_of(case: Case) -> float:
     return float(np.abs(case.sums / np.maximum(case.w, 1e-300)[:, None]).max()) if case.criterion == SQUARED else 0.0
 
 
-def run_pair(case: Case) -> tuple[float, Side]:
+def run_pair(case: Case, kind: type = Pairs) -> tuple[float, Side]:
     pair = pair_of(case)
-    floats, ints = groups_of(pair)
-    totals = (int(case.size.sum()), case.w.sum(), pair.sums.sum())
-    missing = (int(case.size[-1]), case.w[-1], pair.sums[-1, 0])
-    levels = level_scratch(case.n_levels, 1)
-    single_groups(case.n_levels, floats, levels)
-    decrease, missing_left = best_pair_subset(
-        limits(case.criterion), scale_of(case), case.n_levels, *missing, *totals, -1e-9, TOLERANCE, floats, ints, levels
-    )
-    return decrease, left_side(case, ints, missing_left)
+    frame = frame_of(pair)
+    decrease, missing_left = run(kind(frame.record), totals_of(pair), groups_of(pair))
+    return decrease, left_side(case, frame, missing_left)
 
 
-def run_vector(case: Case, max_exhaustive: int) -> tuple[float, Side]:
-    floats, ints = groups_of(case)
+def run_vector(case: Case, max_exhaustive: int, kind: type = Vectors) -> tuple[float, Side]:
     m, n_sums = case.n_levels, case.sums.shape[1]
-    vectors = Vectors(case.starts, np.full((m + 2, n_sums), np.nan), np.full((5, n_sums), np.nan))
-    vectors.cum[:m] = np.cumsum(case.sums[:-1], axis=0)
-    vectors.work[MISS], vectors.work[NODE_SUMS] = case.sums[-1], case.sums.sum(axis=0)
-    missing, totals = (int(case.size[-1]), case.w[-1]), (int(case.size.sum()), case.w.sum())
-    rules, levels = limits(case.criterion, max_exhaustive), level_scratch(m, n_sums)
-    single_groups(m, floats, levels)
-    decrease, missing_left = best_vector_subset(
-        rules, scale_of(case), m, *missing, *totals, -1e-9, TOLERANCE, floats, ints, vectors, levels
-    )
-    return decrease, left_side(case, ints, missing_left)
+    arrays = {name: np.full(n_sums, np.nan) for name in ("left_sums", "right_sums")}
+    arrays |= {"missing_sums": case.sums[-1].copy(), "node_sums": case.sums.sum(axis=0), "output_start": case.starts}
+    cum_sums = np.full((m + 2, n_sums), np.nan)
+    cum_sums[:m] = np.cumsum(case.sums[:-1], axis=0)
+    frame = frame_of(case, max_exhaustive, cum_sums=cum_sums, **arrays)
+    decrease, missing_left = run(kind(frame.record), totals_of(case), groups_of(case))
+    return decrease, left_side(case, frame, missing_left)
 
 
 def close(value: float) -> Any:
@@ -101,12 +109,14 @@ def check_best(case: Case, decrease: float, left: Side) -> None:
 @given(cases(n_outputs=1, n_classes=2))
 def test_pair_subset_is_the_best_of_all(case: Case) -> None:
     check_best(case, *run_pair(case))
+    assert run_pair(case, PairTallies) == run_pair(case)
 
 
 @examples
 @given(cases(n_outputs=1, n_classes=3) | cases(n_outputs=2, n_classes=2))
 def test_vector_subset_is_the_best_of_all(case: Case) -> None:
     check_best(case, *run_vector(case, EXHAUSTIVE))
+    assert run_vector(case, EXHAUSTIVE, VectorTallies) == run_vector(case, EXHAUSTIVE)
 
 
 def prefixes(case: Case) -> set[Side]:
