@@ -16,9 +16,10 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any, NamedTuple
 
+from numba.core.errors import TypingError
 from numba.extending import overload
 
-OPTIONS: Any = {"error_model": "numpy", "nogil": True, "_nrt": False}  # those of `lean_kernel`
+LEAN: Any = {"error_model": "numpy", "nogil": True, "_nrt": False}  # as a lean kernel, see `_jit.py`
 
 
 class Pairs(NamedTuple):
@@ -59,9 +60,12 @@ def per_statistic(function: Callable[..., Any]) -> Any:
     def call(stat: Any, *arguments: Any) -> Any:
         return versions[type(stat)](stat, *arguments)
 
-    @overload(call, strict=False, jit_options=OPTIONS)
+    @overload(call, strict=False, jit_options=LEAN)
     def pick(stat: Any, *_arguments: Any) -> Any:
-        return versions[stat.instance_class]
+        kind = getattr(stat, "instance_class", None)
+        if kind not in versions:
+            raise TypingError(f"{function.__name__} has no version for {kind.__name__ if kind else stat}.")
+        return versions[kind]
 
     def of(*kinds: type) -> Callable[..., Any]:
         def add(version: Callable[..., Any]) -> Callable[..., Any]:
