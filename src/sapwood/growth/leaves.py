@@ -58,7 +58,8 @@ def _class_values(raw: RawTree, statistics: Statistics, leaf: str, scale: Scale)
 
 def _softmax(scores: Floats) -> Floats:
     powers = elementary.exp(scores - scores.max(axis=1, keepdims=True))
-    return powers / powers.sum(axis=1, keepdims=True)
+    shares: Floats = powers / powers.sum(axis=1, keepdims=True)
+    return shares
 
 
 def _medians(raw: RawTree, statistics: Statistics, rows: NDArray[Any]) -> Floats:
