@@ -175,7 +175,7 @@ def best_of_all_subsets(stat, totals, groups, n_merged, floor):
             n_left, w_left, s_left = left_of_subset(stat, totals, groups, subset & (everything - 1), turn)
             if is_large_enough(frame, totals, n_left, w_left):
                 decrease = subset_decrease(stat, totals, w_left, s_left)
-                if rounded(totals, decrease) > best:
+                if decrease > best and rounded(totals, decrease) > best:
                     best, best_decrease = rounded(totals, decrease), decrease
                     best_subset, best_left = subset, turn == 1
     for g in range(groups.count):

@@ -210,7 +210,7 @@ def best_median_cut(frame, totals, groups, bounds, first, last, floor):
         fill_losses(frame, totals, groups, turn == 1, bounded)
         for g in range(first, last):
             decrease = totals.mass - (frame.loss_left[g] + frame.loss_right[g + 1]) / n_outputs
-            if rounded(totals, decrease) > best:
+            if decrease > best and rounded(totals, decrease) > best:
                 n_left, w_left = frame.cum_rows[g] + dn, frame.cum_weight[g] + dw
                 if n_left == totals.rows or not is_large_enough(frame, totals, n_left, w_left):
                     continue
@@ -305,7 +305,7 @@ def best_median_subset(frame, codes, n_codes, totals, groups, at, floor):
             if n_left == totals.rows or not is_large_enough(frame, totals, n_left, w_left):
                 continue
             decrease = totals.mass - two_sided_loss(frame, codes, turn == 1, at)
-            if rounded(totals, decrease) > best:
+            if decrease > best and rounded(totals, decrease) > best:
                 best, decrease_found, best_left = rounded(totals, decrease), decrease, turn == 1
                 for g in range(count):
                     frame.goes_left[g] = frame.code_left[frame.code[g]]

@@ -302,7 +302,7 @@ def best_pair_cut(frame, totals, groups, bounds, first, last, floor):
         for g in range(first, last):
             w_left, s_left = cum_weight[g] + dw, cum_sum[g] + ds
             decrease = pair_decrease(criterion, mass, w_left, s_left, w, s)
-            if rounded(totals, decrease) > best:
+            if decrease > best and rounded(totals, decrease) > best:
                 n_left = cum_rows[g] + dn
                 if n_left < totals.rows and is_large_enough(frame, totals, n_left, w_left):
                     left, right = s_left / w_left + totals.center, (s - s_left) / (w - w_left) + totals.center

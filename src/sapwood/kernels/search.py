@@ -72,7 +72,7 @@ def keep_cut(frame, f, totals, groups, cut, threshold, at):
             slot.at_right = entry_row(frame, column, n_left, at)
 
 
-@lean_kernel
+@part
 def search_numbers(stat, values, f, totals, groups, threshold, at, best):
     """Look at a numeric column, and keep its cut in the slot if it beats `best`; returns the best gain then.
 

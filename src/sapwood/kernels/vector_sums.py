@@ -273,7 +273,7 @@ def best_vector_cut(frame, totals, groups, first, last, floor):
             for d in range(len(left_sums)):
                 left_sums[d] = cum_sums[g, d] + factor * missing_sums[d]
             decrease = vector_decrease(frame, totals, mass, w_left)
-            if rounded(totals, decrease) > best:
+            if decrease > best and rounded(totals, decrease) > best:
                 best, found = rounded(totals, decrease), Cut(decrease, g, turn == 1)
     return found
 
@@ -310,7 +310,7 @@ def best_gini_cut(frame, totals, groups, first, last, floor):
                 squares_left += left * left
                 squares_right += right * right
             decrease = squares_left / w_left + squares_right / (w - w_left) - mass
-            if rounded(totals, decrease) > best:
+            if decrease > best and rounded(totals, decrease) > best:
                 n_left = cum_rows[g] + dn
                 if n_left < totals.rows and is_large_enough(frame, totals, n_left, w_left):
                     best, found = rounded(totals, decrease), Cut(decrease, g, turn == 1)
