@@ -13,7 +13,7 @@ def comes_before(slots, a, b):
     return slots[a].node < slots[b].node
 
 
-@lean_kernel
+@part
 def push(frame, size, slot):
     """Add a slot to the frontier of `size` slots; OUT frontier."""
     frontier, slots, at = frame.frontier, frame.slots, size

@@ -52,7 +52,7 @@ def open_root(stat):
     frame.children[0], frame.wanted[0] = 0, may_split(frame, frame.nodes[0], 0, constant)
 
 
-@lean_kernel
+@part
 def open_child(stat, codes, values, subsets, c):
     """Search one of the nodes just made, if it may be split, and open it if there is a split; OUT frame."""
     frame = stat.frame
@@ -64,7 +64,7 @@ def open_child(stat, codes, values, subsets, c):
         release(frame, at)
 
 
-@lean_kernel
+@part
 def total_children(stat, at, left):
     """Totals of both children, the smaller one first: the other is what remains, where sums are exact; OUT frame."""
     frame = stat.frame
@@ -103,7 +103,7 @@ def append_subset(frame, subsets, at):
         frame.n_words_used += (column.n_codes + 31) // 32
 
 
-@lean_kernel
+@part
 def fill_slots(stat, at, left):
     """Slots of both children: depth, key and bounds; OUT slots, bounds."""
     frame = stat.frame

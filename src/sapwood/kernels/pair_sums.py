@@ -87,7 +87,7 @@ def _begin_node(stat, at):
     return totals
 
 
-@lean_kernel
+@part
 def pair_totals(frame, at):
     """Totals of the node in a slot."""
     own = frame.nodes[frame.slots[at].node]
@@ -133,7 +133,7 @@ def pair_of(wy, tally, center, r):
     return weight, weight * np.float64(own & ONE)
 
 
-@lean_kernel
+@part
 def walk_pairs(frame, tally, first, last, center, so_far):
     """Continue the sums along a list: rows, weight, sum, group. An entry without the tie bit opens a group."""
     entries, wy = frame.entries, frame.wy
@@ -152,7 +152,7 @@ def walk_pairs(frame, tally, first, last, center, so_far):
     return n, w, s, g
 
 
-@lean_kernel
+@part
 def sum_list(frame, tally, first, last, center):
     """Weight and sum of a stretch of a list."""
     entries, wy = frame.entries, frame.wy

@@ -53,7 +53,7 @@ def bury(frame, column, at):
     hi[column.missing] = lo[column.missing]
 
 
-@lean_kernel
+@part
 def keep_cut(frame, f, totals, groups, cut, threshold, at):
     """Write a cut into the slot; OUT slots."""
     slot, column = frame.slots[at], frame.columns[f]
