@@ -103,9 +103,9 @@ def fill_local(frame, at, center):
 
     All coded columns of the node read them from here: a row's own would be fetched anew for each column.
     """
-    local, wy, entries, first = frame.local, frame.wy, frame.entries, frame.lo[at, 0]
+    local, wy, entries, first = frame.local, frame.wy, frame.entries, np.uint64(frame.lo[at, 0])
     if len(local) > 0:
-        for i in range(first, frame.hi[at, 0]):
+        for i in range(first, np.uint64(frame.hi[at, 0])):
             r = entries[i] >> ONE
             local[i - first, 0] = wy[r, 0]
             local[i - first, 1] = wy[r, 0] * (wy[r, 1] - center)
@@ -199,8 +199,8 @@ def add_implicit(frame, first, last, n, w, s):
 def coded_pairs(frame, codes, summary, at):
     """Groups of a coded column: a histogram, of which the codes that occur are read off."""
     entries, local, hist, occupied = frame.entries, frame.local, frame.hist, frame.occupied
-    first, top = frame.lo[at, 0], np.uint64(0)
-    for i in range(first, frame.hi[at, 0]):
+    first, top = np.uint64(frame.lo[at, 0]), np.uint64(0)
+    for i in range(first, np.uint64(frame.hi[at, 0])):
         c = np.uint64(codes[entries[i] >> ONE])
         hist[c, HIST_N] += 1.0
         hist[c, HIST_W] += local[i - first, 0]

@@ -72,8 +72,8 @@ def _begin_node(stat, at):
 @lean_kernel
 def fill_tallies(frame, at):
     """Tallies of the rows of a node, side by side in the order of its list; OUT local_tally."""
-    local, tally, entries, first = frame.local_tally, frame.tally, frame.entries, frame.lo[at, 0]
-    for i in range(first, frame.hi[at, 0]):
+    local, tally, entries, first = frame.local_tally, frame.tally, frame.entries, np.uint64(frame.lo[at, 0])
+    for i in range(first, np.uint64(frame.hi[at, 0])):
         local[i - first] = tally[entries[i] >> ONE]
 
 
@@ -90,8 +90,8 @@ def _collect(stat, codes, column, totals, at):
 def count_tallies(frame, codes, n_classes, summary, at):
     """Add rows << 32 | weight for each code and class; OUT counts; returns the last word of the bitmap."""
     entries, local, counts, occupied = frame.entries, frame.local_tally, frame.counts, frame.occupied
-    first, top, width = frame.lo[at, 0], np.uint64(0), np.uint64(n_classes)
-    for i in range(first, frame.hi[at, 0]):
+    first, top, width = np.uint64(frame.lo[at, 0]), np.uint64(0), np.uint64(n_classes)
+    for i in range(first, np.uint64(frame.hi[at, 0])):
         c = np.uint64(codes[entries[i] >> ONE])
         own = np.uint64(local[i - first])
         counts[c * width + (own & CLASS)] += ROW | (own >> EIGHT)

@@ -46,7 +46,7 @@ def place(entry, goes_left, left, right, entries, moved):
     """Write an entry to both sides, and let the one it belongs to keep it; OUT entries, moved."""
     entries[left] = entry
     moved[right] = entry
-    return left + np.int64(goes_left), right + np.int64(not goes_left)
+    return left + np.uint64(goes_left), right + np.uint64(not goes_left)
 
 
 @part
@@ -59,25 +59,25 @@ def append_moved(entries, left, right, moved):
 @lean_kernel
 def split_valued(values, entries, first, last, threshold, missing_left, moved):
     """Move the rows of a node when values up to a threshold go left; OUT entries; returns the cut."""
-    left, right = first, np.int64(0)
-    for i in range(first, last):
+    left, right = np.uint64(first), np.uint64(0)
+    for i in range(np.uint64(first), np.uint64(last)):
         x = values[entries[i] >> ONE]
         goes_left = (x <= threshold) | ((x != x) & (missing_left != 0))  # noqa: PLR0124 - NaN
         left, right = place(entries[i], goes_left, left, right, entries, moved)
     append_moved(entries, left, right, moved)
-    return left
+    return np.int64(left)
 
 
 @lean_kernel
 def split_coded(codes, entries, first, last, top_left, missing_left, moved):
     """Move the rows of a node when codes up to top_left go left; OUT entries; returns the cut."""
-    left, right = first, np.int64(0)
-    for i in range(first, last):
+    left, right = np.uint64(first), np.uint64(0)
+    for i in range(np.uint64(first), np.uint64(last)):
         c = np.int64(codes[entries[i] >> ONE])
         goes_left = (c <= top_left) & ((c > 0) | (missing_left != 0))
         left, right = place(entries[i], goes_left, left, right, entries, moved)
     append_moved(entries, left, right, moved)
-    return left
+    return np.int64(left)
 
 
 @lean_kernel
