@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from sapwood.kernels.medians import total_medians  # noqa: F401
+from sapwood.kernels.pair_levels import order_by_share  # noqa: F401
 from sapwood.kernels.pair_sums import sum_pairs_of_node  # noqa: F401
 from sapwood.kernels.pair_tallies import sum_tallies  # noqa: F401
 from sapwood.kernels.statistic import (
