@@ -7,6 +7,7 @@ import errno
 import hashlib
 import os
 import pickle
+import re
 import resource
 import subprocess
 import tempfile
@@ -211,3 +212,14 @@ def test_every_import_of_a_kernel_file_is_followed() -> None:
             names += [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
             found.update(name for name in names if name.startswith("sapwood"))
         assert found == {f"sapwood.kernels.{name}" for name in _source_stamp._imports(path.stem)}
+
+
+def test_what_calls_a_function_of_a_statistic_is_made_from_the_versions_of_all() -> None:
+    folder = Path(next(iter(find_spec("sapwood.kernels").submodule_search_locations)))
+    texts = {path.stem: path.read_text() for path in folder.glob("[!_]*.py")}
+    functions = [name for text in texts.values() for name in re.findall(r"@per_statistic\ndef (\w+)", text)]
+    versions = {name for name, text in texts.items() if re.search(r"^@\w+\.of\(", text, re.MULTILINE)}
+    callers = {name for name, text in texts.items() if any(f"{function}(stat" in text for function in functions)}
+    assert {"levels", "drawn", "search", "grow", "significance"} <= callers
+    for name in callers:
+        assert versions <= _source_stamp._sources(name)
