@@ -70,6 +70,26 @@ def test_an_update_replaces_arrays_and_their_sizes():
     assert (frame["n_rows"][0], frame["scale"][0]) == (5, 3.0)
 
 
+@lean_kernel
+def last_of(frame):
+    return frame.items[len(frame.items) - 1].size
+
+
+@pytest.mark.parametrize("fields", [["size"], ["other", "size"], ["size", "other"]])
+def test_a_kernel_reads_frames_that_differ_in_the_records_of_their_arrays_alone(fields):
+    items = np.zeros(3, dtype=[(name, np.int64) for name in fields])
+    items["size"] = [5, 6, 7]
+    assert last_of(Layout(n=SIZE, items=Array(items.dtype, "n")).fill(items=items)[0]) == 7
+
+
+def test_the_shapes_of_arrays_are_part_of_the_type_of_a_frame():
+    dtypes = {
+        Layout(n=SIZE, m=SIZE, x=Array(np.int8, *shape)).dtype for shape in [("n",), ("m",), ("n", "m"), ("n", 2)]
+    }
+    assert len(dtypes) == 4
+    assert Layout(n=SIZE, m=SIZE, x=Array(np.int8, "n")).dtype in dtypes
+
+
 def test_views_are_bounds_checked_on_request():
     code = (
         "import numpy as np\n"

@@ -20,6 +20,7 @@ The frame that `fill` returns holds addresses only: whoever fills it keeps the a
 
 from __future__ import annotations
 
+import hashlib
 from typing import Any
 
 import numpy as np
@@ -47,8 +48,16 @@ class Layout:
     def __init__(self, **fields: Any) -> None:
         self.arrays = {name: field for name, field in fields.items() if isinstance(field, Array)}
         numbers = [(name, SIZE if name in self.arrays else field) for name, field in fields.items()]
-        self.dtype = np.dtype(numbers, align=True)
+        self.dtype = np.dtype([*numbers, (f"layout_{self._digest()}", SIZE)], align=True)
         _show_arrays(from_dtype(self.dtype), self.arrays)
+
+    def _digest(self) -> str:
+        """Stands for all arrays: frames of other arrays, also of records with other fields, are of another type.
+
+        Compiled kernels are kept by the types of their arguments, and must not read a frame of another layout.
+        """
+        arrays = [(name, field.dtype.str, field.dtype.descr, field.shape) for name, field in self.arrays.items()]
+        return hashlib.sha256(repr(arrays).encode()).hexdigest()[:16]
 
     def fill(self, **values: Any) -> Any:
         """A frame (an array of one record) of these arrays and numbers; sizes follow from the arrays.
