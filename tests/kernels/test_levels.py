@@ -211,6 +211,12 @@ def test_poisson_with_a_level_without_events() -> None:
     assert run_pair(case)[0] == close(case.best())
 
 
+def test_missing_rows_go_with_the_levels_they_are_like_when_all_subsets_are_tried() -> None:
+    case = levels(POISSON, [(10.0, 1.0), (10.0, 40.0), (10.0, 0.0)])
+    case = replace(case, size=np.ones(4, int), w=np.full(4, 10.0), sums=np.array([[1.0], [40.0], [0.0], [1.0]]))
+    assert run_pair(case) == (close(case.best()), frozenset({0, 2, MISSING_ROWS}))
+
+
 def test_levels_that_are_alike_are_not_parted_by_number() -> None:
     alike = levels(GINI, [(1.0, 0.5), (1.0, 0.5)])
     case = replace(alike, size=np.ones(3, int), w=np.ones(3), sums=np.full((3, 2), 0.5))  # and so are missing rows

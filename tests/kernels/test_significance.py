@@ -47,7 +47,8 @@ def table_frame(tables: list[Array], as_pair: bool = False) -> Frame:
 
 def tables(n_classes: int) -> st.SearchStrategy[Array]:
     """Weights by side and class; no side is empty."""
-    row = st.lists(st.integers(0, 40).map(float), min_size=n_classes, max_size=n_classes).filter(any)
+    cell = st.sampled_from([0.0, 0.0, 1.0]) | st.integers(0, 40).map(float)
+    row = st.lists(cell, min_size=n_classes, max_size=n_classes).filter(any)
     return st.tuples(row, row).map(np.array)
 
 
@@ -75,6 +76,12 @@ def test_chi_squared_of_several_classes(table: Array, kind: type) -> None:
     frame = table_frame([table])
     statistic, freedom = slow_chi_squared(table)
     assert run(kind(frame.record)) == (close(statistic), freedom)
+
+
+def test_classes_that_do_not_occur_have_no_degree_of_freedom() -> None:
+    table = np.array([[3.0, 0.0, 1.0, 0.0], [1.0, 0.0, 4.0, 0.0]])
+    frame = table_frame([table])
+    assert run(Vectors(frame.record)) == (close(slow_chi_squared(table)[0]), 1)
 
 
 def test_chi_squared_is_summed_over_the_targets() -> None:
