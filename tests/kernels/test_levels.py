@@ -21,7 +21,7 @@ from sapwood.kernels.tree_frame import Groups, Totals
 from strategies import examples
 
 Array = NDArray[Any]
-TOLERANCE = 1e-10
+GRID = 1e-10 * 2.0**52  # its last bit is about 1e-10: gains closer than that may be equal
 EXHAUSTIVE, ORDERS = 8, 0  # max_exhaustive: all subsets, or prefixes of orders
 
 
@@ -45,7 +45,7 @@ def frame_of(case: Case, max_exhaustive: int = 10, **more: Any) -> Frame:
 def totals_of(case: Case) -> Totals:
     """Totals of a node; the scale of the squared error is its deviation."""
     w = float(case.w.sum())
-    return Totals(int(case.size.sum()), w, float(case.sums[:, 0].sum()), w * scale_of(case) ** 2, 0.0, TOLERANCE)
+    return Totals(int(case.size.sum()), w, float(case.sums[:, 0].sum()), w * scale_of(case) ** 2, 0.0, GRID)
 
 
 def groups_of(case: Case) -> Groups:
