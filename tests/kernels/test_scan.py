@@ -29,6 +29,7 @@ def scan(node: Node, counts: bool = True, usable: Array | None = None) -> np.voi
     pool = np.full((2, 256 * len(columns), 3 if counts else 2), 10**9, dtype=np.int64)
     for j, column in enumerate(columns):
         pool[1, 256 * j : 256 * (j + 1)] = column.sums[:, : pool.shape[2]]
+    lanes, _arrays = new_lanes()
     nodes = blank_nodes(3)
     nodes["slot"][1], nodes["lower"][1], nodes["upper"][1] = 1, node.lower, node.upper
     nodes["gradient"][1], nodes["hessian"][1], nodes["n_rows"][1] = node.total
@@ -43,7 +44,7 @@ def scan(node: Node, counts: bool = True, usable: Array | None = None) -> np.voi
         np.array([column.is_category for column in columns]),
         np.array([column.sign for column in columns], dtype=np.int8),
         node.rules,
-        new_lanes(),
+        lanes[0],
         nodes,
     )
     return nodes[1]
@@ -290,5 +291,6 @@ def test_each_node_may_have_its_own_columns() -> None:
     nodes["slot"], nodes["gradient"], nodes["hessian"], nodes["n_rows"] = [0, 1], 0, 2, 2
     usable = np.array([[False, True], [True, False]])
     nothing = np.zeros(2, dtype=np.bool_), np.zeros(2, dtype=np.int8)
-    scan_nodes(pool, np.array([0, 1]), usable, 0, 2, STARTS, np.array([2, 2]), *nothing, rules(), new_lanes(), nodes)
+    lanes, _arrays = new_lanes()
+    scan_nodes(pool, np.array([0, 1]), usable, 0, 2, STARTS, np.array([2, 2]), *nothing, rules(), lanes[0], nodes)
     assert nodes["feature"].tolist() == [1, 0]

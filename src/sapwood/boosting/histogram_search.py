@@ -55,7 +55,7 @@ class HistogramSearch:
         tasks = []
         for p, (start, stop) in enumerate(pairwise([len(ids) * p // n_parts for p in range(n_parts + 1)])):
             own = usable if len(usable) == 1 else usable[start:stop]
-            of = self._starts, self._n_codes, self._is_category, self._signs, rules, self._lanes[p], nodes
+            of = self._starts, self._n_codes, self._is_category, self._signs, rules, self._lanes[p][0][0], nodes
             tasks.append(partial(scan_nodes, self._pool.slots, array[start:stop], own, 0, n_features, *of))
         run_all(tasks, self._n_jobs)
 

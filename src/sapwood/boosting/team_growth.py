@@ -11,11 +11,9 @@ from numpy.typing import NDArray
 from sapwood.boosting.options import NO_LIMIT, TreeOptions
 from sapwood.kernels.boosting_records import NODE
 from sapwood.kernels.leader import begin_tree
-from sapwood.kernels.memory import TEAM, address
 from sapwood.kernels.phases import AHEAD, BLOCK, MOST_AHEAD
 from sapwood.kernels.small_nodes import SMALL
-from sapwood.kernels.team import new_board
-from sapwood.kernels.team_rows import SCRATCH
+from sapwood.kernels.team_frame import TEAM, new_thread
 from sapwood.kernels.team_search import COLUMNS
 from sapwood.kernels.whole_tree import lead, work_as
 from sapwood.shard.shard import Shard
@@ -64,59 +62,39 @@ class TeamGrowth:
         return is_simple and n_slots * n_features * 256 * 8 * (3 if options.counts_rows else 2) <= MOST_POOL
 
     def _make_room(self, n_features: int) -> None:
-        n, threads = self._shard.n_rows, self._n_threads
-        slot = n_features * 256 * 8 * self._n_sums
-        by_leaf = is_leaf_wise(self._options)
+        """Allocate the arrays of the team; slots of the pool are for sums of threads, their branches, the leader."""
+        threads, by_leaf = self._n_threads, is_leaf_wise(self._options)
         stack = 0 if by_leaf else n_waiting(self._options)
-        room = MOST_POOL // slot - threads * (stack + 2)
+        room = MOST_POOL // (n_features * 256 * 8 * self._n_sums) - threads * (stack + 2)
         most_branches = 0 if by_leaf else max(2, min(MOST_BRANCHES * threads, room))
         n_own = self._options.max_leaves + MOST_AHEAD + 2 if by_leaf else most_branches + 2
-        n_stack = stack + most_branches + 3
-        pool = np.empty((threads * (stack + 1) + n_own, 256 * n_features, self._n_sums), dtype=np.int64)
-        pool[:threads] = 0
-        self._own_slots = threads * (stack + 1) + np.arange(n_own)
         self._stack_slots = threads + np.arange(threads * stack).reshape(threads, stack)
-        share = max(SMALL, n // (SHARES * threads)) if threads > 1 else NO_LIMIT
-        ints = partial(np.empty, dtype=np.int64)
-        self._arrays = {
-            "n_codes": self._shard.table.n_codes,
-            "is_category": self._shard.table.is_category,
-            "signs": self._signs,
-            "mask": np.empty(n_features, dtype=np.bool_),
-            "pool": pool,
-            "board": new_board(),
-            "pending": np.zeros((threads, 8), dtype=np.int64),
-            "n_nodes": ints(1),
-            "ids": ints(self._capacity + most_branches + 1),
-            "lent": ints(most_branches + AHEAD),
-            "branches": ints(most_branches + 1),
-            "counts": ints(threads),
-            "found": np.zeros(2 * -(-n_features // BLOCK), dtype=NODE),
-            "open": ints(n_own + most_branches + 4),
-            "free": ints(n_own + 2),
-            "scratch": np.zeros(threads, dtype=SCRATCH),
-            "hist": np.zeros((threads, 256, self._n_sums), dtype=np.int64),
-            "stack": ints((threads, n_stack)),
-            "waiting": ints((threads, n_stack)),
-        }
-        self._arrays["scratch"]["all_codes"] = np.arange(1, 257)
-        self._limits = {
-            "n_columns": n_features,
-            "n_sums": self._n_sums,
-            "n_threads": threads,
-            "n_stack": n_stack,
-            "most_branches": most_branches,
-            "leaf_wise": by_leaf,
-            "by_tiles": not self._shard.table.is_bundled and n_features >= 2 * threads * COLUMNS,
+        self._own_slots = threads * (stack + 1) + np.arange(n_own)
+        self._rooms = [new_thread(stack + most_branches + 3, self._n_sums) for _ in range(threads)]
+        self._team, self._arrays = TEAM.allocate(
+            n_threads=threads,
+            n_columns=n_features,
+            n_slots=threads * (stack + 1) + n_own,
+            n_cells=256 * n_features,
+            n_sums=self._n_sums,
+            n_capacity=self._capacity + most_branches + 1,
+            n_room=n_own + most_branches + AHEAD,
+            n_blocks=-(-n_features // BLOCK),
+        )
+        self._arrays["threads"][:] = np.concatenate([frame for frame, _ in self._rooms])
+        self._arrays["signs"][:] = self._signs
+        TEAM.update(self._team[0], leaf_wise=by_leaf, most_branches=most_branches, **self._limits(n_features))
+
+    def _limits(self, n_features: int) -> dict[str, int]:
+        """How large nodes must be to be split by several threads, and how many leaves there may be."""
+        threads, table = self._n_threads, self._shard.table
+        share = max(SMALL, table.n_rows // (SHARES * threads)) if threads > 1 else NO_LIMIT
+        return {
+            "by_tiles": not table.is_bundled and n_features >= 2 * threads * COLUMNS,
             "max_leaves": self._options.max_leaves or NO_LIMIT,
             "large": max(share, LARGE_CELLS // n_features),
             "share": share,
         }
-        self._team = np.zeros(1, dtype=TEAM)
-        for name, array in self._arrays.items():
-            self._team[name] = address(array)
-        for name, limit in self._limits.items():
-            self._team[name] = limit
 
     def grow(
         self, rules: Any, n_rows: int, mask: NDArray[np.bool_], key: int
@@ -124,13 +102,12 @@ class TeamGrowth:
         """Grow a tree on the records that the shard has begun with; returns its nodes and which of them are split."""
         capacity = min(self._capacity, 2 * (n_rows + MOST_AHEAD) + 1)
         nodes, splits = np.empty(capacity, dtype=NODE), np.zeros(capacity, dtype=np.bool_)
-        team = self._team
-        self._shard.describe(team, self._capacity, self._n_sums)
+        self._team["shard"] = self._shard.frame(self._capacity, self._n_sums)
         self._arrays["board"].fill(0)
         self._arrays["mask"][:] = mask
-        begin_tree(nodes, np.uint64(key), n_rows, self._own_slots, self._stack_slots, team[0])
+        begin_tree(nodes, np.uint64(key), n_rows, self._own_slots, self._stack_slots, self._team[0])
         run_all([partial(self._work, me, nodes, splits, rules) for me in range(self._n_threads)], self._n_threads)
-        n_nodes = int(self._arrays["n_nodes"][0])
+        n_nodes = int(self._arrays["node_count"][0])
         return nodes[:n_nodes], splits[:n_nodes]
 
     def _work(self, me: int, nodes: NDArray[Any], splits: NDArray[np.bool_], rules: Any) -> None:

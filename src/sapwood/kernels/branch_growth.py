@@ -6,12 +6,12 @@ import numpy as np
 
 from sapwood.kernels._jit import lean_kernel, part
 from sapwood.kernels.branching import branch_one, may_split, write_table
-from sapwood.kernels.memory import bytes_at, ints_at, signs_at
 from sapwood.kernels.newton import NO_GAIN
 from sapwood.kernels.phases import SETTLED
 from sapwood.kernels.small_nodes import SMALL
 from sapwood.kernels.team import add
-from sapwood.kernels.team_rows import SIZE, TABLE, column_at, mark_children, move_rows, records_at, remove_node
+from sapwood.kernels.team_frame import node_count_of, signs_of, stack_of, table_of, threads_of, waiting_of
+from sapwood.kernels.team_rows import mark_children, move_share, remove_node
 from sapwood.kernels.team_search import drop_weak, part_and_search, search_rows, smaller_and_larger, sum_and_search
 
 
@@ -36,7 +36,7 @@ def place_children(nodes, at, n_left):
 @lean_kernel
 def new_children(nodes, at, team, rules):
     """Give a node children; OUT nodes."""
-    branch_one(nodes, at, add(ints_at(team.n_nodes, 1), 0, 2), signs_at(team.signs, team.n_columns), rules)
+    branch_one(nodes, at, add(node_count_of(team), 0, 2), signs_of(team), rules)
 
 
 @part
@@ -52,7 +52,7 @@ def search_children(nodes, at, own, team, rules, me):
         if search_large:
             search_rows(team, large, rules, me)
     elif small.n_rows <= SMALL:
-        remove_node(team, small, node.slot, me)
+        remove_node(team, small, node.slot, threads_of(team)[me])
         part_and_search(team, node.slot, np.int64(-1), 0, team.n_columns, small, large, rules, me)
     else:
         sum_and_search(team, node.slot, own, small, large, rules, me)
@@ -74,24 +74,22 @@ def expand_alone(nodes, at, own, team, rules, me):
     The node's slot becomes the larger child's and `own` the smaller one's, as far as they need them; a slot that nobody
     needs stays the node's.
     """
-    node = nodes[at]
-    table, first, last = bytes_at(team.scratch + me * SIZE + TABLE, 256), node.first, node.first + node.n_rows
+    node, table = nodes[at], table_of(threads_of(team)[me])
+    first, last = node.first, node.first + node.n_rows
     write_table(node, table)
     if end_in_leaves(nodes, at, rules):
-        place_children(nodes, at, mark_children(team, node, first, last, me))
+        place_children(nodes, at, mark_children(team, node, first, last, table))
         nodes[node.left].slot = nodes[node.right].slot = SETTLED
         return own
-    source, target = records_at(team, node.depth), records_at(team, node.depth + 1)
-    n_left = move_rows(source, first, last, column_at(team, node.feature), table, first, last - 1, target)
-    place_children(nodes, at, n_left)
+    place_children(nodes, at, move_share(team, node, first, last, table))
     return search_children(nodes, at, own, team, rules, me)
 
 
 @part
 def grow_branch(nodes, top, team, rules, me):
     """Grow all that is below a node; the smaller child first, so that few slots are enough; OUT nodes."""
-    place = 8 * me * team.n_stack
-    free, waiting = ints_at(team.stack + place, team.n_stack), ints_at(team.waiting + place, team.n_stack)
+    thread = threads_of(team)[me]
+    free, waiting = stack_of(thread), waiting_of(thread)
     n_free, n_open = free[0], 1
     waiting[0] = top
     while n_open > 0:

@@ -6,36 +6,39 @@ sides, the right one first; a better split must be truly better, so that of equa
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from sapwood.kernels._jit import ONE, lane_kernel, lean_kernel, part
+from sapwood.kernels.frame import Array, Layout
 from sapwood.kernels.newton import NO_GAIN, leaf_weight, worth_at, worth_of, worth_of_both
 
-Array = Any
 LEAST_GAIN = 1e-9  # of what the children are worth: smaller gains, and smaller differences of gains, are rounding
 
 
-class Lanes(NamedTuple):
-    """Room for the candidates of one column, and the codes 1, 2, …."""
+LANES = Layout(  # room for the candidates of one column
+    codes=Array(np.int64, 256),  # 1, 2, …
+    left_g=Array(np.int64, 256),  # sums of the codes up to each
+    left_h=Array(np.int64, 256),
+    both=Array(np.float64, 257),  # what the children are worth that part after it
+    both_missing=Array(np.float64, 257),  # the same with missing rows on the left
+    bits=Array(np.int64, 257),  # the memory of `both` as whole numbers
+    bits_missing=Array(np.int64, 257),
+    keys=Array(np.float64, 256),  # levels in order
+    order=Array(np.int64, 256),
+)
+codes_of, left_g_of, left_h_of, keys_of, order_of = LANES.views("codes", "left_g", "left_h", "keys", "order")
+both_of, both_missing_of, bits_of, bits_missing_of = LANES.views("both", "both_missing", "bits", "bits_missing")
 
-    codes: Array  # (256,)
-    left_g: Array  # (256,) sums of the codes up to each
-    left_h: Array
-    both: Array  # (257,) what the children are worth that part after it
-    both_missing: Array  # the same with missing rows on the left
-    bits: Array  # the same memory as whole numbers
-    bits_missing: Array
-    keys: Array  # (256,) levels in order
-    order: Array
 
-
-def new_lanes() -> Lanes:
-    """Room for one thread."""
-    ints, both, keys = np.empty((3, 256), dtype=np.int64), np.empty((2, 257)), np.empty(256)
-    bits = both.view(np.int64)
-    return Lanes(np.arange(1, 257), ints[0], ints[1], both[0], both[1], bits[0], bits[1], keys, ints[2])
+def new_lanes() -> tuple[Any, dict[str, Any]]:
+    """Lanes for one thread, and their arrays, to be kept alive."""
+    lanes, arrays = LANES.allocate()
+    arrays["codes"][:] = np.arange(1, 257)
+    bits = {"bits": arrays["both"].view(np.int64), "bits_missing": arrays["both_missing"].view(np.int64)}
+    LANES.update(lanes[0], **bits)
+    return lanes, {**arrays, **bits}
 
 
 @part
@@ -157,29 +160,28 @@ def scan_plain(hist, codes, count, rules, parent, feature, lanes, node):
     least_h = max(rules.min_child_weight / rules.hessian_unit, 1.0)
     missing_g, missing_h = hist[0, 0], hist[0, 1]
     some_missing = missing_h > 0 or missing_g != 0
-    left_g, left_h = lanes.left_g, lanes.left_h
+    left_g, left_h, both, both_missing = left_g_of(lanes), left_h_of(lanes), both_of(lanes), both_missing_of(lanes)
     sum_left(hist, codes, count, left_g, left_h)
     lambda_ = rules.lambda_units
-    weigh(left_g, left_h, count, 0, 0, g, h, lambda_, least_h, lanes.both)
-    most = largest_of(lanes.both, lanes.bits, count)
+    weigh(left_g, left_h, count, 0, 0, g, h, lambda_, least_h, both)
+    most = largest_of(both, bits_of(lanes), count)
     if some_missing:
-        both, bits = lanes.both_missing, lanes.bits_missing
-        weigh(left_g, left_h, count, missing_g, missing_h, g, h, lambda_, least_h, both)
+        weigh(left_g, left_h, count, missing_g, missing_h, g, h, lambda_, least_h, both_missing)
         i = 0
         while i < count and left_h[i] == 0 and left_g[i] == 0:  # no values yet: missing rows would be alone
-            both[i] = NO_GAIN
+            both_missing[i] = NO_GAIN
             i += 1
-        most = max(most, largest_of(both, bits, count))
+        most = max(most, largest_of(both_missing, bits_missing_of(lanes), count))
     if gain_of(rules.worth_unit * most, parent, node.gain) == NO_GAIN:
         return
     if some_missing:
-        gain, i, missing_left = pick(lanes.both, lanes.both_missing, count, rules, parent, node)
+        gain, i, missing_left = pick(both, both_missing, count, rules, parent, node)
         if missing_left:
             missing_g, missing_h = left_g[i] + missing_g, left_h[i] + missing_h
         else:
             missing_g, missing_h = left_g[i], left_h[i]
     else:
-        gain, i, missing_left = pick(lanes.both, None, count, rules, parent, node)
+        gain, i, missing_left = pick(both, None, count, rules, parent, node)
         missing_g, missing_h = left_g[i], left_h[i]
         missing_left = 2 * missing_h > h  # rows without a value follow the larger child
     keep(node, gain, feature, codes[i], next_present(hist, codes, count, i), missing_left, missing_g, missing_h)
@@ -302,9 +304,9 @@ def scan_node(hists, mask, first, last, starts, n_codes, is_category, signs, rul
         if mask[f]:
             hist = hists[starts[f] : starts[f + 1]]
             if is_category[f]:
-                scan_levels(hist, n_codes[f], rules, parent, f, lanes.keys, lanes.order, node)
+                scan_levels(hist, n_codes[f], rules, parent, f, keys_of(lanes), order_of(lanes), node)
             else:
-                scan_column(hist, lanes.codes, n_codes[f], rules, signs[f], parent, f, lanes, node)
+                scan_column(hist, codes_of(lanes), n_codes[f], rules, signs[f], parent, f, lanes, node)
 
 
 @lean_kernel

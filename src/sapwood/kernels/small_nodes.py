@@ -10,8 +10,6 @@ import numpy as np
 
 from sapwood.kernels._jit import lean_kernel, lowest_bit
 from sapwood.kernels.histogram import add_code
-from sapwood.kernels.newton import NO_GAIN, worth_of
-from sapwood.kernels.scan import scan_column, scan_levels
 
 SMALL = 96  # rows
 HALF = np.uint64(32)
@@ -84,19 +82,3 @@ def clear_present(present, hist):
             bits &= bits - BIT
             for d in range(hist.shape[1]):
                 hist[code, d] = 0
-
-
-@lean_kernel
-def scan_rows(rows, values, n, columns, mask, n_codes, is_category, signs, rules, hist, codes, present, lanes, node):
-    """Best split of a node from its rows; `hist` is zero before and after. OUT node."""
-    node.gain, node.feature = NO_GAIN, -1
-    parent = worth_of(node, rules)
-    for f in range(columns.shape[0]):
-        if not mask[f]:
-            continue
-        count_rows(rows, values, n, columns[f], present, hist)
-        if is_category[f]:
-            scan_levels(hist, n_codes[f], rules, parent, f, lanes.keys, lanes.order, node)
-        else:
-            scan_column(hist, codes, list_present(present, hist, codes), rules, signs[f], parent, f, lanes, node)
-        clear_present(present, hist)

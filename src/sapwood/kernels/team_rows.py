@@ -1,4 +1,4 @@
-"""Row work of a team: where its arrays are, sums of pieces of a node, and the moving of rows.
+"""Row work of a team: sums of pieces of a node, and the moving of rows.
 
 Records move between two buffers: those of a node are in `records[depth & 1]`, from `first` on. A thread writes those
 that go left from the front and those that go right from the back, so that a row is read and written once; rows of a
@@ -12,153 +12,83 @@ import numpy as np
 from sapwood.kernels._jit import lean_kernel, part
 from sapwood.kernels.branching import write_table
 from sapwood.kernels.histogram import RowCodes, add_block, add_rows, widen_all
-from sapwood.kernels.memory import (
-    byte_table_at,
-    bytes_at,
-    floats_at,
-    int_table_at,
-    ints_at,
-    shorts_at,
-    uints_at,
-    words_at,
-)
 from sapwood.kernels.phases import ADD, MARK
-from sapwood.kernels.scan import Lanes
-from sapwood.kernels.small_nodes import SMALL, gather, remove_rows
+from sapwood.kernels.shard_frame import (
+    bundle_sums_of,
+    codes_of,
+    columns_of,
+    long_leaf_of,
+    n_codes_of,
+    packed_of,
+    quanta_of,
+    short_leaf_of,
+)
+from sapwood.kernels.small_nodes import gather, remove_rows
+from sapwood.kernels.team_frame import (
+    counts_of,
+    pending_of,
+    pool_of,
+    records_at,
+    rows_of,
+    table_of,
+    threads_of,
+    values_of,
+)
 
 HALF = np.uint64(32)
 ONE = np.uint64(1)
 LEAST_PIECE, MOST_PIECE = 1 << 16, 1 << 16  # cells, and rows, that a thread takes at a time
 
-# Room for what a thread soon forgets.
-SCRATCH = np.dtype(
-    [
-        ("table", np.uint8, 256),  # where codes go
-        ("codes", np.int64, 257),
-        ("present", np.uint64, 4),  # bitmap of codes
-        ("rows", np.uint32, SMALL),
-        ("values", np.int64, (SMALL, 2)),
-        ("all_codes", np.int64, 256),  # 1, 2, …
-        ("left_g", np.int64, 256),  # and so on: see `Lanes`
-        ("left_h", np.int64, 256),
-        ("both", np.float64, 257),
-        ("both_missing", np.float64, 257),
-        ("keys", np.float64, 256),
-        ("order", np.int64, 256),
-    ]
-)
-SIZE = SCRATCH.itemsize
-TABLE, CODES, PRESENT, ROWS, VALUES, ALL, LEFT_G, LEFT_H, BOTH, MISSING, KEYS, ORDER = (
-    place[1] for place in (SCRATCH.fields or {}).values()
-)
-
-
-@part
-def lanes_of(team, me):
-    """A thread's own lanes."""
-    at = team.scratch + me * SIZE
-    return Lanes(
-        ints_at(at + ALL, 256),
-        ints_at(at + LEFT_G, 256),
-        ints_at(at + LEFT_H, 256),
-        floats_at(at + BOTH, 257),
-        floats_at(at + MISSING, 257),
-        ints_at(at + BOTH, 257),
-        ints_at(at + MISSING, 257),
-        floats_at(at + KEYS, 256),
-        ints_at(at + ORDER, 256),
-    )
-
-
-@part
-def codes_of(team):
-    """Codes of the rows."""
-    return RowCodes(
-        words_at(team.words, team.n_rows * team.n_words),
-        np.uint64(team.n_words),
-        np.uint64(team.n_bundles),
-        ints_at(team.sizes, team.n_bundles),
-        ints_at(team.n_codes, team.n_columns),
-        ints_at(team.home, team.n_columns),
-        ints_at(team.meaning_of, team.n_columns),
-        byte_table_at(team.meanings, team.n_meanings, 256),
-    )
-
-
-@part
-def records_at(team, depth):
-    """Records of nodes of this depth are here."""
-    return words_at(team.records + 8 * team.n_rows * (depth & 1), team.n_rows)
-
-
-@part
-def slot_of(team, slot):
-    """A slot of the pool."""
-    n = 256 * team.n_columns
-    return int_table_at(team.pool + 8 * slot * n * team.n_sums, n, team.n_sums)
-
-
-@part
-def column_at(team, feature):
-    """Codes of a column."""
-    return bytes_at(team.columns + feature * team.n_rows, team.n_rows)
-
 
 @lean_kernel
 def sum_rows(team, node, first, last, me, out):
     """Add some of a node's records to a histogram; OUT out."""
-    codes, n = codes_of(team), 256 * team.n_bundles
-    records, packed = records_at(team, node.depth), ints_at(team.packed + 8 * me * n, n)
-    sums = int_table_at(team.bundle_sums + 8 * me * n * team.n_sums, n, team.n_sums)
-    block_rows = np.uint64(team.block_rows)
-    if team.is_packed:
-        add_rows(records, first, last, codes, block_rows, None, packed, sums, out)
+    shard, records = team.shard, records_at(team, node.depth)
+    codes, packed, sums = codes_of(shard), packed_of(shard)[me], bundle_sums_of(shard)[me]
+    if shard.is_packed:
+        add_rows(records, first, last, codes, shard.block_rows, None, packed, sums, out)
     else:
-        quanta = int_table_at(team.quanta, team.n_rows, 2)
-        add_rows(records, first, last, codes, block_rows, quanta, packed, sums, out)
+        add_rows(records, first, last, codes, shard.block_rows, quanta_of(shard), packed, sums, out)
 
 
 @part
 def sum_piece(team, node, first, last, me):
     """Add some of a node's records to the thread's own sums: packed ones as long as they cannot overflow."""
-    if team.is_packed:
-        n, pending = 256 * team.n_bundles, ints_at(team.pending + 64 * me, 1)
-        if pending[0] + last - first > team.block_rows:
+    shard = team.shard
+    if shard.is_packed:
+        pending = pending_of(threads_of(team)[me])
+        if pending[0] + last - first > np.int64(shard.block_rows):
             widen_own(team, me)
-        add_block(records_at(team, node.depth), first, last, codes_of(team), ints_at(team.packed + 8 * me * n, n))
+        add_block(records_at(team, node.depth), first, last, codes_of(shard), packed_of(shard)[me])
         pending[0] += last - first
     else:
-        sum_rows(team, node, first, last, me, slot_of(team, me))
+        sum_rows(team, node, first, last, me, pool_of(team)[me])
 
 
 @lean_kernel
-def widen_own(team, thread):
+def widen_own(team, me):
     """Move a thread's packed sums to its slot of the pool."""
-    n, pending = 256 * team.n_bundles, ints_at(team.pending + 64 * thread, 1)
+    pending = pending_of(threads_of(team)[me])
     if pending[0] > 0:
-        widen_all(ints_at(team.packed + 8 * thread * n, n), codes_of(team), slot_of(team, thread))
+        widen_all(packed_of(team.shard)[me], codes_of(team.shard), pool_of(team)[me])
         pending[0] = 0
 
 
 @lean_kernel
-def gather_rows(team, node, me):
-    """Rows of a small node and their numbers; OUT the thread's scratch."""
-    at, records = team.scratch + me * SIZE, records_at(team, node.depth)
-    rows, values = uints_at(at + ROWS, SMALL), int_table_at(at + VALUES, SMALL, 2)
-    if team.is_packed:
+def gather_rows(team, node, thread):
+    """Rows of a small node and their numbers; OUT thread.rows, thread.values."""
+    records, rows, values = records_at(team, node.depth), rows_of(thread), values_of(thread)
+    if team.shard.is_packed:
         gather(records, node.first, node.first + node.n_rows, None, rows, values)
     else:
-        gather(records, node.first, node.first + node.n_rows, int_table_at(team.quanta, team.n_rows, 2), rows, values)
+        gather(records, node.first, node.first + node.n_rows, quanta_of(team.shard), rows, values)
 
 
 @lean_kernel
-def remove_node(team, small, slot, me):
+def remove_node(team, small, slot, thread):
     """Take the rows of a small node out of a histogram; OUT the slot."""
-    gather_rows(team, small, me)
-    at = team.scratch + me * SIZE
-    rows, values = uints_at(at + ROWS, SMALL), int_table_at(at + VALUES, SMALL, 2)
-    columns = byte_table_at(team.columns, team.n_columns, team.n_rows)
-    remove_rows(rows, values, small.n_rows, columns, slot_of(team, slot))
+    gather_rows(team, small, thread)
+    remove_rows(rows_of(thread), values_of(thread), small.n_rows, columns_of(team.shard), pool_of(team)[slot])
 
 
 @lean_kernel
@@ -216,55 +146,60 @@ def settle_rows(source, first, last, leaf, leaf_of):
 
 
 @lean_kernel
-def mark_children(team, node, first, last, me):
+def mark_children(team, node, first, last, table):
     """Tell some of a node's rows which of its children is their leaf; returns how many go left."""
-    records, column = records_at(team, node.depth), column_at(team, node.feature)
-    table = bytes_at(team.scratch + me * SIZE + TABLE, 256)
-    if team.is_short:
-        leaf_of = shorts_at(team.leaf_of, team.n_rows)
-        return mark_rows(records, first, last, column, table, np.uint16(node.left), np.uint16(node.right), leaf_of)
-    long_leaf_of = uints_at(team.leaf_of, team.n_rows)
-    return mark_rows(records, first, last, column, table, np.uint32(node.left), np.uint32(node.right), long_leaf_of)
+    shard, records, column = team.shard, records_at(team, node.depth), columns_of(team.shard)[node.feature]
+    if shard.is_short:
+        left, right = np.uint16(node.left), np.uint16(node.right)
+        return mark_rows(records, first, last, column, table, left, right, short_leaf_of(shard))
+    long_left, long_right = np.uint32(node.left), np.uint32(node.right)
+    return mark_rows(records, first, last, column, table, long_left, long_right, long_leaf_of(shard))
 
 
 @lean_kernel
 def settle_node(team, node, at):
     """Tell all rows of a node that it is their leaf."""
     records, first, last = records_at(team, node.depth), node.first, node.first + node.n_rows
-    if team.is_short:
-        settle_rows(records, first, last, np.uint16(at), shorts_at(team.leaf_of, team.n_rows))
+    if team.shard.is_short:
+        settle_rows(records, first, last, np.uint16(at), short_leaf_of(team.shard))
     else:
-        settle_rows(records, first, last, np.uint32(at), uints_at(team.leaf_of, team.n_rows))
+        settle_rows(records, first, last, np.uint32(at), long_leaf_of(team.shard))
+
+
+@lean_kernel
+def move_share(team, node, first, last, table):
+    """Move some of a node's records to those of its children; returns how many go left."""
+    source, target = records_at(team, node.depth), records_at(team, node.depth + 1)
+    column = columns_of(team.shard)[node.feature]
+    return move_rows(source, first, last, column, table, first, last - 1, target)
 
 
 @part
 def do_piece(kind, node, task, team, me):
     """Work on some of a node's rows."""
-    size = piece_rows(node, team)
-    first = node.first + task * size
-    last = min(first + size, node.first + node.n_rows)
     if kind == ADD:
-        sum_piece(team, node, first, last, me)
+        size = piece_rows(node, team)
+        start = node.first + task * size
+        sum_piece(team, node, start, min(start + size, node.first + node.n_rows), me)
         return
     first, last = thread_rows(node, task, team)
-    table, n_left = bytes_at(team.scratch + me * SIZE + TABLE, 256), np.int64(0)
+    table = table_of(threads_of(team)[me])
     write_table(node, table)
     if kind == MARK:
-        n_left = mark_children(team, node, first, last, me)
+        counts_of(team)[task] = mark_children(team, node, first, last, table)
     else:
-        source, target = records_at(team, node.depth), records_at(team, node.depth + 1)
-        n_left = move_rows(source, first, last, column_at(team, node.feature), table, first, last - 1, target)
-    ints_at(team.counts + 8 * task, 1)[0] = n_left
+        counts_of(team)[task] = move_share(team, node, first, last, table)
 
 
 @lean_kernel
 def add_up(team, out, first, last):
     """Add what the threads have summed up for some columns; OUT the slot `out`; theirs become zero."""
-    n_codes, total = ints_at(team.n_codes, team.n_columns), slot_of(team, out)
+    n_codes, pool = n_codes_of(team.shard), pool_of(team)
+    total = pool[out]
     for f in range(first, last):
         total[256 * f : 256 * f + n_codes[f] + 1] = 0
         for thread in range(team.n_threads):
-            own = slot_of(team, thread)
+            own = pool[thread]
             for i in range(256 * f, 256 * f + n_codes[f] + 1):
                 for d in range(total.shape[1]):
                     total[i, d] += own[i, d]

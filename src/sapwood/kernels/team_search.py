@@ -7,34 +7,27 @@ import numpy as np
 from sapwood.kernels._jit import lean_kernel, part
 from sapwood.kernels.branching import may_split
 from sapwood.kernels.histogram import TILE, add_tile, clear
-from sapwood.kernels.memory import (
-    byte_table_at,
-    flags_at,
-    int_table_at,
-    ints_at,
-    nodes_at,
-    signs_at,
-    uints_at,
-    words_at,
-)
 from sapwood.kernels.newton import NO_GAIN, worth_of
 from sapwood.kernels.phases import BLOCK
-from sapwood.kernels.scan import gain_of, scan_column, scan_levels
-from sapwood.kernels.small_nodes import SMALL, scan_rows
-from sapwood.kernels.team_rows import (
-    CODES,
-    PRESENT,
-    ROWS,
-    SIZE,
-    VALUES,
-    add_up,
-    codes_of,
-    gather_rows,
-    lanes_of,
+from sapwood.kernels.scan import codes_of as all_codes_of
+from sapwood.kernels.scan import gain_of, keys_of, order_of, scan_column, scan_levels
+from sapwood.kernels.shard_frame import codes_of, columns_of, is_category_of, n_codes_of, packed_of, quanta_of
+from sapwood.kernels.small_nodes import clear_present, count_rows, list_present
+from sapwood.kernels.team_frame import codes_of as present_codes_of
+from sapwood.kernels.team_frame import (
+    found_of,
+    hist_of,
+    lent_of,
+    mask_of,
+    pool_of,
+    present_of,
     records_at,
-    slot_of,
-    sum_rows,
+    rows_of,
+    signs_of,
+    threads_of,
+    values_of,
 )
+from sapwood.kernels.team_rows import add_up, gather_rows, sum_rows
 
 COLUMNS = 8 * int(TILE)  # of a tile
 
@@ -88,13 +81,11 @@ def n_tiles(team):
 @lean_kernel
 def scan_one(team, hists, f, parent, rules, lanes, node):
     """Best split of a node on column f, if it is better than what the node has; OUT node."""
-    hist = hists[256 * f : 256 * f + 256]
-    n_codes = ints_at(team.n_codes, team.n_columns)[f]
-    if flags_at(team.is_category, team.n_columns)[f]:
-        scan_levels(hist, n_codes, rules, parent, f, lanes.keys, lanes.order, node)
+    hist, n_codes = hists[256 * f : 256 * f + 256], n_codes_of(team.shard)[f]
+    if is_category_of(team.shard)[f]:
+        scan_levels(hist, n_codes, rules, parent, f, keys_of(lanes), order_of(lanes), node)
     else:
-        sign = signs_at(team.signs, team.n_columns)[f]
-        scan_column(hist, lanes.codes, n_codes, rules, sign, parent, f, lanes, node)
+        scan_column(hist, all_codes_of(lanes), n_codes, rules, signs_of(team)[f], parent, f, lanes, node)
 
 
 @lean_kernel
@@ -103,11 +94,10 @@ def part_and_search(team, whole, own, first, last, small, large, rules, me):
 
     Without `own`, the whole belongs to the larger one.
     """
-    lanes = lanes_of(team, me)
-    mask, n_codes = flags_at(team.mask, team.n_columns), ints_at(team.n_codes, team.n_columns)
+    lanes, mask, n_codes, pool = threads_of(team)[me].lanes, mask_of(team), n_codes_of(team.shard), pool_of(team)
     small_worth, large_worth = worth_of(small, rules), worth_of(large, rules)
     search_small, search_large = own >= 0 and may_split(small, rules), may_split(large, rules)
-    whole_hist, own_hist = slot_of(team, whole), slot_of(team, own)
+    whole_hist, own_hist = pool[whole], pool[max(own, 0)]
     for f in range(first, last):
         if mask[f]:
             if own >= 0:
@@ -123,24 +113,24 @@ def part_and_search(team, whole, own, first, last, small, large, rules, me):
 @lean_kernel
 def sum_and_search_tile(team, whole, own, small, large, tile, rules, me):
     """The same for one tile; OUT children."""
-    codes, n, out = codes_of(team), 256 * team.n_bundles, slot_of(team, own)
-    records, packed = records_at(team, small.depth), ints_at(team.packed + 8 * me * n, n)
-    first, last, block_rows = small.first, small.first + small.n_rows, np.uint64(team.block_rows)
+    shard, records, out = team.shard, records_at(team, small.depth), pool_of(team)[own]
+    codes, packed = codes_of(shard), packed_of(shard)[me]
+    first, last = small.first, small.first + small.n_rows
     start, stop, words = COLUMNS * tile, min(COLUMNS * tile + COLUMNS, team.n_columns), np.uint64(tile) * TILE
     clear(codes, start, stop, out)
-    if team.is_packed:
-        add_tile(records, first, last, codes, words, block_rows, None, packed, out)
+    if shard.is_packed:
+        add_tile(records, first, last, codes, words, shard.block_rows, None, packed, out)
     else:
-        add_tile(records, first, last, codes, words, block_rows, int_table_at(team.quanta, team.n_rows, 2), packed, out)
+        add_tile(records, first, last, codes, words, shard.block_rows, quanta_of(shard), packed, out)
     part_and_search(team, whole, own, start, stop, small, large, rules, me)
 
 
 @part
 def sum_and_search(team, whole, own, small, large, rules, me):
     """Sum up the smaller child and search both, tile by tile of the columns while it is in the cache; OUT children."""
-    if team.n_meanings > 0:
-        clear(codes_of(team), 0, team.n_columns, slot_of(team, own))
-        sum_rows(team, small, small.first, small.first + small.n_rows, me, slot_of(team, own))
+    if team.shard.n_meanings > 0:
+        clear(codes_of(team.shard), 0, team.n_columns, pool_of(team)[own])
+        sum_rows(team, small, small.first, small.first + small.n_rows, me, pool_of(team)[own])
         part_and_search(team, whole, own, 0, team.n_columns, small, large, rules, me)
     else:
         for tile in range(n_tiles(team)):
@@ -149,48 +139,47 @@ def sum_and_search(team, whole, own, small, large, rules, me):
 
 @lean_kernel
 def search_rows(team, node, rules, me):
-    """Best split of a small node from its rows; OUT node."""
-    gather_rows(team, node, me)
-    at, n = team.scratch + me * SIZE, team.n_columns
-    scan_rows(
-        uints_at(at + ROWS, SMALL),
-        int_table_at(at + VALUES, SMALL, 2),
-        node.n_rows,
-        byte_table_at(team.columns, n, team.n_rows),
-        flags_at(team.mask, n),
-        ints_at(team.n_codes, n),
-        flags_at(team.is_category, n),
-        signs_at(team.signs, n),
-        rules,
-        int_table_at(team.hist + 8 * me * 256 * team.n_sums, 256, team.n_sums),
-        ints_at(at + CODES, 257),
-        words_at(at + PRESENT, 4),
-        lanes_of(team, me),
-        node,
-    )
+    """Best split of a small node from its rows; OUT node. The thread's histogram is zero before and after."""
+    thread, shard, mask = threads_of(team)[me], team.shard, mask_of(team)
+    hist, codes, present, lanes = hist_of(thread), present_codes_of(thread), present_of(thread), thread.lanes
+    gather_rows(team, node, thread)
+    node.gain, node.feature = NO_GAIN, -1
+    parent = worth_of(node, rules)
+    for f in range(team.n_columns):
+        if mask[f]:
+            count_rows(rows_of(thread), values_of(thread), node.n_rows, columns_of(shard)[f], present, hist)
+            if is_category_of(shard)[f]:
+                scan_levels(hist, n_codes_of(shard)[f], rules, parent, f, keys_of(lanes), order_of(lanes), node)
+            else:
+                n_present = list_present(present, hist, codes)
+                scan_column(hist, codes, n_present, rules, signs_of(team)[f], parent, f, lanes, node)
+            clear_present(present, hist)
+
+
+@part
+def copies(nodes, at, block, team):
+    """Copies of a node's children, the smaller one first, or of the root, for the search of some columns; OUT team."""
+    is_root = nodes[at].left < 0
+    s, l = (at, at) if is_root else smaller_and_larger(nodes, at)  # noqa: E741
+    small, large = found_of(team)[block, 0], found_of(team)[block, 1]
+    copy_node(nodes[s], small)
+    copy_node(nodes[l], large)
+    return small, large
 
 
 @part
 def search_block(nodes, at, task, team, rules, me):
     """Sum up a block of columns, and search both children, or the root; OUT team.found, pool."""
     first, last = task * BLOCK, min(task * BLOCK + BLOCK, team.n_columns)
-    node, own = nodes[at], ints_at(team.lent, 1)[0]
+    node, own = nodes[at], lent_of(team)[0]
     is_root = node.left < 0
     add_up(team, node.slot if is_root else own, first, last)
-    s, l = (at, at) if is_root else smaller_and_larger(nodes, at)  # noqa: E741
-    found = nodes_at(team.found, 2 * task + 2)
-    small, large = found[2 * task], found[2 * task + 1]
-    copy_node(nodes[s], small)
-    copy_node(nodes[l], large)
+    small, large = copies(nodes, at, task, team)
     part_and_search(team, node.slot, np.int64(-1) if is_root else own, first, last, small, large, rules, me)
 
 
 @part
 def search_tile(nodes, at, tile, team, rules, me):
     """Sum up a tile of columns for the smaller child, and search both; OUT team.found, pool."""
-    s, l = smaller_and_larger(nodes, at)  # noqa: E741
-    found = nodes_at(team.found, 2 * tile + 2)
-    small, large = found[2 * tile], found[2 * tile + 1]
-    copy_node(nodes[s], small)
-    copy_node(nodes[l], large)
-    sum_and_search_tile(team, nodes[at].slot, ints_at(team.lent, 1)[0], small, large, tile, rules, me)
+    small, large = copies(nodes, at, tile, team)
+    sum_and_search_tile(team, nodes[at].slot, lent_of(team)[0], small, large, tile, rules, me)

@@ -20,7 +20,6 @@ from sapwood.codes.sparse import Binned
 from sapwood.kernels.branching import write_tables
 from sapwood.kernels.histogram import add_to, build
 from sapwood.kernels.level_groups import count_rows, reroute, sum_levels, write_group_codes
-from sapwood.kernels.memory import address
 from sapwood.kernels.routing import (
     add_by_leaf,
     count_large,
@@ -32,6 +31,7 @@ from sapwood.kernels.routing import (
     sum_by_leaf,
     write_records,
 )
+from sapwood.kernels.shard_frame import SHARD
 from sapwood.shard.dealing import Piece, deal
 from sapwood.shard.quanta import Quanta
 from sapwood.threads import run_all
@@ -56,7 +56,7 @@ class Shard:
         self._wide: NDArray[np.int64] | None = None
         self._leaf_of = np.empty(0, dtype=np.uint16)
         self._ranges: dict[int, tuple[int, int]] = {}
-        self._described: tuple[Any, ...] = (None,) * 3  # arrays that the team was last told of
+        self._framed: tuple[Any, ...] = (None,) * 3  # arrays of the frame that may be replaced
         self._prepare()
 
     def _prepare(self) -> None:
@@ -116,27 +116,31 @@ class Shard:
         """Whole numbers of the rows, unless the records hold them."""
         return None if self.quanta.packed else self._wide
 
-    def describe(self, team: NDArray[Any], n_nodes: int, n_sums: int) -> None:
-        """Tell a team where rows, codes and gradients are, for a tree of at most so many nodes; OUT team."""
+    def frame(self, n_nodes: int, n_sums: int) -> NDArray[Any]:
+        """What a team needs to know of the rows, for a tree of at most so many nodes (`kernels/shard_frame.py`)."""
         self._number_leaves(n_nodes)
         self._make_sums(n_sums)
-        team["block_rows"], team["is_packed"] = self.quanta.block_rows, self.quanta.packed
-        places = self._leaf_of, self._sums, self._wide
-        if all(array is known for array, known in zip(places, self._described, strict=True)):
-            return
-        self._described = places
-        codes = self.table.row_codes
+        changing = self._leaf_of, self._sums, self._wide
+        if any(array is not known for array, known in zip(changing, self._framed, strict=True)):
+            self._framed = changing
+            self._arrays = self._frame_arrays()
+            self._frame = SHARD.fill(**self._arrays, words_of_row=self.table.row_codes.n_words)
+        is_short = self._leaf_of.dtype == np.uint16
+        units = {"block_rows": self.quanta.block_rows, "is_packed": self.quanta.packed}
+        SHARD.update(self._frame[0], **units, is_short=is_short)
+        return self._frame
+
+    def _frame_arrays(self) -> dict[str, NDArray[Any]]:
+        """The arrays of a frame by name; they are kept, because a frame does not keep them alive."""
+        table, codes = self.table, self.table.row_codes
         arrays = {
-            **{"records": self._buffers, "columns": self.table.columns, "words": codes.words, "sizes": codes.sizes},
-            **{"home": codes.home, "meaning_of": codes.meaning_of, "meanings": codes.meanings},
-            **{"packed": self._packed, "bundle_sums": self._sums, "leaf_of": self._leaf_of},
+            **{"records": self._buffers, "columns": table.columns, "n_codes": table.n_codes},
+            **{"is_category": table.is_category, "words": codes.words, "sizes": codes.sizes, "home": codes.home},
+            **{"meaning_of": codes.meaning_of, "meanings": codes.meanings},
+            **{"packed": self._packed, "bundle_sums": self._sums},
+            "short_leaf_of" if self._leaf_of.dtype == np.uint16 else "long_leaf_of": self._leaf_of,
         }
-        if self._wide is not None:
-            arrays["quanta"] = self._wide
-        for name, array in arrays.items():
-            team[name] = address(array)
-        team["n_rows"], team["n_words"], team["n_bundles"] = self.n_rows, codes.n_words, codes.n_bundles
-        team["n_meanings"], team["is_short"] = len(codes.meanings), self._leaf_of.dtype == np.uint16
+        return arrays if self._wide is None else {**arrays, "quanta": self._wide}
 
     def _number_leaves(self, n_nodes: int) -> None:
         """Room for the leaf of every row; rows outside of the tree are in none."""

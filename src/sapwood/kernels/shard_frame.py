@@ -1,0 +1,62 @@
+"""The arrays of a shard, as kernels see them: records, codes, whole gradients, and the leaf of every row."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sapwood.kernels._jit import part
+from sapwood.kernels.frame import SIZE, Array, Layout
+from sapwood.kernels.histogram import RowCodes
+
+SHARD = Layout(
+    n_rows=SIZE,
+    n_columns=SIZE,
+    n_bundles=SIZE,
+    n_words=SIZE,
+    n_meanings=SIZE,
+    n_threads=SIZE,
+    n_cells=SIZE,
+    n_wide_cells=SIZE,
+    n_sums=SIZE,
+    records=Array(np.uint64, 2, "n_rows"),
+    columns=Array(np.uint8, "n_columns", "n_rows"),
+    n_codes=Array(np.int64, "n_columns"),
+    is_category=Array(np.bool_, "n_columns"),
+    # Codes of rows, see `RowCodes`:
+    words=Array(np.uint64, "n_words"),
+    words_of_row=np.uint64,
+    sizes=Array(np.int64, "n_bundles"),
+    home=Array(np.int64, "n_columns"),
+    meaning_of=Array(np.int64, "n_columns"),
+    meanings=Array(np.uint8, "n_meanings", 256),
+    # Gradients, and sums of bundles:
+    is_packed=np.bool_,
+    block_rows=np.uint64,
+    quanta=Array(np.int64, "n_rows", 2),  # if not packed
+    packed=Array(np.int64, "n_threads", "n_cells"),  # zero
+    bundle_sums=Array(np.int64, "n_threads", "n_wide_cells", "n_sums"),  # zero; no cells if packed or not bundled
+    # OUT: the node that each row ends in, in one of two arrays:
+    is_short=np.bool_,
+    short_leaf_of=Array(np.uint16, "n_rows"),
+    long_leaf_of=Array(np.uint32, "n_rows"),
+)
+records_of, columns_of, quanta_of = SHARD.views("records", "columns", "quanta")
+packed_of, bundle_sums_of = SHARD.views("packed", "bundle_sums")
+words_of, sizes_of, home_of, meaning_of, meanings_of = SHARD.views("words", "sizes", "home", "meaning_of", "meanings")
+n_codes_of, is_category_of = SHARD.views("n_codes", "is_category")
+short_leaf_of, long_leaf_of = SHARD.views("short_leaf_of", "long_leaf_of")
+
+
+@part
+def codes_of(shard):
+    """Codes of the rows."""
+    return RowCodes(
+        words_of(shard),
+        shard.words_of_row,
+        np.uint64(shard.n_bundles),
+        sizes_of(shard),
+        n_codes_of(shard),
+        home_of(shard),
+        meaning_of(shard),
+        meanings_of(shard),
+    )

@@ -1,0 +1,102 @@
+"""What the threads of a team share: the shard, histograms, the nodes of a phase, and what the leader remembers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from sapwood.kernels._jit import part
+from sapwood.kernels.boosting_records import NODE
+from sapwood.kernels.frame import SIZE, Array, Layout
+from sapwood.kernels.scan import LANES, new_lanes
+from sapwood.kernels.shard_frame import SHARD, records_of
+from sapwood.kernels.small_nodes import SMALL
+from sapwood.kernels.team import BOARD
+
+THREAD = Layout(  # what a thread has for itself
+    lanes=LANES,
+    pending=Array(np.int64, 1),  # rows in its packed sums
+    n_stack=SIZE,
+    stack=Array(np.int64, "n_stack"),  # slots that it may use, their number first
+    waiting=Array(np.int64, "n_stack"),  # nodes that wait
+    n_sums=SIZE,
+    hist=Array(np.int64, 256, "n_sums"),  # zero
+    table=Array(np.uint8, 256),  # where codes go
+    codes=Array(np.int64, 257),
+    present=Array(np.uint64, 4),  # bitmap of codes
+    rows=Array(np.uint32, SMALL),
+    values=Array(np.int64, SMALL, 2),
+)
+pending_of, stack_of, waiting_of, hist_of = THREAD.views("pending", "stack", "waiting", "hist")
+table_of, codes_of, present_of = THREAD.views("table", "codes", "present")
+rows_of, values_of = THREAD.views("rows", "values")
+
+
+def new_thread(n_stack: int, n_sums: int) -> tuple[Any, Any]:
+    """The frame of a thread, and its arrays, to be kept alive."""
+    lanes, lane_arrays = new_lanes()
+    thread, arrays = THREAD.allocate(n_stack=n_stack, n_sums=n_sums)
+    thread["lanes"] = lanes
+    return thread, (lane_arrays, arrays)
+
+
+TEAM = Layout(
+    shard=SHARD,
+    n_threads=SIZE,
+    threads=Array(THREAD.dtype, "n_threads"),
+    board=Array(np.int64, BOARD),
+    n_columns=SIZE,
+    mask=Array(np.bool_, "n_columns"),  # columns that may be used
+    signs=Array(np.int8, "n_columns"),
+    # Histograms; the first ones, a slot for each thread, are zero:
+    n_slots=SIZE,
+    n_cells=SIZE,
+    n_sums=SIZE,
+    pool=Array(np.int64, "n_slots", "n_cells", "n_sums"),
+    # Nodes of a phase, a task for each, and slots for their smaller children:
+    node_count=Array(np.int64, 1),
+    n_capacity=SIZE,
+    ids=Array(np.int64, "n_capacity"),
+    n_ids=np.int64,
+    n_room=SIZE,
+    lent=Array(np.int64, "n_room"),
+    # Nodes that wait, and nodes below which branches will be grown, the largest first:
+    open=Array(np.int64, "n_room"),
+    n_open=np.int64,
+    branches=Array(np.int64, "n_room"),
+    n_branches=np.int64,
+    # Slots that the leader may use:
+    free=Array(np.int64, "n_room"),
+    n_free=np.int64,
+    # Of the node that is split together: rows of each share that go left, best splits of both children by block:
+    at=np.int64,
+    counts=Array(np.int64, "n_threads"),
+    n_blocks=SIZE,
+    found=Array(NODE, "n_blocks", 2),
+    # The phase that is being done (see `phases.py`), and limits:
+    step=np.int64,
+    n_leaves=np.int64,
+    large=np.int64,  # nodes of more rows are split by all threads together
+    share=np.int64,  # nodes of more rows are split before branches are grown below their children
+    by_tiles=np.bool_,  # there are so many columns that threads share them instead of rows
+    leaf_wise=np.bool_,
+    max_leaves=np.int64,
+    most_branches=np.int64,
+)
+threads_of, board_of, mask_of, signs_of = TEAM.views("threads", "board", "mask", "signs")
+pool_of, node_count_of, ids_of, lent_of = TEAM.views("pool", "node_count", "ids", "lent")
+open_of, branches_of, free_of, counts_of, found_of = TEAM.views("open", "branches", "free", "counts", "found")
+
+
+@part
+def records_at(team, depth):
+    """Records of nodes of this depth are here."""
+    return records_of(team.shard)[depth & 1]
+
+
+@part
+def take_slot(team):
+    """A slot that nobody uses; OUT team.free."""
+    team.n_free -= 1
+    return free_of(team)[team.n_free]
