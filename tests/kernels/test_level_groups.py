@@ -11,7 +11,11 @@ from numpy.typing import NDArray
 from sapwood.boosting.level_groups import group_levels
 from sapwood.kernels.boosting_records import NODE, RULES
 from sapwood.kernels.level_groups import (
+    Moves,
+    bound_nodes,
     code_effects,
+    cut_levels,
+    find_effects,
     half_of,
     recount,
     reroute,
@@ -50,8 +54,9 @@ def test_sums_of_levels(packed: bool, dtype: Any) -> None:
     if packed:
         records |= (g[rows].astype(np.uint64) & np.uint64(0xFFFF)) << np.uint64(16) | h[rows].astype(np.uint64)
     quanta = None if packed else np.column_stack([g, h])
-    found = np.zeros((2, 41, 2), dtype=np.int64)
-    sum_levels(records, 0, 300, quanta, levels, 0, KEYS[0], found)
+    found, scratch = np.zeros((2, 41, 2), dtype=np.int64), np.zeros(82, dtype=np.int64)
+    sum_levels(records, 0, 300, quanta, levels, 0, KEYS[0], 64, scratch, found)
+    assert not scratch.any()
     inside = np.isin(np.arange(n), rows)
     np.testing.assert_array_equal(found, by_halves(levels, g * inside, h * inside, 40, KEYS[0]))
 
@@ -99,25 +104,50 @@ class TestShrinkage:
 
 def test_effects_for_a_half_come_from_the_other() -> None:
     sums = np.array([[[0, 0], [8, 2], [0, 0]], [[0, 0], [-4, 1], [6, 3]]])
-    effects = np.empty((3, 3))
+    effects = np.empty((3, 3), dtype=np.float32)
     write_effects(sums, 1.0, 2.0, effects)
     for row, of in enumerate((sums[1], sums[0], sums[0] + sums[1])):
         expected = [(g - h) / (h + 2.0) if h else 0.0 for g, h in of.tolist()]
-        np.testing.assert_allclose(effects[row], expected)
+        np.testing.assert_allclose(effects[row], expected, rtol=1e-6)
 
 
 def test_codes_of_effects_are_those_of_searching() -> None:
     rng = np.random.default_rng(0)
-    for n_cuts in (0, 1, 100, 254, 255):
-        cuts = np.full(255, np.inf)
+    for n_cuts in (0, 1, 100, 254):  # 255 groups have 254 cuts
+        cuts = np.full(255, np.inf, dtype=np.float32)
         cuts[:n_cuts] = np.sort(rng.normal(size=n_cuts))
-        effects = np.concatenate([rng.normal(size=500), cuts[:n_cuts]])[None, :].repeat(3, axis=0)
+        effects = np.concatenate([rng.normal(size=500).astype(np.float32), cuts[:n_cuts]])[None, :].repeat(2, axis=0)
         codes = np.empty(effects.shape, dtype=np.uint8)
         code_effects(effects, cuts, codes)
-        expected = np.minimum(1 + np.searchsorted(cuts[:n_cuts], effects[0]), 255)
+        expected = 1 + np.searchsorted(cuts[:n_cuts], effects[0])
         expected[0] = 0
-        if n_cuts < 255:  # 255 groups have 254 cuts
-            np.testing.assert_array_equal(codes[1], expected)
+        np.testing.assert_array_equal(codes[1], expected)
+
+
+@pytest.mark.parametrize("n_levels", [1, 7, 300, 3000])
+@pytest.mark.parametrize("spread", [2, 10_000])
+def test_cuts_are_those_of_sorted_effects(n_levels: int, spread: int) -> None:
+    """With a small spread, many effects are equal; some levels have no rows."""
+    rng = np.random.default_rng(n_levels)
+    sums = np.zeros((2, n_levels + 1, 2), dtype=np.int64)
+    sums[:, :, 1] = rng.integers(0, 3, n_levels + 1) * 50
+    sums[:, :, 0] = sums[:, :, 1] * rng.integers(-spread, spread + 1, n_levels + 1)
+    effects, keys = np.empty((3, n_levels + 1), dtype=np.float32), np.empty(n_levels, dtype=np.uint64)
+    if not find_effects(sums, effects, effects[2].view(np.uint32), keys):
+        pytest.skip("all effects are equal")
+    keys.sort()
+    order = np.argsort(effects[2, 1:], kind="stable")
+    np.testing.assert_array_equal(effects[2][keys & np.uint64(0xFFFFFFFF)], effects[2, 1:][order])
+    cuts, codes = np.empty(255, dtype=np.float32), np.zeros(n_levels + 1, dtype=np.uint8)
+    cut_levels(keys, sums, effects[2], cuts, codes)
+    weight = sums[:, 1:, 1].sum(axis=0)[order]
+    ends = np.cumsum(weight)
+    group = np.minimum(((ends - 0.5 * weight) * (255 / ends[-1])).astype(np.int64), 254)
+    expected = np.unique(effects[2, 1:][order][:-1][np.diff(group) > 0])
+    np.testing.assert_array_equal(cuts[: len(expected)], expected)
+    assert np.isinf(cuts[len(expected) :]).all()
+    np.testing.assert_array_equal(codes[1:], 1 + np.searchsorted(expected, effects[2, 1:]))
+    assert codes[0] == 0
 
 
 def test_groups_are_in_order_and_of_about_equal_weight() -> None:
@@ -155,17 +185,35 @@ def leaves_of(columns: Array, nodes: Array, splits: Array) -> Array:
     return np.array(found)
 
 
-def test_rows_move_to_the_leaves_of_their_new_codes() -> None:
+@pytest.mark.parametrize("grouped", [(0,), (1,), (0, 1)], ids=str)
+def test_rows_move_to_the_leaves_of_their_new_codes(grouped: tuple[int, ...]) -> None:
     rng = np.random.default_rng(0)
     columns = rng.integers(0, 12, (2, 400)).astype(np.uint8)
     nodes, splits = tree_of(5, 4)
-    leaf_of = leaves_of(columns, nodes, splits).astype(np.uint16)
+    before = leaves_of(columns, nodes, splits)
+    leaf_of = before.astype(np.uint16)
     leaf_of[:20] = np.iinfo(np.uint16).max  # rows outside of the tree stay there
-    columns[0] = rng.integers(0, 12, 400)
-    above, on_left = np.array([-1, 0, 0, 0, 0, 0, 0]), np.array([False, True, False, True, True, False, False])
-    reroute(columns, nodes, splits, above, on_left, 0, 400, leaf_of)
+    levels, codes = np.zeros((len(grouped), 400), np.uint16), rng.integers(1, 12, (len(grouped), 301)).astype(np.uint8)
+    codes[:, 0] = 0
+    place_of, new = np.full(2, -1), columns.copy()
+    for place, j in enumerate(grouped):
+        place_of[j], levels[place] = place, np.where(columns[j] == 0, 0, rng.integers(1, 301, 400))
+        new[j] = codes[place][levels[place]]
+    bounds = np.empty(7, np.int64), np.empty((len(grouped), 7), np.uint8), np.empty((len(grouped), 7), np.uint8)
+    moves, moved = Moves(nodes, splits, place_of, codes, *bounds), np.zeros(7, np.int64)
+    assert bound_nodes(moves)
+    reroute(moves, columns, levels, 0, 400, leaf_of, moved)
     assert (leaf_of[:20] == np.iinfo(np.uint16).max).all()
-    np.testing.assert_array_equal(leaf_of[20:], leaves_of(columns, nodes, splits)[20:])
+    after = leaves_of(new, nodes, splits)
+    np.testing.assert_array_equal(leaf_of[20:], after[20:])
+    gained = np.bincount(after[20:], minlength=7) - np.bincount(before[20:], minlength=7)
+    np.testing.assert_array_equal(moved, gained)
+
+
+def test_no_row_moves_in_a_tree_without_a_split_on_a_grouped_column() -> None:
+    nodes, splits = tree_of(5, 4)
+    bounds = np.empty(7, np.int64), np.empty((1, 7), np.uint8), np.empty((1, 7), np.uint8)
+    assert not bound_nodes(Moves(nodes, splits, np.array([-1, -1, 0]), np.zeros((1, 9), np.uint8), *bounds))
 
 
 def rules_with(**options: Any) -> Any:
@@ -177,16 +225,24 @@ def rules_with(**options: Any) -> Any:
     return rules[0]
 
 
+def leaf_sums(nodes: Array) -> tuple[Array, Array]:
+    """Sums of 4, -1, 6, -9 (gradients, in quarters) and 2, 3, 5, 4 (hessians, in halves); as many rows, one moved."""
+    sums = np.zeros((7, 2), dtype=np.int64)
+    sums[3:] = [[16, 4], [-4, 6], [24, 10], [-36, 8]]
+    nodes["n_rows"] = [14, 6, 8, 3, 3, 5, 3]
+    return sums, np.array([0, 0, 0, -1, 0, 0, 1])
+
+
 def test_sums_and_gains_are_counted_anew() -> None:
     nodes, splits = tree_of(5, 4)
-    sums = np.zeros((7, 3), dtype=np.int64)
-    sums[3:] = [[4, 2, 2], [-1, 3, 3], [6, 5, 5], [-9, 4, 4]]
-    recount(nodes, splits, sums, rules_with())
+    sums, moved = leaf_sums(nodes)
+    recount(nodes, splits, sums, (0.25, 0.5), moved, rules_with())
     assert splits[:3].all()
     assert nodes[["gradient", "hessian", "n_rows"]].tolist()[:3] == [(0, 14, 14), (3, 5, 5), (-3, 9, 9)]
     assert nodes["gain"][1] == pytest.approx(0.5 * (16 / 3 + 1 / 4 - 9 / 6))
     assert nodes["gain"][0] == pytest.approx(0.5 * (9 / 6 + 9 / 10))
     assert (nodes["left_gradient"][0], nodes["left_hessian"][0]) == (3, 5)
+    assert sums[:3].tolist() == [[0, 28], [12, 10], [-12, 18]]
 
 
 @pytest.mark.parametrize(
@@ -196,8 +252,7 @@ def test_sums_and_gains_are_counted_anew() -> None:
 )
 def test_splits_with_small_children_are_undone(options: dict[str, Any], kept: list[bool]) -> None:
     nodes, splits = tree_of(5, 4)
-    sums = np.zeros((7, 3), dtype=np.int64)
-    sums[3:] = [[4, 2, 2], [-1, 3, 3], [6, 5, 5], [-9, 4, 4]]
-    recount(nodes, splits, sums, rules_with(**options))
+    sums, moved = leaf_sums(nodes)
+    recount(nodes, splits, sums, (0.25, 0.5), moved, rules_with(**options))
     assert splits[:3].tolist() == kept
     assert nodes["n_rows"][0] == 14

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from sapwood.boosting.grown import GrownTree
 from sapwood.codes.bins import MOST_BINS, GroupedLevels
-from sapwood.kernels.level_groups import code_effects, mean_gradient, recount, shrinkage, write_effects
+from sapwood.kernels.level_groups import Moves, bound_nodes, code_effects, cut_levels, find_effects, recount
 from sapwood.kernels.planting import Soil
-from sapwood.shard.shard import Shard
+from sapwood.shard.shard import Shard, total
 
 Codes = NDArray[np.uint8]
 
@@ -31,52 +31,51 @@ class LevelGroups:
         self._soil = soil
         self._features = [j for j, own in enumerate(bins) if isinstance(own, GroupedLevels)]
         self._n_levels = [bins[j].n_levels for j in self._features]
-        self._final: list[Codes] = []
+        self._place_of = np.full(len(bins), -1)
+        self._place_of[self._features] = np.arange(len(self._features))
+        self._codes = np.zeros((len(self._features), 1 + max(self._n_levels, default=0)), dtype=np.uint8)
 
-    def begin(self, key: int) -> None:
+    def begin(self) -> None:
         """Group the levels by the gradients that the shards have begun with, and code the rows; OUT shards, soil."""
-        odd = np.uint64(key) | np.uint64(1)
-        self._final = []
         for place, (j, n_levels) in enumerate(zip(self._features, self._n_levels, strict=True)):
-            sums = sum(shard.level_sums(place, n_levels, odd) for shard in self._shards)
-            codes = group_levels(np.asarray(sums))
+            codes = group_levels(total([shard.level_sums[place] for shard in self._shards]))
             for shard in self._shards:
-                shard.begin_groups(place, j, codes[:2], odd)
+                shard.begin_groups(place, j, codes[:2])
             start = self._soil.level_starts[j]
             self._soil.code_of_level[start : start + n_levels] = codes[2, 1:]
-            self._final.append(codes[2])
+            self._codes[place, : n_levels + 1] = codes[2]
 
-    def settle(self, grown: GrownTree, rules: Any) -> GrownTree:
-        """Rows take the groups of their levels and move to the leaves they have then; returns the tree of these sums.
+    def settle(self, grown: GrownTree, rules: Any) -> tuple[GrownTree, NDArray[np.int64] | None]:
+        """Rows take the groups of their levels and move to the leaves they have then.
 
-        Splits whose children are too small with these rows are undone.
+        Splits whose children are too small with these rows are undone. Returns the tree of these rows, and the sums of
+        its leaves as `Shard.leaf_sums` has them; None where no row can have moved.
         """
         if not self._features:
-            return grown
-        used = grown.splits & np.isin(grown.nodes["feature"], self._features)
-        if not used.any():
-            return grown
-        above, on_left = _changed_above(grown, used)
-        for shard in self._shards:
-            for place, codes in enumerate(self._final):
-                shard.end_groups(place, self._features[place], codes)
-            shard.reroute(grown.nodes, grown.splits, above, on_left)
-        before = np.count_nonzero(grown.splits)
+            return grown, None
+        moves = self._moves(grown)
+        if not bound_nodes(moves):
+            return grown, None
+        found = [shard.reroute(moves) for shard in self._shards]
+        sums, moved = (total(parts) for parts in zip(*found, strict=True))
         nodes, splits = grown.nodes.copy(), grown.splits.copy()
-        recount(nodes, splits, self._leaf_sums(len(nodes)), rules)
+        recount(nodes, splits, sums, self._scales, moved, rules)
         settled = GrownTree(nodes, splits)
-        if np.count_nonzero(splits) < before:
+        if np.count_nonzero(splits) < np.count_nonzero(grown.splits):
             for shard in self._shards:
                 shard.merge_leaves(settled.home)
-        return settled
+        return settled, sums
 
-    def _leaf_sums(self, n_nodes: int) -> NDArray[np.int64]:
-        """Gradient and hessian of the leaves, by node, in units of the tree, and their rows."""
+    def _moves(self, grown: GrownTree) -> Moves:
+        shape = len(self._features), len(grown.nodes)
+        start, low, width = np.empty(shape[1], dtype=np.int64), np.empty(shape, np.uint8), np.empty(shape, np.uint8)
+        return Moves(grown.nodes, grown.splits, self._place_of, self._codes, start, low, width)
+
+    @property
+    def _scales(self) -> tuple[float, float]:
+        """Fine units in units of the tree."""
         units = self._shards[0].quanta
-        scale = units.fine_gradient_unit / units.gradient_unit, units.fine_hessian_unit / units.hessian_unit
-        fine = np.sum([shard.leaf_sums(n_nodes) for shard in self._shards], axis=0)
-        rows = np.sum([shard.leaf_rows(n_nodes) for shard in self._shards], axis=0)
-        return np.column_stack([np.rint(fine * scale).astype(np.int64), rows])
+        return units.fine_gradient_unit / units.gradient_unit, units.fine_hessian_unit / units.hessian_unit
 
 
 def group_levels(sums: NDArray[np.int64]) -> Codes:
@@ -86,34 +85,10 @@ def group_levels(sums: NDArray[np.int64]) -> Codes:
     """
     codes = np.ones((3, sums.shape[1]), dtype=np.uint8)
     codes[:, 0] = 0
-    mean = mean_gradient(sums)
-    shrink = shrinkage(sums, mean)
-    if shrink == np.inf:
-        return codes
-    effects = np.empty(codes.shape)
-    write_effects(sums, mean, shrink, effects)
-    code_effects(effects, _cuts_of_equal_weight(effects[2, 1:], sums[0, 1:, 1] + sums[1, 1:, 1]), codes)
+    effects, keys = np.empty(codes.shape, dtype=np.float32), np.empty(sums.shape[1] - 1, dtype=np.uint64)
+    if find_effects(sums, effects, effects[2].view(np.uint32), keys):
+        keys.sort()
+        cuts = np.empty(MOST_BINS, dtype=np.float32)
+        cut_levels(keys, sums, effects[2], cuts, codes[2])
+        code_effects(effects[:2], cuts, codes[:2])
     return codes
-
-
-def _cuts_of_equal_weight(effects: NDArray[np.float64], weight: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Largest effects of all groups but the last, then infinity; equal effects are in one group."""
-    order = np.argsort(effects, kind="stable")
-    ends = np.cumsum(weight[order])
-    middles = ends - 0.5 * weight[order]
-    group = np.minimum((middles * (MOST_BINS / ends[-1])).astype(np.int64), MOST_BINS - 1)
-    found = np.unique(effects[order][:-1][np.diff(group) > 0])
-    cuts = np.full(MOST_BINS, np.inf)
-    cuts[: len(found)] = found
-    return cuts
-
-
-def _changed_above(grown: GrownTree, used: NDArray[np.bool_]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """Of each node, the nearest of the nodes used above it, or -1, and whether it is on its left side."""
-    nodes = grown.nodes
-    above, on_left = np.full(len(nodes), -1), np.zeros(len(nodes), dtype=np.bool_)
-    for at in grown.order[grown.splits[grown.order]].tolist():
-        for side, name in ((True, "left"), (False, "right")):
-            child = nodes[name][at]
-            above[child], on_left[child] = (at, side) if used[at] else (above[at], on_left[at])
-    return above, on_left

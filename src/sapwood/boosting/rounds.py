@@ -34,7 +34,7 @@ from sapwood.losses.loss import Loss
 from sapwood.predictor import Predictor
 from sapwood.shard.quanta import PACKED_ROWS, Quanta
 from sapwood.shard.ranked_shard import RankedShard
-from sapwood.shard.shard import Shard
+from sapwood.shard.shard import Shard, total
 from sapwood.shard.sparse_shard import SparseShard
 from sapwood.table.table import Table
 from sapwood.threads import blocks, run_all
@@ -189,10 +189,10 @@ class Rounds:
         weight = _product(self._shown_weight, self.sample.factor)
         quanta = self._begin(k, weight)
         n_rows = self.table.n_rows if self.sample.rows is None else len(self.sample.rows)
-        self._groups.begin(int(mix(np.uint64(self.n_done), np.int64(k))))  # halves are not the user's to draw
+        self._groups.begin()
         grown = self._grower.grow(quanta, n_rows, self.options.columns.choice(key), key)
-        grown = self._groups.settle(grown, self._grower.rules)
-        values = self._node_values(grown, quanta, k, weight)
+        grown, sums = self._groups.settle(grown, self._grower.rules)
+        values = self._node_values(grown, quanta, sums, k, weight)
         if self.sample.rows is not None:
             for shard in self._shards:
                 shard.settle_rest(grown.nodes, grown.splits)
@@ -213,8 +213,9 @@ class Rounds:
         if self._largest is not None and self.sample.factor is None and not self._gradients_alone:
             known = self._largest[k]
         quanta = self._show(self._gradient[k], self._hessian[k] if self._ones is None else self._ones, weight, known)
+        key = int(mix(np.uint64(self.n_done), np.int64(k))) | 1  # halves are not the user's to draw
         for shard in self._shards:
-            shard.begin(quanta, None if rows is None else shard.own(rows))
+            shard.begin(quanta, None if rows is None else shard.own(rows), key)
         return quanta
 
     def _show(self, gradient: Floats, hessian: Floats, weight: Floats | None, known: Floats | None = None) -> Quanta:
@@ -233,17 +234,23 @@ class Rounds:
         """Whether so few rows come near the largest numbers that packed ones, of 15 bits, would hide the rest."""
         step = max(1, self.table.n_rows // OUTLIER_SAMPLE)
         g, h = (most / OUTLIER).tolist()
-        *counts, n = np.sum([shard.count_large(g, h, step) for shard in self._shards], axis=0).tolist()
-        return bool(min(counts) < OUTLIER_SHARE * n)
+        least = OUTLIER_SHARE * -(-self.table.n_rows // step)
+        return bool(total([shard.count_large(g, h, step, least) for shard in self._shards]).min() < least)
 
-    def _node_values(self, grown: GrownTree, quanta: Quanta, k: int, weight: Floats | None) -> Floats:
-        """What each node says: Newton's step, for inner nodes too; robust losses set leaves by their exact step."""
+    def _node_values(
+        self, grown: GrownTree, quanta: Quanta, sums: NDArray[np.int64] | None, k: int, weight: Floats | None
+    ) -> Floats:
+        """What each node says: Newton's step, for inner nodes too; robust losses set leaves by their exact step.
+
+        `sums` are those of the leaves if they are known.
+        """
         own = quanta
         if self._gradients_alone:
-            own = self._show(self._gradient[k], self._hessian[k], weight)
-        sums = sum(shard.leaf_sums(len(grown.nodes), own) for shard in self._shards)
+            own, sums = self._show(self._gradient[k], self._hessian[k], weight), None
+        if sums is None:
+            sums = total([shard.leaf_sums(len(grown.nodes), own) for shard in self._shards])
         if self._gradients_alone or self.loss.robust:
-            return self._new_values(grown, quanta, own, np.asarray(sums), k, weight)
+            return self._new_values(grown, quanta, own, sums, k, weight)
         values = np.empty(len(grown.nodes))
         fine = own.fine_gradient_unit, own.fine_hessian_unit
         newton_values(grown.nodes, grown.splits, sums, *fine, self._grower.rules, self.loss.step_factor, values)

@@ -278,7 +278,7 @@ class Boosting(TreeModel):
         return find_metrics(self.eval_metric, self._default_metric(loss), loss, self._kind(loss), type(self).__name__)
 
     def _describe(self, table: Table) -> None:
-        self.schema_ = with_statistics(table)
+        self.schema_ = with_statistics(table, resolve_jobs(self.n_jobs))
         self.n_features_in_ = table.n_features
         if table.schema.named:
             self.feature_names_in_ = np.array(table.schema.names, dtype=object)

@@ -73,11 +73,13 @@ class ClassBoosting(ClassifierMixin, OneRowProbabilities, Boosting):
     def _class_factors(self, y: Floats, weight: Floats | None) -> Floats:
         """Weight of each class; also what `predict_proba` undoes."""
         factors = np.ones(self.n_classes_)
+        if self.class_weight is None:
+            return factors
         present, own = np.unique(y.astype(np.intp), return_inverse=True)
         if isinstance(self.class_weight, str):  # "balanced": the same total weight for every class
             totals = np.bincount(own, weights=weight)
             factors[present] = totals.sum() / (len(present) * totals)
-        elif self.class_weight is not None:
+        else:
             target = ClassTarget(own.astype(np.int32)[:, None], [self.classes_[present]], single=True)
             factors[present[own]] = class_weights(self.class_weight, target, type(self).__name__)
         return factors

@@ -7,6 +7,8 @@ in its code, so a column of names or numbers that mean nothing gains nothing.
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
 
 from sapwood.kernels._jit import lean_kernel
@@ -14,10 +16,15 @@ from sapwood.kernels.exact import goes_left
 from sapwood.kernels.newton import worth_of
 from sapwood.kernels.scan import is_large_enough
 
+Array = Any
+
 HALF = np.uint64(32)
 SIXTEEN = np.uint64(16)
 LOW = np.uint64(0xFFFF)
 SIGN = np.uint64(63)
+TOP = np.uint64(1 << 31)
+ALL = np.uint64(0xFFFFFFFF)
+ONE = np.uint64(1)
 
 
 @lean_kernel
@@ -27,18 +34,35 @@ def half_of(row, key):
 
 
 @lean_kernel
-def sum_levels(records, first, last, quanta, levels, offset, key, sums):
-    """Add gradient and hessian of records to their half and level; OUT sums (halves, levels + 1, 2)."""
-    for i in range(np.uint64(first), np.uint64(last)):
-        record = records[i]
-        row = record >> HALF
-        own = sums[half_of(row + np.uint64(offset), key), np.uint64(levels[row])]
+def sum_levels(records, first, last, quanta, levels, offset, key, block_rows, packed, sums):
+    """Add gradient and hessian of records to their half and level; OUT sums (halves, levels + 1, 2).
+
+    Numbers packed into records are added up in `packed`, zeros (2 (levels + 1)), for block_rows rows at a time.
+    """
+    for start in range(np.uint64(first), np.uint64(last), np.uint64(block_rows)):
+        stop = min(np.uint64(last), start + np.uint64(block_rows))
+        for i in range(start, stop):
+            record = records[i]
+            row = record >> HALF
+            half, level = half_of(row + np.uint64(offset), key), np.uint64(levels[row])
+            if quanta is None:
+                packed[level << ONE | half] += (np.int64(np.int16(record >> SIXTEEN)) << 32) + np.int64(record & LOW)
+            else:
+                sums[half, level, 0] += quanta[row, 0]
+                sums[half, level, 1] += quanta[row, 1]
         if quanta is None:
-            own[0] += np.int64(np.int16(record >> SIXTEEN))
-            own[1] += np.int64(record & LOW)
-        else:
-            own[0] += quanta[row, 0]
-            own[1] += quanta[row, 1]
+            widen_levels(packed, sums)
+
+
+@lean_kernel
+def widen_levels(packed, sums):
+    """Add packed sums to wide ones and clear them; OUT packed, sums."""
+    for half in range(np.uint64(2)):
+        for level in range(np.uint64(sums.shape[1])):
+            both = packed[level << ONE | half]
+            packed[level << ONE | half] = 0
+            sums[half, level, 0] += both >> 32
+            sums[half, level, 1] += both & 0xFFFFFFFF
 
 
 @lean_kernel
@@ -93,16 +117,58 @@ def write_effects(sums, mean, shrink, effects):
 
 
 @lean_kernel
+def find_effects(sums, effects, bits, keys):
+    """Effects in float32, and keys of the levels in their order; returns whether there are any effects.
+
+    `bits` are those of effects[2]. A key is an effect as a whole number of the same order, then its level: no two are
+    equal, so every way to sort them gives the same. OUT effects, keys (levels).
+    """
+    mean = mean_gradient(sums)
+    shrink = shrinkage(sums, mean)
+    if shrink == np.inf:
+        return False
+    write_effects(sums, mean, shrink, effects)
+    for level in range(1, sums.shape[1]):
+        own = np.uint64(bits[level])
+        own ^= TOP if own < TOP else ALL
+        keys[level - 1] = own << HALF | np.uint64(level)
+    return True
+
+
+@lean_kernel
+def cut_levels(keys, sums, effects, cuts, codes):
+    """Cut levels into groups of about equal hessian, in the order of their sorted keys; equal effects stay together.
+
+    OUT cuts: largest effects of all groups but the last, then infinity; codes: of all levels but the missing one.
+    """
+    total, n_cuts, last_group = np.int64(0), 0, 0
+    for level in range(1, sums.shape[1]):
+        total += sums[0, level, 1] + sums[1, level, 1]
+    scale, end, last_effect = len(cuts) / total, np.int64(0), np.float32(0.0)
+    cuts[:] = np.inf
+    for i in range(len(keys)):
+        level = keys[i] & ALL
+        weight, effect = sums[0, level, 1] + sums[1, level, 1], effects[level]
+        end += weight
+        group = min(np.int64((end - 0.5 * weight) * scale), len(cuts) - 1)
+        if i > 0 and group > last_group and (n_cuts == 0 or cuts[n_cuts - 1] < last_effect):
+            cuts[n_cuts] = last_effect
+            n_cuts += 1
+        last_group, last_effect = group, effect
+        codes[level] = n_cuts + np.int64(n_cuts == 0 or cuts[n_cuts - 1] < effect)
+
+
+@lean_kernel
 def code_effects(effects, cuts, codes):
     """One more than the number of cuts below each effect, and 0 for missing levels; 255 ascending cuts. OUT codes."""
     for i in range(effects.shape[0]):
-        codes[i, 0] = 0
-        for level in range(1, effects.shape[1]):
-            below = np.int64(0)
+        for level in range(np.uint64(effects.shape[1])):
+            below = np.uint64(0)
             for k in range(8):  # by halving, without branches
-                step = np.int64(128) >> k
-                below += step * np.int64(cuts[below + step - 1] < effects[i, level])
-            codes[i, level] = below + 1
+                step = np.uint64(128) >> np.uint64(k)
+                below += step * np.uint64(cuts[below + step - ONE] < effects[i, level])
+            codes[i, level] = below + ONE
+        codes[i, 0] = 0
 
 
 @lean_kernel
@@ -115,52 +181,92 @@ def write_group_codes(levels, codes, offset, key, first, last, column, rows, pla
             rows[row, place] = code
 
 
-@lean_kernel
-def count_rows(leaf_of, first, last, counts):
-    """Rows of each node; OUT counts."""
-    for row in range(np.uint64(first), np.uint64(last)):
-        if leaf_of[row] < len(counts):
-            counts[leaf_of[row]] += 1
+class Moves(NamedTuple):
+    """A tree, and the groups that levels have now: what decides which rows move to other leaves."""
+
+    nodes: Array
+    splits: Array
+    place_of: Array  # (columns,) place of each grouped column among these, or -1
+    codes: Array  # (grouped columns, levels + 1)
+    start: Array  # (nodes,) the highest node above each one that is split on a grouped column, or -1
+    low: Array  # (grouped columns, nodes) codes of at least `low` and at most `width` more lead to a node, …
+    width: Array  # … and missing ones do not change
 
 
 @lean_kernel
-def reroute(columns, nodes, splits, above, on_left, first, last, leaf_of):
-    """Rows whose codes have changed move to their new leaves; OUT leaf_of.
+def bound_nodes(moves):
+    """Find the codes that lead to each node; returns whether any grouped column is split. OUT start, low, width."""
+    start, low, width = moves.start, moves.low, moves.width
+    start[:], low[:], width[:] = -1, 0, 255
+    is_used = False
+    for at in range(len(start)):
+        if not moves.splits[at]:
+            continue
+        node = moves.nodes[at]
+        own = moves.place_of[node.feature]
+        is_used |= own >= 0
+        for child in (node.left, node.right):
+            start[child] = at if own >= 0 and start[at] < 0 else start[at]
+            for place in range(len(low)):
+                low[place, child], width[place, child] = low[place, at], width[place, at]
+        if own >= 0:
+            last = np.int64(low[own, at]) + np.int64(width[own, at])
+            width[own, node.left] = node.code - low[own, at]
+            low[own, node.right], width[own, node.right] = node.code + 1, last - node.code - 1
+    return is_used
 
-    `above` is the nearest node above each node that is split on a changed column, or -1; `on_left` is its side there.
+
+@lean_kernel
+def stays(moves, levels, row, leaf):
+    """Whether the groups of a row still lead to its leaf."""
+    for place in range(np.uint64(len(levels))):
+        code = moves.codes[place, np.uint64(levels[place, row])]
+        if code != 0 and np.uint8(code - moves.low[place, leaf]) > moves.width[place, leaf]:
+            return False
+    return True
+
+
+@lean_kernel
+def reroute(moves, columns, levels, first, last, leaf_of, moved):
+    """Rows whose groups have changed move to their new leaves; OUT leaf_of, moved: rows that leaves gain.
+
+    `columns` need not hold the codes of grouped columns, whose `levels` are (grouped columns, rows).
     """
-    for row in range(first, last):
-        at, wrong = np.int64(leaf_of[row]), -1
-        if at < len(splits):
-            while above[at] >= 0:
-                node = nodes[above[at]]
-                if goes_left(node, np.int64(columns[node.feature, row])) != on_left[at]:
-                    wrong = above[at]
-                at = above[at]
-        if wrong >= 0:
-            while splits[wrong]:
-                node = nodes[wrong]
-                wrong = node.left if goes_left(node, np.int64(columns[node.feature, row])) else node.right
-            leaf_of[row] = wrong
+    for row in range(np.uint64(first), np.uint64(last)):
+        leaf = np.uint64(leaf_of[row])
+        if leaf >= np.uint64(len(moved)) or stays(moves, levels, row, leaf):
+            continue
+        at = moves.start[leaf]
+        while moves.splits[at]:
+            node = moves.nodes[at]
+            place = moves.place_of[node.feature]
+            code = columns[node.feature, row] if place < 0 else moves.codes[place, levels[place, row]]
+            at = node.left if goes_left(node, np.int64(code)) else node.right
+        leaf_of[row] = at
+        moved[leaf] -= 1
+        moved[at] += 1
 
 
 @lean_kernel
-def recount(nodes, splits, sums, rules):
-    """Sums and gains of nodes after rows have moved, from those of the leaves: gradient, hessian, rows.
+def recount(nodes, splits, sums, scales, moved, rules):
+    """Sums and gains of nodes after rows have moved, from the sums of leaves in fine units and the rows they gained.
 
-    A split with a child that is now too small, or without a gain, is undone. OUT nodes, splits.
+    A split with a child that is now too small, or without a gain, is undone. OUT nodes, splits, sums of inner nodes.
     """
     counts = rules.min_child_rows > 1
-    for k in range(len(nodes)):
-        at = len(nodes) - 1 - k
+    for at in range(len(nodes) - 1, -1, -1):
         node = nodes[at]
         if splits[at]:
             left, right = nodes[node.left], nodes[node.right]
             node.gradient, node.hessian = left.gradient + right.gradient, left.hessian + right.hessian
             node.n_rows, node.left_gradient, node.left_hessian = left.n_rows + right.n_rows, left.gradient, left.hessian
+            for k in range(2):
+                sums[at, k] = sums[node.left, k] + sums[node.right, k]
             node.gain = 0.5 * (worth_of(left, rules) + worth_of(right, rules) - worth_of(node, rules))
             left_fits = is_large_enough(left.hessian, left.n_rows, rules, counts)
             right_fits = is_large_enough(right.hessian, right.n_rows, rules, counts)
             splits[at] = left_fits and right_fits and node.gain > 0.0
         else:
-            node.gradient, node.hessian, node.n_rows = sums[at, 0], sums[at, 1], sums[at, 2]
+            node.gradient = np.int64(np.rint(sums[at, 0] * scales[0]))
+            node.hessian = np.int64(np.rint(sums[at, 1] * scales[1]))
+            node.n_rows += moved[at]

@@ -64,15 +64,19 @@ def largest(gradient, hessian, weight, first, last):
 
 
 @lean_kernel
-def count_large(gradient, hessian, weight, least_gradient, least_hessian, first, last, step):
-    """How many of every step-th row have a gradient, how many a hessian, of at least so much; and of how many."""
-    n, n_g, n_h = 0, 0, 0
+def count_large(gradient, hessian, weight, least_gradient, least_hessian, first, last, step, enough):
+    """How many of every step-th row have a gradient, how many a hessian, of at least so much.
+
+    Once both are enough, the other rows are not looked at.
+    """
+    n_g, n_h = 0, 0
     for i in range(first, last, step):
         w = 1.0 if weight is None else weight[i]
-        n += 1
         n_g += np.int64(abs(gradient[i]) * w >= least_gradient)
         n_h += np.int64(hessian[i] * w >= least_hessian)
-    return n_g, n_h, n
+        if min(n_g, n_h) >= enough:
+            break
+    return n_g, n_h
 
 
 @lean_kernel

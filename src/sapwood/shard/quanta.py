@@ -40,6 +40,16 @@ class Quanta:
             1 << (31 - bits) if packed else n_rows,
         )
 
+    @property
+    def scales(self) -> tuple[float, float]:
+        """What a gradient and a hessian are multiplied by."""
+        return 1.0 / self.gradient_unit, 1.0 / self.hessian_unit
+
+    @property
+    def fine_scales(self) -> tuple[float, float]:
+        """The same for fine units."""
+        return 1.0 / self.fine_gradient_unit, 1.0 / self.fine_hessian_unit
+
 
 def _fine_bits(n_rows: int) -> int:
     """Bits of a number of which so many rows can be added up."""

@@ -31,9 +31,9 @@ class RankedShard(Shard):
     def _prepare(self) -> None:
         self._place = np.empty(self.n_rows, dtype=np.int32)
 
-    def begin_groups(self, place: int, feature: int, codes: NDArray[np.uint8], key: np.uint64) -> None:
+    def begin_groups(self, place: int, feature: int, codes: NDArray[np.uint8]) -> None:
         """Code a grouped column by half and level of the rows, for a tree to be grown; OUT table."""
-        self._write_groups(place, feature, codes, key)
+        self._write_groups(place, feature, codes)
         self.table.sort(feature)
 
     def root_sums(self) -> tuple[int, int]:

@@ -15,11 +15,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from sapwood.codes.bins import GroupedLevels
 from sapwood.codes.ranked import RankedTable
 from sapwood.codes.sparse import Binned
 from sapwood.kernels.branching import write_tables
 from sapwood.kernels.histogram import add_to, build
-from sapwood.kernels.level_groups import count_rows, reroute, sum_levels, write_group_codes
+from sapwood.kernels.level_groups import Moves, reroute, sum_levels, write_group_codes
 from sapwood.kernels.routing import (
     add_by_leaf,
     count_large,
@@ -57,6 +58,7 @@ class Shard:
         self._leaf_of = np.empty(0, dtype=np.uint16)
         self._ranges: dict[int, tuple[int, int]] = {}
         self._framed: tuple[Any, ...] = (None,) * 3  # arrays of the frame that may be replaced
+        self._n_levels = [own.n_levels for own in table.bins if isinstance(own, GroupedLevels)]
         self._prepare()
 
     def _prepare(self) -> None:
@@ -93,23 +95,33 @@ class Shard:
         found = np.array(run_all(tasks, self.n_jobs)).reshape(-1, 2)
         return float(found[:, 0].max(initial=0.0)), float(found[:, 1].max(initial=0.0))
 
-    def count_large(self, gradient: float, hessian: float, step: int) -> Ints:
-        """Of every step-th row: how many have a gradient, or a hessian, of at least so much; and how many there are."""
+    def count_large(self, gradient: float, hessian: float, step: int, enough: float) -> Ints:
+        """Of every step-th row: how many have a gradient, and a hessian, of at least so much; both up to enough."""
         of = self.gradient, self.hessian, self.weight, gradient, hessian
-        return np.array(count_large(*of, -self.offset % step, self.n_rows, step), dtype=np.int64)
+        return np.array(count_large(*of, -self.offset % step, self.n_rows, step, enough), dtype=np.int64)
 
-    def begin(self, quanta: Quanta, rows: NDArray[Any] | None = None) -> None:
-        """Start a tree on all rows, or on some; the root is node 0."""
+    def begin(self, quanta: Quanta, rows: NDArray[Any] | None = None, key: int = 1) -> None:
+        """Start a tree on all rows, or on some; the root is node 0. The odd key decides about halves of rows."""
         self.quanta = quanta
         n = self.n_rows if rows is None else len(rows)
         if not quanta.packed and self._wide is None:
             self._wide = np.empty((self.n_rows, 2), dtype=np.int64)
-        of, scales = (self.gradient, self.hessian, self.weight), (1.0 / quanta.gradient_unit, 1.0 / quanta.hessian_unit)
-        out = self._records, self._quanta
-        tasks = [partial(write_records, rows, *of, *scales, *block, *out) for block in self._shares(n)]
-        run_all(tasks, self.n_jobs)
-        self._n_inside = n
+        self._n_inside, self._key = n, np.uint64(key)
+        parts = run_all([partial(self._begin, rows, *block) for block in self._shares(n)], self.n_jobs)
+        self.level_sums = [total(own) for own in zip(*parts, strict=True)]
         self._ranges = {0: (0, n)}
+
+    def _begin(self, rows: NDArray[Any] | None, first: int, last: int) -> list[Ints]:
+        """Write some records; returns their sums by half and level (0: missing) of each grouped column, in units."""
+        of, scales = (self.gradient, self.hessian, self.weight), self.quanta.scales
+        write_records(rows, *of, *scales, first, last, self._records, self._quanta)
+        found = []
+        for levels, n in zip(self.table.levels, self._n_levels, strict=True):
+            found.append(np.zeros((2, n + 1, 2), dtype=np.int64))
+            packed = np.zeros(2 * (n + 1) if self.quanta.packed else 0, dtype=np.int64)
+            halves, block_rows = (self.offset, self._key), self.quanta.block_rows
+            sum_levels(self._records, first, last, self._quanta, levels, *halves, block_rows, packed, found[-1])
+        return found
 
     @property
     def _quanta(self) -> NDArray[np.int64] | None:
@@ -243,68 +255,57 @@ class Shard:
 
     def merge_leaves(self, home: Ints) -> None:
         """Rows move from nodes that were cut off to the leaves above them: home[node]."""
+        if self._n_inside == self.n_rows:
+            self._leaf_of[:] = home.astype(self._leaf_of.dtype)[self._leaf_of]
+            return
         inside = self._leaf_of < len(home)
         self._leaf_of[inside] = home[self._leaf_of[inside]]
 
     def leaf_sums(self, n_nodes: int, quanta: Quanta | None = None) -> Ints:
         """Sums of gradient and hessian of the leaves, by node, in fine units: the tree's own, or others."""
         quanta = self.quanta if quanta is None else quanta
+        tasks = [partial(self._sum_leaves, n_nodes, quanta, *block) for block in self._shares()]
+        return total(run_all(tasks, self.n_jobs))
+
+    def _sum_leaves(self, n_nodes: int, quanta: Quanta, first: int, last: int) -> Ints:
         of = self._leaf_of, self.gradient, self.hessian, self.weight
-        scales = 1.0 / quanta.fine_gradient_unit, 1.0 / quanta.fine_hessian_unit
+        sums = np.zeros((n_nodes, 2), dtype=np.int64)
+        sum_by_leaf(*of, *quanta.fine_scales, first, last, sums)
+        return sums
 
-        def add(start: int, stop: int) -> Ints:
-            sums = np.zeros((n_nodes, 2), dtype=np.int64)
-            sum_by_leaf(*of, *scales, start, stop, sums)
-            return sums
-
-        parts = run_all([partial(add, *block) for block in self._shares()], self.n_jobs)
-        return parts[0] if len(parts) == 1 else np.sum(parts, axis=0)
-
-    def level_sums(self, place: int, n_levels: int, key: np.uint64) -> Ints:
-        """Sums of gradient and hessian of the root by half and level (0: missing) of a grouped column, in units."""
-
-        def add(first: int, last: int) -> Ints:
-            sums = np.zeros((2, n_levels + 1, 2), dtype=np.int64)
-            sum_levels(self._records, first, last, self._quanta, self.table.levels[place], self.offset, key, sums)
-            return sums
-
-        parts = run_all([partial(add, *block) for block in self._shares(self._n_inside)], self.n_jobs)
-        return parts[0] if len(parts) == 1 else np.sum(parts, axis=0)
-
-    def begin_groups(self, place: int, feature: int, codes: NDArray[np.uint8], key: np.uint64) -> None:
+    def begin_groups(self, place: int, feature: int, codes: NDArray[np.uint8]) -> None:
         """Code a grouped column by half and level of the rows, for a tree to be grown; OUT table."""
-        self._write_groups(place, feature, codes, key, self.table.rows, int(self.table.bundles.home[feature]))
-
-    def end_groups(self, place: int, feature: int, codes: NDArray[np.uint8]) -> None:
-        """Code a grouped column by level alone, for rows to be routed; OUT table.columns."""
-        self._write_groups(place, feature, np.stack([codes, codes]), np.uint64(1))
+        self._write_groups(place, feature, codes, self.table.rows, int(self.table.bundles.home[feature]))
 
     def _write_groups(
         self,
         place: int,
         feature: int,
         codes: NDArray[np.uint8],
-        key: np.uint64,
         rows: NDArray[np.uint8] | None = None,
         at: int = 0,
     ) -> None:
-        of, out = (self.table.levels[place], codes, self.offset, key), (self.table.columns[feature], rows, at)
+        of, out = (self.table.levels[place], codes, self.offset, self._key), (self.table.columns[feature], rows, at)
         run_all([partial(write_group_codes, *of, *block, *out) for block in self._shares()], self.n_jobs)
 
-    def reroute(self, nodes: NDArray[Any], splits: NDArray[np.bool_], above: Ints, on_left: NDArray[np.bool_]) -> None:
-        """Codes of grouped columns have changed: find the new leaves of rows, see `kernels/level_groups.py`."""
-        of = self.table.columns, self._for_any_row(nodes, splits), splits, above, on_left
-        run_all([partial(reroute, *of, *block, self._leaf_of) for block in self._shares()], self.n_jobs)
+    def reroute(self, moves: Moves) -> tuple[Ints, Ints]:
+        """Find the new leaves of rows; returns the sums of the leaves, and how many rows each of them gained."""
+        if self._n_inside < self.n_rows:  # the others are yet to be routed
+            for place, j in enumerate(np.flatnonzero(moves.place_of >= 0)):
+                self._write_groups(place, int(j), moves.codes[[place, place]])
+        moves, n_nodes = moves._replace(nodes=self._for_any_row(moves.nodes, moves.splits)), len(moves.nodes)
+
+        def move(first: int, last: int) -> tuple[Ints, Ints]:
+            moved = np.zeros(n_nodes, dtype=np.int64)
+            reroute(moves, self.table.columns, self.table.levels, first, last, self._leaf_of, moved)
+            return self._sum_leaves(n_nodes, self.quanta, first, last), moved
+
+        sums, moved = zip(*run_all([partial(move, *block) for block in self._shares()], self.n_jobs), strict=True)
+        return total(sums), total(moved)
 
     def _for_any_row(self, nodes: NDArray[Any], splits: NDArray[np.bool_]) -> NDArray[Any]:  # noqa: ARG002
         """Nodes whose splits hold for rows that did not take part, too."""
         return nodes
-
-    def leaf_rows(self, n_nodes: int) -> Ints:
-        """Rows of the leaves, by node."""
-        counts = np.zeros(n_nodes, dtype=np.int64)
-        count_rows(self._leaf_of, 0, self.n_rows, counts)
-        return counts
 
     def add_leaves(self, values: Floats, score: Floats) -> None:
         """Add its leaf's value (by node) to the score of every row; all rows must be settled. OUT score."""
@@ -334,6 +335,13 @@ class Shard:
         """Threads worth waking for so many rows of so much work each."""
         rows = sum(last - first for first, last in ranges)
         return max(1, min(self.n_jobs, rows * work // (4 * ROWS_PER_THREAD)))
+
+
+def total(parts: Sequence[Ints]) -> Ints:
+    """The sum of arrays of one shape; OUT the first of them."""
+    for part in parts[1:]:
+        np.add(parts[0], part, out=parts[0])
+    return parts[0]
 
 
 def ways(nodes: NDArray[Any], splits: NDArray[np.bool_]) -> tuple[NDArray[Any], ...]:

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from sapwood.kernels.bagging import hash_cells, hash_rows
 from sapwood.table.column import Array
 from sapwood.table.storage import SparseStorage
 from sapwood.table.table import Table
+from sapwood.threads import blocks, run_all
 
 BLOCK = 1 << 13  # rows
 BUCKET_BITS = 16
 LARGEST_GROUP = 0.01  # of the sample: rows of equal contents are in it together, or not at all
 
 
-def sample_rows(table: Table, most: int) -> Array | None:
+def sample_rows(table: Table, most: int, n_jobs: int = 1) -> Array | None:
     """Numbers of about `most` rows; None for all rows of a smaller table.
 
     Rows whose hash is below a limit are a fair sample unless many rows are equal. Then it is every so manieth row in
@@ -22,7 +25,7 @@ def sample_rows(table: Table, most: int) -> Array | None:
     """
     if table.n_rows <= most:
         return None
-    hashes = _hashes(table)
+    hashes = _hashes(table, n_jobs)
     sizes = np.bincount((hashes >> np.uint64(64 - BUCKET_BITS)).view(np.int64), minlength=1 << BUCKET_BITS)
     if sizes.max() <= 4 * table.n_rows / len(sizes) + LARGEST_GROUP * most:
         chosen = np.flatnonzero(hashes < np.uint64(2**64 * (most / table.n_rows)))
@@ -32,7 +35,7 @@ def sample_rows(table: Table, most: int) -> Array | None:
     return np.sort(np.argsort(hashes, kind="stable")[places])
 
 
-def _hashes(table: Table) -> Array:
+def _hashes(table: Table, n_jobs: int) -> Array:
     keys = np.random.default_rng(0).integers(2**64, size=table.n_features, dtype=np.uint64)
     hashes = np.zeros(table.n_rows, dtype=np.uint64)
     if isinstance(table.storage, SparseStorage):
@@ -40,7 +43,9 @@ def _hashes(table: Table) -> Array:
             rows, values = table.storage.explicit(j)
             hash_cells(values.astype(np.float64), rows, keys[j], hashes)
         return hashes
-    for start in range(0, table.n_rows, BLOCK):
-        stop = min(start + BLOCK, table.n_rows)
+
+    def add(start: int, stop: int) -> None:
         hash_rows(table.block(start, stop), keys, hashes[start:stop])
+
+    run_all([partial(add, *block) for block in blocks(table.n_rows, BLOCK)], n_jobs)
     return hashes

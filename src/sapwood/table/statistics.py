@@ -7,15 +7,17 @@ which is chosen by the contents of the rows: none of the figures depends on the 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
 from sapwood.table.column import MISSING, Array
 from sapwood.table.ranges import matrix_missing
 from sapwood.table.row_sample import sample_rows
-from sapwood.table.schema import Schema
+from sapwood.table.schema import ColumnSchema, Schema
 from sapwood.table.storage import MatrixStorage, SparseStorage, Storage
 from sapwood.table.table import Table
+from sapwood.threads import run_all
 
 SHARES = (0.0, 0.01, 0.05, 0.10, 0.25, 0.50, 0.75, 0.90, 0.95, 0.99, 1.0)
 MOST_COLUMNS = 4096  # a wider table keeps no statistics
@@ -50,23 +52,25 @@ class ColumnStatistics:
         return self.n_rows - self.n_missing
 
 
-def with_statistics(table: Table) -> Schema:
+def with_statistics(table: Table, n_jobs: int = 1) -> Schema:
     """The schema of a training table with statistics of its columns; one that has them stays as it is."""
     schema = table.schema
     if schema.has_statistics or schema.n_features > MOST_COLUMNS:
         return schema
-    sample = _Sample(table.storage, sample_rows(table, sample_size(schema.n_features)))
+    sample = _Sample(table.storage, sample_rows(table, sample_size(schema.n_features), n_jobs))
     n_missing = _n_missing(table)
-    columns = []
-    for j, column in enumerate(schema.columns):
+
+    def describe(j: int) -> ColumnSchema:
+        column = schema.columns[j]
         if column.kind == "category":
-            found = _of_codes(table.values(j), len(column.levels))
-        else:
-            values = sample.column(j)
-            if not np.isnan(column.low) and np.isnan(values).all():
-                values = table.values(j)  # so few that the sample has none
-            found = of_numbers(values, table.n_rows, n_missing[j], (column.low, column.high))
-        columns.append(replace(column, statistics=found))
+            return replace(column, statistics=_of_codes(table.values(j), len(column.levels)))
+        values = sample.column(j)
+        if not np.isnan(column.low) and np.isnan(values).all():
+            values = table.values(j)  # so few that the sample has none
+        found = of_numbers(values, table.n_rows, n_missing[j], (column.low, column.high))
+        return replace(column, statistics=found)
+
+    columns = run_all([partial(describe, j) for j in range(schema.n_features)], n_jobs)
     return replace(schema, columns=tuple(columns))
 
 
