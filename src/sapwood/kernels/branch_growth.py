@@ -10,7 +10,6 @@ from sapwood.kernels.newton import NO_GAIN
 from sapwood.kernels.phases import SETTLED
 from sapwood.kernels.small_nodes import SMALL
 from sapwood.kernels.team import add
-from sapwood.kernels.team_frame import node_count_of, signs_of, stack_of, table_of, threads_of, waiting_of
 from sapwood.kernels.team_rows import mark_children, move_share, remove_node
 from sapwood.kernels.team_search import drop_weak, part_and_search, search_rows, smaller_and_larger, sum_and_search
 
@@ -36,7 +35,7 @@ def place_children(nodes, at, n_left):
 @lean_kernel
 def new_children(nodes, at, team, rules):
     """Give a node children; OUT nodes."""
-    branch_one(nodes, at, add(node_count_of(team), 0, 2), signs_of(team), rules)
+    branch_one(nodes, at, add(team.node_count, 0, 2), team.signs, rules)
 
 
 @part
@@ -52,7 +51,7 @@ def search_children(nodes, at, own, team, rules, me):
         if search_large:
             search_rows(team, large, rules, me)
     elif small.n_rows <= SMALL:
-        remove_node(team, small, node.slot, threads_of(team)[me])
+        remove_node(team, small, node.slot, team.threads[me])
         part_and_search(team, node.slot, np.int64(-1), 0, team.n_columns, small, large, rules, me)
     else:
         sum_and_search(team, node.slot, own, small, large, rules, me)
@@ -74,7 +73,7 @@ def expand_alone(nodes, at, own, team, rules, me):
     The node's slot becomes the larger child's and `own` the smaller one's, as far as they need them; a slot that nobody
     needs stays the node's.
     """
-    node, table = nodes[at], table_of(threads_of(team)[me])
+    node, table = nodes[at], team.threads[me].table
     first, last = node.first, node.first + node.n_rows
     write_table(node, table)
     if end_in_leaves(nodes, at, rules):
@@ -88,8 +87,8 @@ def expand_alone(nodes, at, own, team, rules, me):
 @part
 def grow_branch(nodes, top, team, rules, me):
     """Grow all that is below a node; the smaller child first, so that few slots are enough; OUT nodes."""
-    thread = threads_of(team)[me]
-    free, waiting = stack_of(thread), waiting_of(thread)
+    thread = team.threads[me]
+    free, waiting = thread.stack, thread.waiting
     n_free, n_open = free[0], 1
     waiting[0] = top
     while n_open > 0:

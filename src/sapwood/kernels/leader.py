@@ -32,22 +32,7 @@ from sapwood.kernels.phases import (
     UNKNOWN,
     WIDEN,
 )
-from sapwood.kernels.shard_frame import n_codes_of
-from sapwood.kernels.team_frame import (
-    branches_of,
-    counts_of,
-    found_of,
-    free_of,
-    ids_of,
-    lent_of,
-    node_count_of,
-    open_of,
-    pool_of,
-    records_at,
-    stack_of,
-    take_slot,
-    threads_of,
-)
+from sapwood.kernels.team_frame import records_at, take_slot
 from sapwood.kernels.team_rows import count_pieces, thread_rows
 from sapwood.kernels.team_search import drop_weak, n_blocks, n_tiles, smaller_and_larger, take_over
 
@@ -74,7 +59,7 @@ def comes_before(nodes, a, b):
 @lean_kernel
 def give_back(nodes, at, own, team):
     """Put slots that nobody needs back; OUT team.free."""
-    free = free_of(team)
+    free = team.free
     for slot in (own, nodes[at].slot):
         if slot >= 0:
             free[team.n_free] = slot
@@ -85,7 +70,7 @@ def give_back(nodes, at, own, team):
 @lean_kernel
 def open_children(nodes, at, team):
     """Children worth splitting wait to be split; OUT team.open."""
-    waiting = open_of(team)
+    waiting = team.open
     for child in (nodes[at].left, nodes[at].right):
         if nodes[child].gain > NO_GAIN:
             waiting[team.n_open] = child
@@ -96,7 +81,7 @@ def open_children(nodes, at, team):
 def begin_split(nodes, at, team, rules):
     """Split a node by all threads together: first, its rows move, or learn their leaves."""
     new_children(nodes, at, team, rules)
-    lent_of(team)[0] = take_slot(team)
+    team.lent[0] = take_slot(team)
     team.at = at
     return phase(team, MARK if end_in_leaves(nodes, at, rules) else MOVE, at, team.n_threads)
 
@@ -105,7 +90,7 @@ def begin_split(nodes, at, team, rules):
 def count_left(nodes, team):
     """How many rows of the node that is being split together go left; OUT nodes: where its children's records are."""
     n_left = np.int64(0)
-    for count in counts_of(team):
+    for count in team.counts:
         n_left += count
     place_children(nodes, team.at, n_left)
 
@@ -127,7 +112,7 @@ def join_shares(nodes, team):
     So far, rows on the left end at `left` and those on the right at the end of the last share. In the next share, rows
     on the left follow: as many as there are on the right so far, or all of them, change places with those.
     """
-    node, counts = nodes[team.at], counts_of(team)
+    node, counts = nodes[team.at], team.counts
     records = records_at(team, node.depth + 1)
     left = node.first + counts[0]
     for thread in range(1, team.n_threads):
@@ -141,7 +126,7 @@ def join_shares(nodes, team):
 @lean_kernel
 def after_search(nodes, n_parts, team, rules):
     """Note the splits found for the children of the node that is being split together; OUT nodes."""
-    node, own, found = nodes[team.at], lent_of(team)[0], found_of(team)
+    node, own, found = nodes[team.at], team.lent[0], team.found
     s, l = smaller_and_larger(nodes, team.at)  # noqa: E741
     small, large = nodes[s], nodes[l]
     for i in range(n_parts):
@@ -161,8 +146,8 @@ def weigh_root(nodes, team, rules):
     """Sums of the root, and limits that depend on them; OUT nodes, rules."""
     root = nodes[0]
     for thread in range(team.n_threads):
-        own = pool_of(team)[thread]
-        for code in range(n_codes_of(team.shard)[0] + 1):
+        own = team.pool[thread]
+        for code in range(team.shard.n_codes[0] + 1):
             root.gradient += own[code, 0]
             root.hessian += own[code, 1]
     weight = root.hessian * rules.hessian_unit
@@ -173,7 +158,7 @@ def weigh_root(nodes, team, rules):
 @lean_kernel
 def next_by_level(nodes, team, rules):
     """Large nodes are split together, others each by one thread; when they are small, branches are grown below them."""
-    waiting, branches, ids, lent = open_of(team), branches_of(team), ids_of(team), lent_of(team)
+    waiting, branches, ids, lent = team.open, team.branches, team.ids, team.lent
     team.n_ids = 0
     while team.n_open > 0:
         team.n_open -= 1
@@ -204,7 +189,7 @@ def next_by_level(nodes, team, rules):
 @lean_kernel
 def best_open(nodes, team, only_new):
     """Place of the best leaf that waits, or of the best one without children; -1 if there is none."""
-    best, waiting = np.int64(-1), open_of(team)
+    best, waiting = np.int64(-1), team.open
     for i in range(team.n_open):
         if (not only_new or nodes[waiting[i]].left < 0) and (
             best < 0 or comes_before(nodes, waiting[i], waiting[best])
@@ -216,7 +201,7 @@ def best_open(nodes, team, only_new):
 @lean_kernel
 def next_by_leaf(nodes, splits, team, rules):
     """The best leaf is split; what the children of the next best ones offer is found out at the same time."""
-    waiting = open_of(team)
+    waiting = team.open
     while team.n_open > 0 and team.n_leaves < team.max_leaves:
         place = best_open(nodes, team, False)
         at = waiting[place]
@@ -233,8 +218,8 @@ def next_by_leaf(nodes, splits, team, rules):
 @lean_kernel
 def expand_best(nodes, team, rules):
     """The best leaves without children get some: a large one from all threads together, others each from one."""
-    waiting, ids, lent = open_of(team), ids_of(team), lent_of(team)
-    in_vain = (node_count_of(team)[0] + 1) // 2 - team.n_leaves  # so far
+    waiting, ids, lent = team.open, team.ids, team.lent
+    in_vain = (team.node_count[0] + 1) // 2 - team.n_leaves  # so far
     wanted = AHEAD if team.n_threads > 1 and in_vain + AHEAD <= MOST_AHEAD else 1
     team.n_ids = 0
     while team.n_ids < min(wanted, team.max_leaves - team.n_leaves):
@@ -255,7 +240,7 @@ def expand_best(nodes, team, rules):
 @lean_kernel
 def settle_leaves(nodes, splits, team):
     """Growth is over: tell rows their leaves, as far as they do not know them; OUT nodes."""
-    n_nodes, ids = node_count_of(team)[0], ids_of(team)
+    n_nodes, ids = team.node_count[0], team.ids
     team.n_ids = 0
     for at in range(n_nodes):  # children come after their parents
         node = nodes[at]
@@ -278,14 +263,14 @@ def begin_tree(nodes, key, n_rows, own_slots, stack_slots, team):
     new_node(nodes, 0, 0, key, 0, 0, -np.inf, np.inf)
     root = nodes[0]
     root.n_rows, root.first, root.slot, root.feature = n_rows, 0, own_slots[0], UNKNOWN
-    node_count_of(team)[0] = 1
-    free = free_of(team)
+    team.node_count[0] = 1
+    free = team.free
     for i in range(1, len(own_slots)):
         free[i - 1] = own_slots[i]
     team.n_free, team.n_ids, team.n_branches, team.n_open, team.n_leaves = len(own_slots) - 1, 0, 0, 0, 1
     team.step = BEGIN
     for thread in range(team.n_threads):
-        stack, n = stack_of(threads_of(team)[thread]), stack_slots.shape[1]
+        stack, n = team.threads[thread].stack, stack_slots.shape[1]
         stack[0] = n
         for i in range(n):
             stack[i + 1] = stack_slots[thread, i]
@@ -305,10 +290,10 @@ def next_phase(nodes, splits, team, rules):
             return phase(team, SEARCH, np.int64(0), n_blocks(team))
         root.feature = -1
         for block in range(n_blocks(team)):
-            take_over(found_of(team)[block, 1], rules, root)
+            take_over(team.found[block, 1], rules, root)
         drop_weak(root, rules)
         if root.gain > NO_GAIN:
-            open_of(team)[0] = 0
+            team.open[0] = 0
             team.n_open = 1
     elif step == MOVE:
         join_shares(nodes, team)
@@ -317,7 +302,7 @@ def next_phase(nodes, splits, team, rules):
             if team.by_tiles:
                 return phase(team, TILES, team.at, n_tiles(team))
             return phase(team, ADD, s, count_pieces(nodes[s], team))
-        give_back(nodes, team.at, lent_of(team)[0], team)
+        give_back(nodes, team.at, team.lent[0], team)
     elif step == ADD:
         return phase(team, WIDEN, team.at, team.n_threads)
     elif step == WIDEN:
@@ -329,9 +314,9 @@ def next_phase(nodes, splits, team, rules):
     elif step == MARK:
         count_left(nodes, team)
         nodes[nodes[team.at].left].slot = nodes[nodes[team.at].right].slot = SETTLED
-        give_back(nodes, team.at, lent_of(team)[0], team)
+        give_back(nodes, team.at, team.lent[0], team)
     elif step == EXPAND:
-        ids, lent = ids_of(team), lent_of(team)
+        ids, lent = team.ids, team.lent
         for task in range(team.n_ids):
             give_back(nodes, ids[task], lent[task], team)
             if not team.leaf_wise:

@@ -28,8 +28,6 @@ LANES = Layout(  # room for the candidates of one column
     keys=Array(np.float64, 256),  # levels in order
     order=Array(np.int64, 256),
 )
-codes_of, left_g_of, left_h_of, keys_of, order_of = LANES.views("codes", "left_g", "left_h", "keys", "order")
-both_of, both_missing_of, bits_of, bits_missing_of = LANES.views("both", "both_missing", "bits", "bits_missing")
 
 
 def new_lanes() -> tuple[Any, dict[str, Any]]:
@@ -160,18 +158,18 @@ def scan_plain(hist, codes, count, rules, parent, feature, lanes, node):
     least_h = max(rules.min_child_weight / rules.hessian_unit, 1.0)
     missing_g, missing_h = hist[0, 0], hist[0, 1]
     some_missing = missing_h > 0 or missing_g != 0
-    left_g, left_h, both, both_missing = left_g_of(lanes), left_h_of(lanes), both_of(lanes), both_missing_of(lanes)
+    left_g, left_h, both, both_missing = lanes.left_g, lanes.left_h, lanes.both, lanes.both_missing
     sum_left(hist, codes, count, left_g, left_h)
     lambda_ = rules.lambda_units
     weigh(left_g, left_h, count, 0, 0, g, h, lambda_, least_h, both)
-    most = largest_of(both, bits_of(lanes), count)
+    most = largest_of(both, lanes.bits, count)
     if some_missing:
         weigh(left_g, left_h, count, missing_g, missing_h, g, h, lambda_, least_h, both_missing)
         i = 0
         while i < count and left_h[i] == 0 and left_g[i] == 0:  # no values yet: missing rows would be alone
             both_missing[i] = NO_GAIN
             i += 1
-        most = max(most, largest_of(both_missing, bits_missing_of(lanes), count))
+        most = max(most, largest_of(both_missing, lanes.bits_missing, count))
     if gain_of(rules.worth_unit * most, parent, node.gain) == NO_GAIN:
         return
     if some_missing:
@@ -304,9 +302,9 @@ def scan_node(hists, mask, first, last, starts, n_codes, is_category, signs, rul
         if mask[f]:
             hist = hists[starts[f] : starts[f + 1]]
             if is_category[f]:
-                scan_levels(hist, n_codes[f], rules, parent, f, keys_of(lanes), order_of(lanes), node)
+                scan_levels(hist, n_codes[f], rules, parent, f, lanes.keys, lanes.order, node)
             else:
-                scan_column(hist, codes_of(lanes), n_codes[f], rules, signs[f], parent, f, lanes, node)
+                scan_column(hist, lanes.codes, n_codes[f], rules, signs[f], parent, f, lanes, node)
 
 
 @lean_kernel

@@ -40,23 +40,18 @@ SHARD = Layout(
     short_leaf_of=Array(np.uint16, "n_rows"),
     long_leaf_of=Array(np.uint32, "n_rows"),
 )
-records_of, columns_of, quanta_of = SHARD.views("records", "columns", "quanta")
-packed_of, bundle_sums_of = SHARD.views("packed", "bundle_sums")
-words_of, sizes_of, home_of, meaning_of, meanings_of = SHARD.views("words", "sizes", "home", "meaning_of", "meanings")
-n_codes_of, is_category_of = SHARD.views("n_codes", "is_category")
-short_leaf_of, long_leaf_of = SHARD.views("short_leaf_of", "long_leaf_of")
 
 
 @part
 def codes_of(shard):
     """Codes of the rows."""
     return RowCodes(
-        words_of(shard),
+        shard.words,
         shard.words_of_row,
         np.uint64(shard.n_bundles),
-        sizes_of(shard),
-        n_codes_of(shard),
-        home_of(shard),
-        meaning_of(shard),
-        meanings_of(shard),
+        shard.sizes,
+        shard.n_codes,
+        shard.home,
+        shard.meaning_of,
+        shard.meanings,
     )

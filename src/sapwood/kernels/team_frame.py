@@ -10,7 +10,7 @@ from sapwood.kernels._jit import part
 from sapwood.kernels.boosting_records import NODE
 from sapwood.kernels.frame import SIZE, Array, Layout
 from sapwood.kernels.scan import LANES, new_lanes
-from sapwood.kernels.shard_frame import SHARD, records_of
+from sapwood.kernels.shard_frame import SHARD
 from sapwood.kernels.small_nodes import SMALL
 from sapwood.kernels.team import BOARD
 
@@ -28,9 +28,6 @@ THREAD = Layout(  # what a thread has for itself
     rows=Array(np.uint32, SMALL),
     values=Array(np.int64, SMALL, 2),
 )
-pending_of, stack_of, waiting_of, hist_of = THREAD.views("pending", "stack", "waiting", "hist")
-table_of, codes_of, present_of = THREAD.views("table", "codes", "present")
-rows_of, values_of = THREAD.views("rows", "values")
 
 
 def new_thread(n_stack: int, n_sums: int) -> tuple[Any, Any]:
@@ -84,19 +81,16 @@ TEAM = Layout(
     max_leaves=np.int64,
     most_branches=np.int64,
 )
-threads_of, board_of, mask_of, signs_of = TEAM.views("threads", "board", "mask", "signs")
-pool_of, node_count_of, ids_of, lent_of = TEAM.views("pool", "node_count", "ids", "lent")
-open_of, branches_of, free_of, counts_of, found_of = TEAM.views("open", "branches", "free", "counts", "found")
 
 
 @part
 def records_at(team, depth):
     """Records of nodes of this depth are here."""
-    return records_of(team.shard)[depth & 1]
+    return team.shard.records[depth & 1]
 
 
 @part
 def take_slot(team):
     """A slot that nobody uses; OUT team.free."""
     team.n_free -= 1
-    return free_of(team)[team.n_free]
+    return team.free[team.n_free]

@@ -11,29 +11,11 @@ import numpy as np
 
 from sapwood.kernels._jit import lean_kernel, part
 from sapwood.kernels.branching import write_table
-from sapwood.kernels.histogram import RowCodes, add_block, add_rows, widen_all
+from sapwood.kernels.histogram import add_block, add_rows, widen_all
 from sapwood.kernels.phases import ADD, MARK
-from sapwood.kernels.shard_frame import (
-    bundle_sums_of,
-    codes_of,
-    columns_of,
-    long_leaf_of,
-    n_codes_of,
-    packed_of,
-    quanta_of,
-    short_leaf_of,
-)
+from sapwood.kernels.shard_frame import codes_of
 from sapwood.kernels.small_nodes import gather, remove_rows
-from sapwood.kernels.team_frame import (
-    counts_of,
-    pending_of,
-    pool_of,
-    records_at,
-    rows_of,
-    table_of,
-    threads_of,
-    values_of,
-)
+from sapwood.kernels.team_frame import records_at
 
 HALF = np.uint64(32)
 ONE = np.uint64(1)
@@ -44,11 +26,11 @@ LEAST_PIECE, MOST_PIECE = 1 << 16, 1 << 16  # cells, and rows, that a thread tak
 def sum_rows(team, node, first, last, me, out):
     """Add some of a node's records to a histogram; OUT out."""
     shard, records = team.shard, records_at(team, node.depth)
-    codes, packed, sums = codes_of(shard), packed_of(shard)[me], bundle_sums_of(shard)[me]
+    codes, packed, sums = codes_of(shard), shard.packed[me], shard.bundle_sums[me]
     if shard.is_packed:
         add_rows(records, first, last, codes, shard.block_rows, None, packed, sums, out)
     else:
-        add_rows(records, first, last, codes, shard.block_rows, quanta_of(shard), packed, sums, out)
+        add_rows(records, first, last, codes, shard.block_rows, shard.quanta, packed, sums, out)
 
 
 @part
@@ -56,39 +38,39 @@ def sum_piece(team, node, first, last, me):
     """Add some of a node's records to the thread's own sums: packed ones as long as they cannot overflow."""
     shard = team.shard
     if shard.is_packed:
-        pending = pending_of(threads_of(team)[me])
+        pending = team.threads[me].pending
         if pending[0] + last - first > np.int64(shard.block_rows):
             widen_own(team, me)
-        add_block(records_at(team, node.depth), first, last, codes_of(shard), packed_of(shard)[me])
+        add_block(records_at(team, node.depth), first, last, codes_of(shard), shard.packed[me])
         pending[0] += last - first
     else:
-        sum_rows(team, node, first, last, me, pool_of(team)[me])
+        sum_rows(team, node, first, last, me, team.pool[me])
 
 
 @lean_kernel
 def widen_own(team, me):
     """Move a thread's packed sums to its slot of the pool."""
-    pending = pending_of(threads_of(team)[me])
+    pending = team.threads[me].pending
     if pending[0] > 0:
-        widen_all(packed_of(team.shard)[me], codes_of(team.shard), pool_of(team)[me])
+        widen_all(team.shard.packed[me], codes_of(team.shard), team.pool[me])
         pending[0] = 0
 
 
 @lean_kernel
 def gather_rows(team, node, thread):
     """Rows of a small node and their numbers; OUT thread.rows, thread.values."""
-    records, rows, values = records_at(team, node.depth), rows_of(thread), values_of(thread)
+    records, rows, values = records_at(team, node.depth), thread.rows, thread.values
     if team.shard.is_packed:
         gather(records, node.first, node.first + node.n_rows, None, rows, values)
     else:
-        gather(records, node.first, node.first + node.n_rows, quanta_of(team.shard), rows, values)
+        gather(records, node.first, node.first + node.n_rows, team.shard.quanta, rows, values)
 
 
 @lean_kernel
 def remove_node(team, small, slot, thread):
     """Take the rows of a small node out of a histogram; OUT the slot."""
     gather_rows(team, small, thread)
-    remove_rows(rows_of(thread), values_of(thread), small.n_rows, columns_of(team.shard), pool_of(team)[slot])
+    remove_rows(thread.rows, thread.values, small.n_rows, team.shard.columns, team.pool[slot])
 
 
 @lean_kernel
@@ -148,12 +130,12 @@ def settle_rows(source, first, last, leaf, leaf_of):
 @lean_kernel
 def mark_children(team, node, first, last, table):
     """Tell some of a node's rows which of its children is their leaf; returns how many go left."""
-    shard, records, column = team.shard, records_at(team, node.depth), columns_of(team.shard)[node.feature]
+    shard, records, column = team.shard, records_at(team, node.depth), team.shard.columns[node.feature]
     if shard.is_short:
         left, right = np.uint16(node.left), np.uint16(node.right)
-        return mark_rows(records, first, last, column, table, left, right, short_leaf_of(shard))
+        return mark_rows(records, first, last, column, table, left, right, shard.short_leaf_of)
     long_left, long_right = np.uint32(node.left), np.uint32(node.right)
-    return mark_rows(records, first, last, column, table, long_left, long_right, long_leaf_of(shard))
+    return mark_rows(records, first, last, column, table, long_left, long_right, shard.long_leaf_of)
 
 
 @lean_kernel
@@ -161,16 +143,16 @@ def settle_node(team, node, at):
     """Tell all rows of a node that it is their leaf."""
     records, first, last = records_at(team, node.depth), node.first, node.first + node.n_rows
     if team.shard.is_short:
-        settle_rows(records, first, last, np.uint16(at), short_leaf_of(team.shard))
+        settle_rows(records, first, last, np.uint16(at), team.shard.short_leaf_of)
     else:
-        settle_rows(records, first, last, np.uint32(at), long_leaf_of(team.shard))
+        settle_rows(records, first, last, np.uint32(at), team.shard.long_leaf_of)
 
 
 @lean_kernel
 def move_share(team, node, first, last, table):
     """Move some of a node's records to those of its children; returns how many go left."""
     source, target = records_at(team, node.depth), records_at(team, node.depth + 1)
-    column = columns_of(team.shard)[node.feature]
+    column = team.shard.columns[node.feature]
     return move_rows(source, first, last, column, table, first, last - 1, target)
 
 
@@ -183,18 +165,18 @@ def do_piece(kind, node, task, team, me):
         sum_piece(team, node, start, min(start + size, node.first + node.n_rows), me)
         return
     first, last = thread_rows(node, task, team)
-    table = table_of(threads_of(team)[me])
+    table = team.threads[me].table
     write_table(node, table)
     if kind == MARK:
-        counts_of(team)[task] = mark_children(team, node, first, last, table)
+        team.counts[task] = mark_children(team, node, first, last, table)
     else:
-        counts_of(team)[task] = move_share(team, node, first, last, table)
+        team.counts[task] = move_share(team, node, first, last, table)
 
 
 @lean_kernel
 def add_up(team, out, first, last):
     """Add what the threads have summed up for some columns; OUT the slot `out`; theirs become zero."""
-    n_codes, pool = n_codes_of(team.shard), pool_of(team)
+    n_codes, pool = team.shard.n_codes, team.pool
     total = pool[out]
     for f in range(first, last):
         total[256 * f : 256 * f + n_codes[f] + 1] = 0

@@ -9,24 +9,10 @@ from sapwood.kernels.branching import may_split
 from sapwood.kernels.histogram import TILE, add_tile, clear
 from sapwood.kernels.newton import NO_GAIN, worth_of
 from sapwood.kernels.phases import BLOCK
-from sapwood.kernels.scan import codes_of as all_codes_of
-from sapwood.kernels.scan import gain_of, keys_of, order_of, scan_column, scan_levels
-from sapwood.kernels.shard_frame import codes_of, columns_of, is_category_of, n_codes_of, packed_of, quanta_of
+from sapwood.kernels.scan import gain_of, scan_column, scan_levels
+from sapwood.kernels.shard_frame import codes_of
 from sapwood.kernels.small_nodes import clear_present, count_rows, list_present
-from sapwood.kernels.team_frame import codes_of as present_codes_of
-from sapwood.kernels.team_frame import (
-    found_of,
-    hist_of,
-    lent_of,
-    mask_of,
-    pool_of,
-    present_of,
-    records_at,
-    rows_of,
-    signs_of,
-    threads_of,
-    values_of,
-)
+from sapwood.kernels.team_frame import records_at
 from sapwood.kernels.team_rows import add_up, gather_rows, sum_rows
 
 COLUMNS = 8 * int(TILE)  # of a tile
@@ -81,11 +67,11 @@ def n_tiles(team):
 @lean_kernel
 def scan_one(team, hists, f, parent, rules, lanes, node):
     """Best split of a node on column f, if it is better than what the node has; OUT node."""
-    hist, n_codes = hists[256 * f : 256 * f + 256], n_codes_of(team.shard)[f]
-    if is_category_of(team.shard)[f]:
-        scan_levels(hist, n_codes, rules, parent, f, keys_of(lanes), order_of(lanes), node)
+    hist, n_codes = hists[256 * f : 256 * f + 256], team.shard.n_codes[f]
+    if team.shard.is_category[f]:
+        scan_levels(hist, n_codes, rules, parent, f, lanes.keys, lanes.order, node)
     else:
-        scan_column(hist, all_codes_of(lanes), n_codes, rules, signs_of(team)[f], parent, f, lanes, node)
+        scan_column(hist, lanes.codes, n_codes, rules, team.signs[f], parent, f, lanes, node)
 
 
 @lean_kernel
@@ -94,7 +80,7 @@ def part_and_search(team, whole, own, first, last, small, large, rules, me):
 
     Without `own`, the whole belongs to the larger one.
     """
-    lanes, mask, n_codes, pool = threads_of(team)[me].lanes, mask_of(team), n_codes_of(team.shard), pool_of(team)
+    lanes, mask, n_codes, pool = team.threads[me].lanes, team.mask, team.shard.n_codes, team.pool
     small_worth, large_worth = worth_of(small, rules), worth_of(large, rules)
     search_small, search_large = own >= 0 and may_split(small, rules), may_split(large, rules)
     whole_hist, own_hist = pool[whole], pool[max(own, 0)]
@@ -113,15 +99,15 @@ def part_and_search(team, whole, own, first, last, small, large, rules, me):
 @lean_kernel
 def sum_and_search_tile(team, whole, own, small, large, tile, rules, me):
     """The same for one tile; OUT children."""
-    shard, records, out = team.shard, records_at(team, small.depth), pool_of(team)[own]
-    codes, packed = codes_of(shard), packed_of(shard)[me]
+    shard, records, out = team.shard, records_at(team, small.depth), team.pool[own]
+    codes, packed = codes_of(shard), shard.packed[me]
     first, last = small.first, small.first + small.n_rows
     start, stop, words = COLUMNS * tile, min(COLUMNS * tile + COLUMNS, team.n_columns), np.uint64(tile) * TILE
     clear(codes, start, stop, out)
     if shard.is_packed:
         add_tile(records, first, last, codes, words, shard.block_rows, None, packed, out)
     else:
-        add_tile(records, first, last, codes, words, shard.block_rows, quanta_of(shard), packed, out)
+        add_tile(records, first, last, codes, words, shard.block_rows, shard.quanta, packed, out)
     part_and_search(team, whole, own, start, stop, small, large, rules, me)
 
 
@@ -129,8 +115,8 @@ def sum_and_search_tile(team, whole, own, small, large, tile, rules, me):
 def sum_and_search(team, whole, own, small, large, rules, me):
     """Sum up the smaller child and search both, tile by tile of the columns while it is in the cache; OUT children."""
     if team.shard.n_meanings > 0:
-        clear(codes_of(team.shard), 0, team.n_columns, pool_of(team)[own])
-        sum_rows(team, small, small.first, small.first + small.n_rows, me, pool_of(team)[own])
+        clear(codes_of(team.shard), 0, team.n_columns, team.pool[own])
+        sum_rows(team, small, small.first, small.first + small.n_rows, me, team.pool[own])
         part_and_search(team, whole, own, 0, team.n_columns, small, large, rules, me)
     else:
         for tile in range(n_tiles(team)):
@@ -140,19 +126,19 @@ def sum_and_search(team, whole, own, small, large, rules, me):
 @lean_kernel
 def search_rows(team, node, rules, me):
     """Best split of a small node from its rows; OUT node. The thread's histogram is zero before and after."""
-    thread, shard, mask = threads_of(team)[me], team.shard, mask_of(team)
-    hist, codes, present, lanes = hist_of(thread), present_codes_of(thread), present_of(thread), thread.lanes
+    thread, shard, mask = team.threads[me], team.shard, team.mask
+    hist, codes, present, lanes = thread.hist, thread.codes, thread.present, thread.lanes
     gather_rows(team, node, thread)
     node.gain, node.feature = NO_GAIN, -1
     parent = worth_of(node, rules)
     for f in range(team.n_columns):
         if mask[f]:
-            count_rows(rows_of(thread), values_of(thread), node.n_rows, columns_of(shard)[f], present, hist)
-            if is_category_of(shard)[f]:
-                scan_levels(hist, n_codes_of(shard)[f], rules, parent, f, keys_of(lanes), order_of(lanes), node)
+            count_rows(thread.rows, thread.values, node.n_rows, shard.columns[f], present, hist)
+            if shard.is_category[f]:
+                scan_levels(hist, shard.n_codes[f], rules, parent, f, lanes.keys, lanes.order, node)
             else:
                 n_present = list_present(present, hist, codes)
-                scan_column(hist, codes, n_present, rules, signs_of(team)[f], parent, f, lanes, node)
+                scan_column(hist, codes, n_present, rules, team.signs[f], parent, f, lanes, node)
             clear_present(present, hist)
 
 
@@ -161,7 +147,7 @@ def copies(nodes, at, block, team):
     """Copies of a node's children, the smaller one first, or of the root, for the search of some columns; OUT team."""
     is_root = nodes[at].left < 0
     s, l = (at, at) if is_root else smaller_and_larger(nodes, at)  # noqa: E741
-    small, large = found_of(team)[block, 0], found_of(team)[block, 1]
+    small, large = team.found[block, 0], team.found[block, 1]
     copy_node(nodes[s], small)
     copy_node(nodes[l], large)
     return small, large
@@ -171,7 +157,7 @@ def copies(nodes, at, block, team):
 def search_block(nodes, at, task, team, rules, me):
     """Sum up a block of columns, and search both children, or the root; OUT team.found, pool."""
     first, last = task * BLOCK, min(task * BLOCK + BLOCK, team.n_columns)
-    node, own = nodes[at], lent_of(team)[0]
+    node, own = nodes[at], team.lent[0]
     is_root = node.left < 0
     add_up(team, node.slot if is_root else own, first, last)
     small, large = copies(nodes, at, task, team)
@@ -182,4 +168,4 @@ def search_block(nodes, at, task, team, rules, me):
 def search_tile(nodes, at, tile, team, rules, me):
     """Sum up a tile of columns for the smaller child, and search both; OUT team.found, pool."""
     small, large = copies(nodes, at, tile, team)
-    sum_and_search_tile(team, nodes[at].slot, lent_of(team)[0], small, large, tile, rules, me)
+    sum_and_search_tile(team, nodes[at].slot, team.lent[0], small, large, tile, rules, me)

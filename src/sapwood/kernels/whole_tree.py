@@ -13,7 +13,6 @@ from sapwood.kernels.branch_growth import expand_alone, grow_branch
 from sapwood.kernels.leader import next_phase
 from sapwood.kernels.phases import BRANCH, EXPAND, LEAVES, MARK, SEARCH, TILES, WIDEN
 from sapwood.kernels.team import DONE, END, PATIENCE, TASKS, add, await_all, end, pause, post, take, topic_of
-from sapwood.kernels.team_frame import board_of, branches_of, ids_of, lent_of, node_count_of
 from sapwood.kernels.team_rows import do_piece, settle_node, widen_own
 from sapwood.kernels.team_search import search_block, search_tile
 
@@ -31,9 +30,9 @@ def do_task(topic, task, nodes, team, rules, me):
     elif kind == TILES:
         search_tile(nodes, at, task, team, rules, me)
     else:
-        ids, lent = ids_of(team), lent_of(team)
+        ids, lent = team.ids, team.lent
         if kind == BRANCH:
-            grow_branch(nodes, branches_of(team)[task], team, rules, me)
+            grow_branch(nodes, team.branches[task], team, rules, me)
         elif kind == EXPAND:
             lent[task] = expand_alone(nodes, ids[task], lent[task], team, rules, me)
         else:
@@ -44,7 +43,7 @@ def do_task(topic, task, nodes, team, rules, me):
 @lean_kernel
 def work_as(me, topic, n_tasks, nodes, team, rules):
     """Take tasks: the leader (0) those of one phase, the others all there are until the leader ends or is idle long."""
-    board = board_of(team)
+    board = team.board
     waited = 0
     while waited < PATIENCE:
         ticket = take(board)
@@ -69,7 +68,7 @@ def lead(nodes, splits, team, rules):
 
     OUT nodes, splits (nodes that are split), team.leaf_of.
     """
-    board, number = board_of(team), np.int64(1)
+    board, number = team.board, np.int64(1)
     topic, n_tasks = next_phase(nodes, splits, team, rules)
     while n_tasks >= 0:
         post(board, number, topic, n_tasks)
@@ -77,4 +76,4 @@ def lead(nodes, splits, team, rules):
         number += 1
         topic, n_tasks = next_phase(nodes, splits, team, rules)
     end(board)
-    return node_count_of(team)[0]
+    return team.node_count[0]
