@@ -116,11 +116,11 @@ class Shard:
         of, scales = (self.gradient, self.hessian, self.weight), self.quanta.scales
         write_records(rows, *of, *scales, first, last, self._records, self._quanta)
         found = []
-        for levels, n in zip(self.table.levels, self._n_levels, strict=True):
+        for place, n in enumerate(self._n_levels):
             found.append(np.zeros((2, n + 1, 2), dtype=np.int64))
             packed = np.zeros(2 * (n + 1) if self.quanta.packed else 0, dtype=np.int64)
-            halves, block_rows = (self.offset, self._key), self.quanta.block_rows
-            sum_levels(self._records, first, last, self._quanta, levels, *halves, block_rows, packed, found[-1])
+            halves = self.table.levels[place], self.offset, self._key
+            sum_levels(self._records, first, last, self._quanta, *halves, self.quanta.block_rows, packed, found[-1])
         return found
 
     @property
