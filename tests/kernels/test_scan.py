@@ -15,7 +15,7 @@ from scan_twin import Column, Node, Split, ordered_levels
 
 from sapwood.kernels.branching import write_tables
 from sapwood.kernels.newton import NO_GAIN
-from sapwood.kernels.scan import new_lanes, scan_nodes
+from sapwood.kernels.scan import Columns, new_lanes, scan_nodes
 from strategies import EXAMPLES, examples
 
 Array = NDArray[Any]
@@ -37,12 +37,12 @@ def scan(node: Node, counts: bool = True, usable: Array | None = None) -> np.voi
         pool,
         np.array([1]),
         np.ones((1, len(columns)), dtype=np.bool_) if usable is None else usable[None, :],
-        0,
-        len(columns),
-        256 * np.arange(len(columns) + 1),
-        np.array([column.n_codes for column in columns]),
-        np.array([column.is_category for column in columns]),
-        np.array([column.sign for column in columns], dtype=np.int8),
+        Columns(
+            256 * np.arange(len(columns) + 1),
+            np.array([column.n_codes for column in columns]),
+            np.array([column.is_category for column in columns]),
+            np.array([column.sign for column in columns], dtype=np.int8),
+        ),
         node.rules,
         lanes[0],
         nodes,
@@ -292,5 +292,5 @@ def test_each_node_may_have_its_own_columns() -> None:
     usable = np.array([[False, True], [True, False]])
     nothing = np.zeros(2, dtype=np.bool_), np.zeros(2, dtype=np.int8)
     lanes, _arrays = new_lanes()
-    scan_nodes(pool, np.array([0, 1]), usable, 0, 2, STARTS, np.array([2, 2]), *nothing, rules(), lanes[0], nodes)
+    scan_nodes(pool, np.array([0, 1]), usable, Columns(STARTS, np.array([2, 2]), *nothing), rules(), lanes[0], nodes)
     assert nodes["feature"].tolist() == [1, 0]

@@ -8,7 +8,6 @@ Growth asks shards for row work, and adds their answers up; it never sees a row.
 
 from __future__ import annotations
 
-import heapq
 from collections.abc import Sequence
 from typing import Any, Protocol
 
@@ -19,15 +18,15 @@ from sapwood.boosting.columns import ColumnChoice
 from sapwood.boosting.grown import GrownTree, prune_by_cost, prune_by_gain
 from sapwood.boosting.histogram_search import HistogramSearch
 from sapwood.boosting.options import NO_LIMIT, TreeOptions
-from sapwood.boosting.team_growth import TeamGrowth
+from sapwood.boosting.team_growth import TeamGrowth, is_leaf_wise
 from sapwood.cached_property import cached_property
 from sapwood.kernels.boosting_records import NODE
-from sapwood.kernels.branching import branch, mark_splittable, new_node
+from sapwood.kernels.boosting_rules import best_of, drop_weak_splits, limit_by_root, mark_splittable
+from sapwood.kernels.branching import branch, new_node
 from sapwood.kernels.newton import NO_GAIN
+from sapwood.kernels.phases import AHEAD
 from sapwood.shard.quanta import Quanta
 from sapwood.shard.shard import Shard
-
-AHEAD = 4  # leaves whose children are searched before it is certain that they are split
 
 Ids = list[int]
 Nodes = NDArray[Any]
@@ -83,13 +82,13 @@ class Grower:
             if self._prune(grown, quanta):
                 self._shards[0].merge_leaves(grown.home)
             return grown
-        grown = self._grow_by_parts(quanta, n_rows, columns, key)
+        grown = self._grow_by_parts(n_rows, columns, key)
         self._prune(grown, quanta)
         for shard in self._shards:
             shard.settle(grown.leaves, len(grown.nodes))
         return grown
 
-    def _grow_by_parts(self, quanta: Quanta, n_rows: int, columns: ColumnChoice, key: int) -> GrownTree:
+    def _grow_by_parts(self, n_rows: int, columns: ColumnChoice, key: int) -> GrownTree:
         """Ask all shards for one step after the other."""
         self._columns = columns
         self._nodes = np.empty(64, dtype=NODE)
@@ -97,11 +96,9 @@ class Grower:
         new_node(self._nodes, 0, 0, np.uint64(key), 0, 0, -np.inf, np.inf)
         self._nodes["n_rows"][0] = n_rows
         self._finder.open_root(self._nodes)
-        self._weight = float(self._nodes["hessian"][0] * quanta.hessian_unit)
-        least = self._options.min_child_share * self._weight
-        self.rules["min_child_weight"] = max(self._options.min_child_weight, least)
+        limit_by_root(self._nodes[0], self.rules)
         self._search(self._splittable(0, 1))
-        chosen = self._by_leaf() if self._options.leaf_wise else self._by_level()
+        chosen = self._by_leaf() if is_leaf_wise(self._options) else self._by_level()
         nodes = self._nodes[: self._n_nodes]
         self._finder.end(nodes)
         splits = np.zeros(self._n_nodes, dtype=np.bool_)
@@ -130,27 +127,31 @@ class Grower:
         return chosen
 
     def _by_leaf(self) -> Ids:
-        most = self._options.max_leaves or NO_LIMIT
+        most = self._options.max_leaves
         chosen: Ids = []
-        heap: list[tuple[float, int, int, int]] = []
-        self._push(heap, [0])
-        while heap and len(chosen) + 1 < most:
-            best = heap[0][-1]
+        waiting, n = np.zeros(most + 1, dtype=np.int64), int(self._nodes["gain"][0] > NO_GAIN)
+        while n > 0 and len(chosen) + 1 < most:
+            place = best_of(self._nodes, waiting, n, False)
+            best = int(waiting[place])
             if self._nodes["left"][best] < 0:
-                # Whatever is split next, what the children of these leaves offer is the same.
-                ahead = [node for *_, node in heapq.nsmallest(min(AHEAD, most - len(chosen) - 1), heap)]
-                self._expand([node for node in ahead if self._nodes["left"][node] < 0])
-            heapq.heappop(heap)
+                self._expand(self._next_best(waiting[:n], min(AHEAD, most - len(chosen) - 1)))
             chosen.append(best)
-            self._push(heap, [int(self._nodes["left"][best]), int(self._nodes["right"][best])])
+            nodes, n = self._nodes, n - 1
+            waiting[place] = waiting[n]
+            for child in (nodes["left"][best], nodes["right"][best]):
+                if nodes["gain"][child] > NO_GAIN:
+                    waiting[n], n = child, n + 1
         return chosen
 
-    def _push(self, heap: list[tuple[float, int, int, int]], ids: Ids) -> None:
-        """Larger gain first, then the higher node, then the smaller key: the same whatever the numbers of nodes are."""
-        for i in ids:
-            node = self._nodes[i]
-            if node["gain"] > NO_GAIN:
-                heapq.heappush(heap, (-float(node["gain"]), int(node["depth"]), int(node["key"]), i))
+    def _next_best(self, waiting: NDArray[np.int64], most: int) -> Ids:
+        """Leaves to be split next: whichever of them is, what the children of the others offer is the same."""
+        new = waiting[self._nodes["left"][waiting] < 0]
+        found: Ids = []
+        while len(new) and len(found) < most:
+            place = best_of(self._nodes, new, len(new), False)
+            found.append(int(new[place]))
+            new = np.delete(new, place)
+        return found
 
     def _splittable(self, first: int, last: int) -> Ids:
         """Those of the nodes first…last-1 that may be split."""
@@ -180,10 +181,7 @@ class Grower:
         if not ids:
             return
         self._finder.find(self._nodes, ids, self._columns, self.rules)
-        if self._options.min_decrease > 0.0:
-            gains = self._nodes["gain"]
-            weak = [i for i in ids if 2.0 * gains[i] < self._options.min_decrease * self._weight]
-            gains[weak] = NO_GAIN
+        drop_weak_splits(self._nodes, np.array(ids, dtype=np.int64), self.rules)
 
     def _reserve(self, n: int) -> None:
         if self._n_nodes + n > len(self._nodes):

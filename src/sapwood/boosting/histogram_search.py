@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sapwood.boosting.columns import ColumnChoice
 from sapwood.boosting.pool import Pool
 from sapwood.kernels.histogram import subtract
-from sapwood.kernels.scan import new_lanes, scan_nodes
+from sapwood.kernels.scan import Columns, new_lanes, scan_nodes
 from sapwood.shard.shard import Shard
 from sapwood.threads import run_all
 
@@ -29,12 +29,9 @@ class HistogramSearch:
     def __init__(self, shards: Sequence[Shard], signs: NDArray[np.int8], counts_rows: bool, n_jobs: int) -> None:
         table = shards[0].table
         self._shards = shards
-        self._signs = signs
         self._n_jobs = n_jobs
-        self._n_codes = table.n_codes
-        self._is_category = table.is_category
+        self._columns = Columns(table.starts, table.n_codes, table.is_category, signs)
         most_spare = max(shard.n_jobs for shard in shards) - 1
-        self._starts = table.starts
         self._pool = Pool(int(table.starts[-1]), 3 if counts_rows else 2, most_spare)
         self._lanes = [new_lanes() for _ in range(n_jobs)]
 
@@ -43,20 +40,20 @@ class HistogramSearch:
         root = nodes[0]
         root["slot"] = self._pool.take(1)[0]
         self._build(nodes, [0])
-        sums = self._pool.slots[root["slot"], : self._n_codes[0] + 1].sum(axis=0)
+        sums = self._pool.slots[root["slot"], : self._columns.n_codes[0] + 1].sum(axis=0)
         root["gradient"], root["hessian"] = sums[0], sums[1]
 
     def find(self, nodes: Nodes, ids: Ids, columns: ColumnChoice, rules: Any) -> None:
         """Best split of nodes; OUT nodes."""
         usable = columns.usable(nodes, ids)
-        n_features, n_cells = len(self._n_codes), int(self._starts[-1])
+        n_cells = int(self._columns.starts[-1])
         n_parts = max(1, min(self._n_jobs, len(ids), len(ids) * n_cells // SCAN_PER_THREAD))
         array = np.array(ids, dtype=np.int64)
         tasks = []
         for p, (start, stop) in enumerate(pairwise([len(ids) * p // n_parts for p in range(n_parts + 1)])):
             own = usable if len(usable) == 1 else usable[start:stop]
-            of = self._starts, self._n_codes, self._is_category, self._signs, rules, self._lanes[p][0][0], nodes
-            tasks.append(partial(scan_nodes, self._pool.slots, array[start:stop], own, 0, n_features, *of))
+            of = self._columns, rules, self._lanes[p][0][0], nodes
+            tasks.append(partial(scan_nodes, self._pool.slots, array[start:stop], own, *of))
         run_all(tasks, self._n_jobs)
 
     def branch(self, nodes: Nodes, parents: Ids, wanted: set[int]) -> None:

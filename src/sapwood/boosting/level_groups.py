@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from sapwood.boosting.grown import GrownTree
 from sapwood.codes.bins import MOST_BINS, GroupedLevels
+from sapwood.kernels.decoding import Decoder
 from sapwood.kernels.level_groups import Moves, bound_nodes, code_effects, cut_levels, find_effects, recount
-from sapwood.kernels.planting import Soil
 from sapwood.shard.shard import Shard, total
 
 Codes = NDArray[np.uint8]
@@ -25,10 +25,10 @@ Codes = NDArray[np.uint8]
 class LevelGroups:
     """The groups of one tree after the other."""
 
-    def __init__(self, shards: Sequence[Shard], soil: Soil) -> None:
+    def __init__(self, shards: Sequence[Shard], decoder: Decoder) -> None:
         bins = shards[0].table.bins
         self._shards = shards
-        self._soil = soil
+        self._decoder = decoder
         self._features = [j for j, own in enumerate(bins) if isinstance(own, GroupedLevels)]
         self._n_levels = [bins[j].n_levels for j in self._features]
         self._place_of = np.full(len(bins), -1)
@@ -36,13 +36,13 @@ class LevelGroups:
         self._codes = np.zeros((len(self._features), 1 + max(self._n_levels, default=0)), dtype=np.uint8)
 
     def begin(self) -> None:
-        """Group the levels by the gradients that the shards have begun with, and code the rows; OUT shards, soil."""
+        """Group the levels by the gradients that the shards have begun with, and code the rows; OUT shards, decoder."""
         for place, (j, n_levels) in enumerate(zip(self._features, self._n_levels, strict=True)):
             codes = group_levels(total([shard.level_sums[place] for shard in self._shards]))
             for shard in self._shards:
                 shard.begin_groups(place, j, codes[:2])
-            start = self._soil.level_starts[j]
-            self._soil.code_of_level[start : start + n_levels] = codes[2, 1:]
+            start = self._decoder.level_starts[j]
+            self._decoder.code_of_level[start : start + n_levels] = codes[2, 1:]
             self._codes[place, : n_levels + 1] = codes[2]
 
     def settle(self, grown: GrownTree, rules: Any) -> tuple[GrownTree, NDArray[np.int64] | None]:

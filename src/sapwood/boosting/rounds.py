@@ -21,14 +21,13 @@ from sapwood.boosting.exact_search import ExactSearch
 from sapwood.boosting.grower import Grower
 from sapwood.boosting.grown import GrownTree
 from sapwood.boosting.level_groups import LevelGroups
-from sapwood.boosting.node_values import add_up, keep_order
 from sapwood.boosting.options import TreeOptions
 from sapwood.boosting.sampling import Sample, counted_sample, gradient_sample, uniform_sample
-from sapwood.boosting.trees import soil_of, to_tree
+from sapwood.boosting.trees import decoder_of, to_tree
 from sapwood.codes.ranked import RankedTable
 from sapwood.codes.sparse import Binned, SparseTable
 from sapwood.kernels.draws import mix
-from sapwood.kernels.newton import newton_values
+from sapwood.kernels.node_values import add_up, keep_order, newton_values
 from sapwood.kernels.routing import largest
 from sapwood.losses.loss import Loss
 from sapwood.predictor import Predictor
@@ -112,7 +111,7 @@ class Rounds:
     def _place(self) -> None:
         """Put the table into shards that trees can be grown on."""
         options = self.options
-        self._soil = soil_of(self.table.bins, self.n_levels)
+        self._decoder = decoder_of(self.table.bins, self.n_levels)
         self._shards: Sequence[Shard]
         if isinstance(self.table, RankedTable):
             shard = RankedShard(self.table, options.n_jobs)
@@ -122,7 +121,7 @@ class Rounds:
         else:
             self._shards = _make_shards(self.table, options.n_shards, options.n_jobs)
             self._grower = Grower(self._shards, options.tree, options.n_jobs)
-        self._groups = LevelGroups(self._shards, self._soil)
+        self._groups = LevelGroups(self._shards, self._decoder)
 
     @property
     def n_done(self) -> int:
@@ -200,7 +199,7 @@ class Rounds:
             values *= self._step_length(values, k)
         values *= rate
         self._add(values, k)
-        tree = to_tree(grown, values, quanta.hessian_unit, self.table.bins, self._soil, self.n_levels)
+        tree = to_tree(grown, values, quanta.hessian_unit, self.table.bins, self._decoder, self.n_levels)
         for audience in self.audiences:
             audience.hear(tree, k, self.options.n_jobs)
         return tree
@@ -264,13 +263,15 @@ class Rounds:
         G, H = nodes["gradient"] * quanta.gradient_unit, nodes["hessian"] * quanta.hessian_unit
         G[leaves], H[leaves] = (sums[leaves] * (own.fine_gradient_unit, own.fine_hessian_unit)).T
         if self._gradients_alone:
-            add_up(grown, G)
-            add_up(grown, H)
+            add_up(nodes, grown.splits, G)
+            add_up(nodes, grown.splits, H)
         values = self.options.tree.leaf_weights(G, H, -np.inf, np.inf) * self.loss.step_factor
         signs = self.options.tree.signs
         if self.loss.robust:
             self._set_exact_steps(grown, values, k, weight)
-        return values if signs is None else keep_order(grown, values, signs)
+        if signs is not None:
+            keep_order(nodes, grown.splits, signs, values)
+        return values
 
     def _set_exact_steps(self, grown: GrownTree, values: Floats, k: int, weight: Floats | None) -> None:
         """Steps of least loss for the rows of each leaf, and under constraints of each node; OUT values."""

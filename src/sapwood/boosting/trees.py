@@ -11,20 +11,20 @@ from numpy.typing import NDArray
 from sapwood.boosting.grown import GrownTree
 from sapwood.codes.bins import Bins, NumberBins
 from sapwood.codes.ranked import Ranks
-from sapwood.kernels.planting import Soil, count_words, plant
+from sapwood.kernels.decoding import Decoder, TreeArrays, count_level_words, write_tree
 from sapwood.tree import Tree
 
 Floats = NDArray[np.float64]
 
 
-def soil_of(bins: Sequence[Bins | Ranks], n_levels: NDArray[np.int32]) -> Soil:
-    """What the codes of a table mean. Ranks have no cuts of their own, as they depend on the node: infinity for all."""
+def decoder_of(bins: Sequence[Bins | Ranks], n_levels: NDArray[np.int32]) -> Decoder:
+    """What the codes of a table stand for; of ranks, whose thresholds depend on the node, infinity."""
     cuts = [np.append(own.cuts, np.inf) if isinstance(own, NumberBins) else np.empty(0) for own in bins]
     starts, joined = _starts(cuts), np.concatenate(cuts)
     if any(isinstance(own, Ranks) for own in bins):
         starts, joined = np.zeros_like(starts), np.full(max(int(own.n_codes) for own in bins) + 1, np.inf)
     levels = [np.arange(1, n + 1) for n in n_levels.tolist()]  # of grouped ones, as each tree groups them
-    return Soil(starts, joined, _starts(levels), np.concatenate(levels).astype(np.uint32), n_levels.astype(np.int64))
+    return Decoder(starts, joined, _starts(levels), np.concatenate(levels).astype(np.uint32), n_levels.astype(np.int64))
 
 
 def _starts(parts: Sequence[NDArray[Any]]) -> NDArray[np.int64]:
@@ -36,7 +36,7 @@ def to_tree(
     values: Floats,
     hessian_unit: float,
     bins: Sequence[Bins | Ranks],
-    soil: Soil,
+    decoder: Decoder,
     n_levels: NDArray[np.int32],
 ) -> Tree:
     """`values` are those of all nodes by growth's numbers.
@@ -48,9 +48,9 @@ def to_tree(
     n = len(order)
     links, floats = np.empty((4, n), dtype=np.int32), np.empty((3, n))
     threshold, missing_left, n_rows = np.empty(n), np.empty(n, dtype=np.bool_), np.empty(n, dtype=np.int64)
-    subsets = np.zeros(count_words(nodes, splits, order, soil), dtype=np.uint32)
-    out = links, threshold, missing_left, floats, n_rows, subsets
-    plant(nodes, splits, values, order, grown.position, hessian_unit, soil, *out)
+    subsets = np.zeros(count_level_words(nodes, splits, order, decoder), dtype=np.uint32)
+    out = TreeArrays(links, threshold, missing_left, floats, n_rows, subsets)
+    write_tree(nodes, splits, values, order, grown.position, hessian_unit, decoder, out)
     if any(isinstance(own, Ranks) for own in bins):
         _set_thresholds(nodes[order], splits[order], bins, threshold)
     return Tree(

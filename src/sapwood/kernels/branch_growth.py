@@ -5,22 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from sapwood.kernels._jit import lean_kernel, part
-from sapwood.kernels.branching import branch_one, may_split, write_table
+from sapwood.kernels.boosting_rules import drop_weak, end_in_leaves, may_split
+from sapwood.kernels.branching import branch_one, write_table
 from sapwood.kernels.newton import NO_GAIN
 from sapwood.kernels.phases import SETTLED
 from sapwood.kernels.small_nodes import SMALL
 from sapwood.kernels.team import add
 from sapwood.kernels.team_rows import mark_children, move_share, remove_node
-from sapwood.kernels.team_search import drop_weak, part_and_search, search_rows, smaller_and_larger, sum_and_search
-
-
-@lean_kernel
-def end_in_leaves(nodes, at, rules):
-    """Whether the children of a node cannot be split, however its rows part."""
-    node = nodes[at]
-    least = 2.0 * rules.min_child_weight
-    left, right = nodes[node.left].hessian * rules.hessian_unit, nodes[node.right].hessian * rules.hessian_unit
-    return node.depth + 1 >= rules.max_depth or (left < least and right < least)
+from sapwood.kernels.team_search import part_and_search, search_rows, smaller_and_larger, sum_and_search
 
 
 @lean_kernel

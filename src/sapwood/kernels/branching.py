@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from sapwood.kernels._jit import ONE, lean_kernel
+from sapwood.kernels.boosting_rules import narrow
 from sapwood.kernels.draws import mix
 from sapwood.kernels.newton import NO_GAIN, leaf_weight
 
@@ -38,16 +39,10 @@ def new_node(nodes, at, depth, key, gradient, hessian, lower, upper):
 
 
 @lean_kernel
-def narrow(node, sign, left, right, rules):
-    """Bounds of the children of a split on a constrained column: neither may cross the middle of their leaves; OUT."""
-    G, H = rules.gradient_unit, rules.hessian_unit
-    low = leaf_weight(left.gradient * G, left.hessian * H, rules, node.lower, node.upper)
-    high = leaf_weight(right.gradient * G, right.hessian * H, rules, node.lower, node.upper)
-    border = 0.5 * (low + high)
-    if sign > 0:
-        left.upper, right.lower = border, border
-    else:
-        left.lower, right.upper = border, border
+def value_of(child, node, rules):
+    """The value that a child would have as a leaf, within the bounds of its parent."""
+    G, H = child.gradient * rules.gradient_unit, child.hessian * rules.hessian_unit
+    return leaf_weight(G, H, rules, node.lower, node.upper)
 
 
 @lean_kernel
@@ -61,7 +56,8 @@ def branch_one(nodes, at, left, signs, rules):
     g, h = node.gradient - g, node.hessian - h
     new_node(nodes, left + 1, depth, mix(node.key, np.int64(2)), g, h, node.lower, node.upper)
     if signs[node.feature] != 0:
-        narrow(node, signs[node.feature], nodes[left], nodes[left + 1], rules)
+        border = 0.5 * (value_of(nodes[left], node, rules) + value_of(nodes[left + 1], node, rules))
+        narrow(signs[node.feature], border, nodes[left], nodes[left + 1])
 
 
 @lean_kernel
@@ -69,17 +65,3 @@ def branch(ids, n_nodes, signs, rules, nodes):
     """Give each node its two children, numbered from n_nodes on; OUT nodes."""
     for k in range(len(ids)):
         branch_one(nodes, ids[k], n_nodes + 2 * k, signs, rules)
-
-
-@lean_kernel
-def may_split(node, rules):
-    """Whether the rules let a node be split at all."""
-    heavy = node.hessian * rules.hessian_unit >= 2.0 * rules.min_child_weight
-    return node.depth < rules.max_depth and heavy and node.n_rows >= rules.min_split_rows
-
-
-@lean_kernel
-def mark_splittable(nodes, first, last, rules, out):
-    """Which of the nodes first…last-1 may be split; OUT out."""
-    for i in range(first, last):
-        out[i - first] = may_split(nodes[i], rules)

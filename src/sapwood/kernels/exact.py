@@ -5,9 +5,12 @@ Each node keeps its own running sums; whenever a node meets a new value, the cut
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
 
 from sapwood.kernels._jit import lean_kernel
+from sapwood.kernels.histogram import add_code
 from sapwood.kernels.newton import NO_GAIN, worth_of
 from sapwood.kernels.scan import gain_beyond, keep, scan_levels
 
@@ -15,11 +18,41 @@ HALF = np.uint64(32)
 ONE = np.uint64(1)
 
 
+CURSOR = np.dtype(  # of a node on its way along a sorted column
+    [
+        ("present_g", np.int64),  # sums of all rows with a value
+        ("present_h", np.int64),
+        ("present_n", np.int64),
+        ("left_g", np.int64),  # sums of the rows so far
+        ("left_h", np.int64),
+        ("left_n", np.int64),
+        ("code", np.int64),  # of the last row; 0: none yet
+    ]
+)
+
+
+class SortedRows(NamedTuple):
+    """Rows of one column."""
+
+    order: Any  # rows with a value, ascending
+    column: Any  # codes of all rows
+    place: Any  # number of the node of each row, or -1
+    quanta: Any
+
+
+class NodeRows(NamedTuple):
+    """Rows of some nodes."""
+
+    records: Any
+    ranges: Any  # (nodes, 2): first and last record
+    quanta: Any
+
+
 @lean_kernel
-def mark_places(records, firsts, lasts, place):
+def mark_places(records, ranges, place):
     """Number of its node for each row, in the order of the nodes; OUT place."""
-    for k in range(len(firsts)):
-        for i in range(firsts[k], lasts[k]):
+    for k in range(len(ranges)):
+        for i in range(ranges[k, 0], ranges[k, 1]):
             place[records[i] >> HALF] = k
 
 
@@ -30,79 +63,57 @@ def clear(node):
 
 
 @lean_kernel
-def try_cut(node, left_g, left_h, left_n, missing_g, missing_h, missing_n, rules, sign, parent, feature, code, ahead):
-    """Consider the cut after `code`, missing rows on the right and, if there are any, on the left; OUT node."""
-    counts = rules.min_child_rows > 1
-    gain = gain_beyond(left_g, left_h, left_n, rules, counts, sign, parent, node)
+def offer(node, cursor, rules, sign, feature, ahead):
+    """Try the cut between two neighbouring values of a node, missing rows on the right, then on the left; OUT node."""
+    counts, parent, code = rules.min_child_rows > 1, worth_of(node, rules), cursor.code
+    gain = gain_beyond(cursor.left_g, cursor.left_h, cursor.left_n, rules, counts, sign, parent, node)
     if gain > NO_GAIN:
-        keep(node, gain, feature, code, ahead, False, left_g, left_h)
+        keep(node, gain, feature, code, ahead, False, cursor.left_g, cursor.left_h)
+    missing_n = node.n_rows - cursor.present_n
     if missing_n > 0 and ahead > 0:
-        with_g, with_h = left_g + missing_g, left_h + missing_h
-        gain = gain_beyond(with_g, with_h, left_n + missing_n, rules, counts, sign, parent, node)
+        with_g = cursor.left_g + node.gradient - cursor.present_g
+        with_h = cursor.left_h + node.hessian - cursor.present_h
+        gain = gain_beyond(with_g, with_h, cursor.left_n + missing_n, rules, counts, sign, parent, node)
         if gain > NO_GAIN:
             keep(node, gain, feature, code, ahead, True, with_g, with_h)
 
 
 @lean_kernel
-def scan_order(order, column, place, quanta, rules, sign, feature, usable, present, running, last_code, nodes):
-    """Best cut of one column for every node; `nodes` are copies, one for each place. OUT nodes, and scratch."""
+def scan_order(rows, rules, sign, feature, usable, cursors, nodes):
+    """Best cut of one column for every node; OUT nodes, which are copies, and cursors, which are zero before."""
+    order, column, place, quanta = rows.order, rows.column, rows.place, rows.quanta
     for k in range(len(nodes)):
         clear(nodes[k])
-        last_code[k] = 0
-        for d in range(3):
-            present[k, d], running[k, d] = 0, 0
     for i in range(len(order)):
         row = order[i]
-        k = place[row]
-        if k >= 0:
-            present[k, 0] += quanta[row, 0]
-            present[k, 1] += quanta[row, 1]
-            present[k, 2] += 1
+        if place[row] >= 0:
+            cursor = cursors[place[row]]
+            cursor.present_g += quanta[row, 0]
+            cursor.present_h += quanta[row, 1]
+            cursor.present_n += 1
     for i in range(len(order)):
         row = order[i]
         k = place[row]
         if k < 0 or not usable[k if len(usable) > 1 else 0, feature]:
             continue
-        code = np.int64(column[row])
-        if code != last_code[k]:
-            if last_code[k] > 0:
-                offer(nodes[k], running[k], present[k], rules, sign, feature, last_code[k], code)
-            last_code[k] = code
-        running[k, 0] += quanta[row, 0]
-        running[k, 1] += quanta[row, 1]
-        running[k, 2] += 1
+        code, cursor = np.int64(column[row]), cursors[k]
+        if code != cursor.code:
+            if cursor.code > 0:
+                offer(nodes[k], cursor, rules, sign, feature, code)
+            cursor.code = code
+        cursor.left_g += quanta[row, 0]
+        cursor.left_h += quanta[row, 1]
+        cursor.left_n += 1
     for k in range(len(nodes)):
-        if last_code[k] > 0 and present[k, 2] < nodes[k].n_rows:
-            offer(nodes[k], running[k], present[k], rules, sign, feature, last_code[k], 0)
-        if nodes[k].feature >= 0 and present[k, 2] == nodes[k].n_rows:
-            nodes[k].missing_left = 2 * nodes[k].left_hessian > nodes[k].hessian
+        node, cursor = nodes[k], cursors[k]
+        if cursor.code > 0 and cursor.present_n < node.n_rows:
+            offer(node, cursor, rules, sign, feature, 0)
+        if node.feature >= 0 and cursor.present_n == node.n_rows:
+            node.missing_left = 2 * node.left_hessian > node.hessian
 
 
 @lean_kernel
-def offer(node, running, present, rules, sign, feature, code, ahead):
-    """Try the cut between two neighbouring values of a node; OUT node."""
-    g, h = node.gradient, node.hessian
-    parent = worth_of(node, rules)
-    missing_g, missing_h, missing_n = g - present[0], h - present[1], node.n_rows - present[2]
-    try_cut(
-        node,
-        running[0],
-        running[1],
-        running[2],
-        missing_g,
-        missing_h,
-        missing_n,
-        rules,
-        sign,
-        parent,
-        feature,
-        code,
-        ahead,
-    )
-
-
-@lean_kernel
-def scan_category(records, firsts, lasts, column, n_codes, quanta, rules, feature, usable, hist, keys, order, nodes):
+def scan_category(rows, column, n_codes, rules, feature, usable, hist, lanes, nodes):
     """Best subset of one category column for every node; OUT nodes, and scratch."""
     for k in range(len(nodes)):
         node = nodes[k]
@@ -110,15 +121,10 @@ def scan_category(records, firsts, lasts, column, n_codes, quanta, rules, featur
         if not usable[k if len(usable) > 1 else 0, feature]:
             continue
         hist[:] = 0
-        for i in range(firsts[k], lasts[k]):
-            row = records[i] >> HALF
-            code = column[row]
-            hist[code, 0] += quanta[row, 0]
-            hist[code, 1] += quanta[row, 1]
-            if hist.shape[1] > 2:
-                hist[code, 2] += 1
-        parent = worth_of(node, rules)
-        scan_levels(hist, n_codes, rules, parent, feature, keys, order, node)
+        for i in range(rows.ranges[k, 0], rows.ranges[k, 1]):
+            row = rows.records[i] >> HALF
+            add_code(hist, np.uint64(column[row]), rows.quanta[row, 0], rows.quanta[row, 1])
+        scan_levels(hist, n_codes, rules, worth_of(node, rules), feature, lanes, node)
 
 
 @lean_kernel

@@ -12,8 +12,9 @@ from __future__ import annotations
 import numpy as np
 
 from sapwood.kernels._jit import lean_kernel
-from sapwood.kernels.branch_growth import end_in_leaves, new_children, place_children
-from sapwood.kernels.branching import may_split, new_node
+from sapwood.kernels.boosting_rules import best_of, drop_weak, end_in_leaves, limit_by_root, may_split
+from sapwood.kernels.branch_growth import new_children, place_children
+from sapwood.kernels.branching import new_node
 from sapwood.kernels.newton import NO_GAIN
 from sapwood.kernels.phases import (
     ADD,
@@ -34,7 +35,7 @@ from sapwood.kernels.phases import (
 )
 from sapwood.kernels.team_frame import records_at, take_slot
 from sapwood.kernels.team_rows import count_pieces, thread_rows
-from sapwood.kernels.team_search import drop_weak, n_blocks, n_tiles, smaller_and_larger, take_over
+from sapwood.kernels.team_search import n_blocks, n_tiles, smaller_and_larger, take_over
 
 ONE = np.uint64(1)
 
@@ -44,16 +45,6 @@ def phase(team, kind, at, n_tasks):
     """Note what is being done; returns topic and number of tasks."""
     team.step = kind
     return at << 4 | kind, np.int64(n_tasks)
-
-
-@lean_kernel
-def comes_before(nodes, a, b):
-    """Larger gain, then the higher node, then the smaller key: the same whatever the numbers of nodes are."""
-    if nodes[a].gain != nodes[b].gain:
-        return nodes[a].gain > nodes[b].gain
-    if nodes[a].depth != nodes[b].depth:
-        return nodes[a].depth < nodes[b].depth
-    return nodes[a].key < nodes[b].key
 
 
 @lean_kernel
@@ -150,9 +141,7 @@ def weigh_root(nodes, team, rules):
         for code in range(team.shard.n_codes[0] + 1):
             root.gradient += own[code, 0]
             root.hessian += own[code, 1]
-    weight = root.hessian * rules.hessian_unit
-    rules.min_child_weight = max(rules.min_child_weight, rules.min_child_share * weight)
-    rules.weak = 0.5 * rules.min_decrease * weight
+    limit_by_root(root, rules)
 
 
 @lean_kernel
@@ -187,23 +176,11 @@ def next_by_level(nodes, team, rules):
 
 
 @lean_kernel
-def best_open(nodes, team, only_new):
-    """Place of the best leaf that waits, or of the best one without children; -1 if there is none."""
-    best, waiting = np.int64(-1), team.open
-    for i in range(team.n_open):
-        if (not only_new or nodes[waiting[i]].left < 0) and (
-            best < 0 or comes_before(nodes, waiting[i], waiting[best])
-        ):
-            best = np.int64(i)
-    return best
-
-
-@lean_kernel
 def next_by_leaf(nodes, splits, team, rules):
     """The best leaf is split; what the children of the next best ones offer is found out at the same time."""
     waiting = team.open
     while team.n_open > 0 and team.n_leaves < team.max_leaves:
-        place = best_open(nodes, team, False)
+        place = best_of(nodes, waiting, team.n_open, False)
         at = waiting[place]
         if nodes[at].left < 0:
             return expand_best(nodes, team, rules)
@@ -223,7 +200,7 @@ def expand_best(nodes, team, rules):
     wanted = AHEAD if team.n_threads > 1 and in_vain + AHEAD <= MOST_AHEAD else 1
     team.n_ids = 0
     while team.n_ids < min(wanted, team.max_leaves - team.n_leaves):
-        place = best_open(nodes, team, True)
+        place = best_of(nodes, waiting, team.n_open, True)
         if place < 0:
             break
         at = waiting[place]

@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sapwood.kernels._jit import lean_kernel
+from sapwood.kernels.boosting_rules import is_large_enough
 from sapwood.kernels.exact import goes_left
 from sapwood.kernels.newton import worth_of
-from sapwood.kernels.scan import is_large_enough
 
 Array = Any
 

@@ -40,18 +40,6 @@ def leaf_weight(G, H, rules, lower, upper):
 
 
 @lean_kernel
-def newton_values(nodes, splits, sums, fine_gradient_unit, fine_hessian_unit, rules, factor, values):
-    """What each node says: Newton's step, for leaves from their fine sums, for inner nodes too; OUT values."""
-    for at in range(len(nodes)):
-        node = nodes[at]
-        if splits[at]:
-            G, H = node.gradient * rules.gradient_unit, node.hessian * rules.hessian_unit
-        else:
-            G, H = sums[at, 0] * fine_gradient_unit, sums[at, 1] * fine_hessian_unit
-        values[at] = factor * leaf_weight(G, H, rules, node.lower, node.upper)
-
-
-@lean_kernel
 def worth_at(G, H, rules, w):
     """Minus twice the objective at leaf w."""
     return -(2.0 * G * w + (H + rules.reg_lambda) * w * w + 2.0 * rules.reg_alpha * abs(w))

@@ -6,15 +6,25 @@ sides, the right one first; a better split must be truly better, so that of equa
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from sapwood.kernels._jit import ONE, lane_kernel, lean_kernel, part
+from sapwood.kernels.boosting_rules import is_large_enough
 from sapwood.kernels.frame import Array, Layout
 from sapwood.kernels.newton import NO_GAIN, leaf_weight, worth_at, worth_of, worth_of_both
 
 LEAST_GAIN = 1e-9  # of what the children are worth: smaller gains, and smaller differences of gains, are rounding
+
+
+class Columns(NamedTuple):
+    """Columns of a histogram."""
+
+    starts: Any  # (columns + 1,) where the codes of each begin
+    n_codes: Any  # (columns,)
+    is_category: Any
+    signs: Any  # of monotone constraints
 
 
 LANES = Layout(  # room for the candidates of one column
@@ -37,12 +47,6 @@ def new_lanes() -> tuple[Any, dict[str, Any]]:
     bits = {"bits": arrays["both"].view(np.int64), "bits_missing": arrays["both_missing"].view(np.int64)}
     LANES.update(lanes[0], **bits)
     return lanes, {**arrays, **bits}
-
-
-@part
-def is_large_enough(h, n, rules, counts):
-    """A child has the hessian and the rows it needs."""
-    return h > 0 and h * rules.hessian_unit >= rules.min_child_weight and (not counts or n >= rules.min_child_rows)
 
 
 @lean_kernel
@@ -264,11 +268,12 @@ def write_subset(hist, n_codes, order, first, last, node):
 
 
 @lean_kernel
-def scan_levels(hist, n_codes, rules, parent, feature, keys, order, node):
+def scan_levels(hist, n_codes, rules, parent, feature, lanes, node):
     """Try subsets of levels: one against the rest while few, else beginnings of their order; OUT node."""
     counts = hist.shape[1] > 2
     some_missing = hist[0, 1] > 0 or hist[0, 0] != 0
-    n_present = order_levels(hist, n_codes, rules, keys, order)
+    order = lanes.order
+    n_present = order_levels(hist, n_codes, rules, lanes.keys, order)
     single = n_present <= rules.max_cat_to_onehot
     first, last = 0, 0
     left_g, left_h, left_n = 0, 0, 0
@@ -294,23 +299,23 @@ def scan_levels(hist, n_codes, rules, parent, feature, keys, order, node):
 
 
 @lean_kernel
-def scan_node(hists, mask, first, last, starts, n_codes, is_category, signs, rules, lanes, node):
-    """Best split of a node among those of the columns first…last-1 that are in the mask; OUT node."""
+def scan_node(hists, mask, columns, rules, lanes, node):
+    """Best split of a node among those of the columns in the mask; OUT node."""
     node.gain, node.feature = NO_GAIN, -1
     parent = worth_of(node, rules)
-    for f in range(first, last):
+    for f in range(len(mask)):
         if mask[f]:
-            hist = hists[starts[f] : starts[f + 1]]
-            if is_category[f]:
-                scan_levels(hist, n_codes[f], rules, parent, f, lanes.keys, lanes.order, node)
+            hist = hists[columns.starts[f] : columns.starts[f + 1]]
+            if columns.is_category[f]:
+                scan_levels(hist, columns.n_codes[f], rules, parent, f, lanes, node)
             else:
-                scan_column(hist, lanes.codes, n_codes[f], rules, signs[f], parent, f, lanes, node)
+                scan_column(hist, lanes.codes, columns.n_codes[f], rules, columns.signs[f], parent, f, lanes, node)
 
 
 @lean_kernel
-def scan_nodes(pool, ids, usable, first, last, starts, n_codes, is_category, signs, rules, lanes, nodes):
+def scan_nodes(pool, ids, usable, columns, rules, lanes, nodes):
     """Best split of each node; one row of `usable` may serve all. OUT nodes."""
     for k in range(len(ids)):
         node = nodes[ids[k]]
         mask = usable[k if len(usable) > 1 else 0]
-        scan_node(pool[node.slot], mask, first, last, starts, n_codes, is_category, signs, rules, lanes, node)
+        scan_node(pool[node.slot], mask, columns, rules, lanes, node)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from sapwood.kernels._jit import lean_kernel, part
-from sapwood.kernels.branching import may_split
+from sapwood.kernels.boosting_rules import may_split
 from sapwood.kernels.histogram import TILE, add_tile, clear
 from sapwood.kernels.newton import NO_GAIN, worth_of
 from sapwood.kernels.phases import BLOCK
@@ -23,13 +23,6 @@ def smaller_and_larger(nodes, at):
     """The children of a node by their rows."""
     left, right = nodes[at].left, nodes[at].right
     return (left, right) if nodes[left].n_rows <= nodes[right].n_rows else (right, left)
-
-
-@lean_kernel
-def drop_weak(node, rules):
-    """A gain that is too weak is none; OUT node."""
-    if node.gain < rules.weak:
-        node.gain = NO_GAIN
 
 
 @lean_kernel
@@ -69,7 +62,7 @@ def scan_one(team, hists, f, parent, rules, lanes, node):
     """Best split of a node on column f, if it is better than what the node has; OUT node."""
     hist, n_codes = hists[256 * f : 256 * f + 256], team.shard.n_codes[f]
     if team.shard.is_category[f]:
-        scan_levels(hist, n_codes, rules, parent, f, lanes.keys, lanes.order, node)
+        scan_levels(hist, n_codes, rules, parent, f, lanes, node)
     else:
         scan_column(hist, lanes.codes, n_codes, rules, team.signs[f], parent, f, lanes, node)
 
@@ -135,7 +128,7 @@ def search_rows(team, node, rules, me):
         if mask[f]:
             count_rows(thread.rows, thread.values, node.n_rows, shard.columns[f], present, hist)
             if shard.is_category[f]:
-                scan_levels(hist, shard.n_codes[f], rules, parent, f, lanes.keys, lanes.order, node)
+                scan_levels(hist, shard.n_codes[f], rules, parent, f, lanes, node)
             else:
                 n_present = list_present(present, hist, codes)
                 scan_column(hist, codes, n_present, rules, team.signs[f], parent, f, lanes, node)

@@ -11,6 +11,9 @@ from numpy.typing import NDArray
 
 from sapwood.codes.ranked import Ranks
 from sapwood.kernels.exact import (
+    CURSOR,
+    NodeRows,
+    SortedRows,
     mark_places,
     scan_category,
     scan_order,
@@ -18,6 +21,7 @@ from sapwood.kernels.exact import (
     split_ranks,
 )
 from sapwood.kernels.routing import sum_records
+from sapwood.kernels.scan import new_lanes
 from sapwood.shard.dealing import Piece
 from sapwood.shard.shard import Shard
 from sapwood.threads import run_all
@@ -45,24 +49,20 @@ class RankedShard(Shard):
     ) -> list[NDArray[Any]]:
         """For each column, copies of the nodes with their best split on it."""
         ranges = np.array([self._ranges[i] for i in ids], dtype=np.int64)
-        firsts, lasts = ranges[:, 0].copy(), ranges[:, 1].copy()
         self._place.fill(-1)
-        mark_places(self._records, firsts, lasts, self._place)
+        mark_places(self._records, ranges, self._place)
         n_sums = 3 if rules["min_child_rows"] > 1 else 2
 
         def best(j: int) -> NDArray[Any]:
             found = nodes[ids]
             column, n_codes = self.table.columns[j], int(self.table.bins[j].n_codes)
             if self.table.is_category[j]:
-                hist = np.empty((256, n_sums), dtype=np.int64)
-                scratch = hist, np.empty(256), np.empty(256, dtype=np.int64)
-                place = self._records, firsts, lasts
-                scan_category(*place, column, n_codes, self._wide, rules, j, usable, *scratch, found)
+                lanes, _arrays = new_lanes()
+                rows, hist = NodeRows(self._records, ranges, self._wide), np.empty((256, n_sums), dtype=np.int64)
+                scan_category(rows, column, n_codes, rules, j, usable, hist, lanes[0], found)
             else:
-                sums = np.empty((len(ids), 3), dtype=np.int64), np.empty((len(ids), 3), dtype=np.int64)
-                last_code = np.empty(len(ids), dtype=np.int64)
-                rows = self.table.orders[j], column, self._place, self._wide
-                scan_order(*rows, rules, signs[j], j, usable, *sums, last_code, found)
+                order = SortedRows(self.table.orders[j], column, self._place, self._wide)
+                scan_order(order, rules, signs[j], j, usable, np.zeros(len(ids), dtype=CURSOR), found)
             return found
 
         return run_all([partial(best, j) for j in range(self.n_features)], self.n_jobs)

@@ -75,10 +75,6 @@ class Shard:
         """Number of columns."""
         return int(self.table.n_features)
 
-    def rows_of(self, ids: Sequence[int]) -> tuple[NDArray[np.uint64], NDArray[np.int64] | None, Ints]:
-        """Records of all nodes, the quanta of rows unless records hold them, and first and last record of nodes."""
-        return self._records, self._quanta, np.array([self._ranges[i] for i in ids], dtype=np.int64).reshape(-1, 2)
-
     def own(self, rows: NDArray[Any]) -> NDArray[Any]:
         """Those of some rows, ascending, that are the shard's, by the shard's own numbers."""
         first, last = np.searchsorted(rows, [self.offset, self.offset + self.n_rows])
@@ -136,7 +132,7 @@ class Shard:
         if any(array is not known for array, known in zip(changing, self._framed, strict=True)):
             self._framed = changing
             self._arrays = self._frame_arrays()
-            self._frame = SHARD.fill(**self._arrays, words_of_row=self.table.row_codes.n_words)
+            self._frame: NDArray[Any] = SHARD.fill(**self._arrays, words_of_row=self.table.row_codes.n_words)
         is_short = self._leaf_of.dtype == np.uint16
         units = {"block_rows": self.quanta.block_rows, "is_packed": self.quanta.packed}
         SHARD.update(self._frame[0], **units, is_short=is_short)

@@ -1,4 +1,4 @@
-"""Planting: a grown tree becomes the arrays of a `Tree`, its nodes in preorder."""
+"""Decoding: a grown tree of codes becomes the arrays of a `Tree` of thresholds and levels, nodes in preorder."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ ONE = np.uint32(1)
 LEAF, UNDEFINED = -1, -2  # as in `sapwood.tree`
 
 
-class Soil(NamedTuple):
-    """What codes mean, column after column: `cuts` and `code_of_level` of column f begin at its starts."""
+class Decoder(NamedTuple):
+    """What codes stand for, column after column: `cuts` and `code_of_level` of column f begin at its starts."""
 
     cut_starts: Array  # (columns,)
     cuts: Array  # code c ends at cuts[start + c - 1], the last one at infinity
@@ -25,45 +25,40 @@ class Soil(NamedTuple):
 
 
 @lean_kernel
-def count_words(nodes, splits, order, soil):
+def count_level_words(nodes, splits, order, decoder):
     """How many words the category splits of a tree need."""
     count = 0
     for i in range(len(order)):
         node = nodes[order[i]]
-        if splits[order[i]] and soil.n_levels[node.feature] > 0:
-            count += (soil.n_levels[node.feature] + 31) // 32
+        if splits[order[i]] and decoder.n_levels[node.feature] > 0:
+            count += (decoder.n_levels[node.feature] + 31) // 32
     return count
 
 
 @lean_kernel
-def write_levels(node, soil, words):
+def write_levels(node, decoder, words):
     """Bits of the levels that go left, from those of codes; OUT words."""
-    start = soil.level_starts[node.feature]
-    for level in range(soil.n_levels[node.feature]):
-        if goes_left(node, np.int64(soil.code_of_level[start + level])):
+    start = decoder.level_starts[node.feature]
+    for level in range(decoder.n_levels[node.feature]):
+        if goes_left(node, np.int64(decoder.code_of_level[start + level])):
             words[level >> 5] |= ONE << np.uint32(level & 31)
 
 
-@lean_kernel
-def plant(
-    nodes,
-    splits,
-    values,
-    order,
-    position,
-    hessian_unit,
-    soil,
-    links,
-    threshold,
-    missing_left,
-    floats,
-    n_rows,
-    subsets,
-):
-    """Write the arrays of a tree; OUT links (left, right, column, start of levels), … ; `subsets` are zero before.
+class TreeArrays(NamedTuple):
+    """Arrays of a `Tree`, nodes in preorder."""
 
-    floats: value; impurity, which is the objective per hessian, so that a split lowers the total by its gain; hessian.
-    """
+    links: Array  # (4, nodes): left, right, column, start of levels
+    threshold: Array
+    missing_left: Array
+    floats: Array  # (3, nodes): value; impurity, the objective per hessian; hessian
+    n_rows: Array
+    subsets: Array  # zero before
+
+
+@lean_kernel
+def write_tree(nodes, splits, values, order, position, hessian_unit, decoder, out):
+    """Write the arrays of a tree; OUT out. A split lowers the total impurity by its gain."""
+    links, threshold, missing_left, floats, n_rows = out.links, out.threshold, out.missing_left, out.floats, out.n_rows
     floats[1, 0] = 0.0
     n_words = 0
     for i in range(len(order)):
@@ -80,9 +75,9 @@ def plant(
             share = nodes[node.left].hessian * hessian_unit / hessian if hessian > 0.0 else 0.5
             floats[1, left], floats[1, right] = rest * share, rest * (1.0 - share)
             links[0, i], links[1, i], links[2, i], missing_left[i] = left, right, node.feature, node.missing_left
-            if soil.n_levels[node.feature] > 0:
+            if decoder.n_levels[node.feature] > 0:
                 links[3, i], threshold[i] = n_words, np.nan
-                write_levels(node, soil, subsets[n_words:])
-                n_words += (soil.n_levels[node.feature] + 31) // 32
+                write_levels(node, decoder, out.subsets[n_words:])
+                n_words += (decoder.n_levels[node.feature] + 31) // 32
             else:
-                threshold[i] = soil.cuts[soil.cut_starts[node.feature] + node.code - 1]
+                threshold[i] = decoder.cuts[decoder.cut_starts[node.feature] + node.code - 1]
