@@ -8,13 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sapwood.boosting.columns import ColumnChoice
-from sapwood.kernels.newton import NO_GAIN
-from sapwood.kernels.scan import LEAST_GAIN
+from sapwood.kernels.split_order import take_over_all
 from sapwood.shard.ranked_shard import RankedShard
 
 Ids = list[int]
 Nodes = NDArray[Any]
-SPLIT = ("gain", "feature", "code", "next_code", "missing_left", "left_gradient", "left_hessian", "subset")
 
 
 class ExactSearch:
@@ -29,16 +27,11 @@ class ExactSearch:
         nodes["gradient"][0], nodes["hessian"][0] = self._shard.root_sums()
 
     def find(self, nodes: Nodes, ids: Ids, columns: ColumnChoice, rules: Any) -> None:
-        """Best split of nodes: of the best ones of all columns, the first that no later one truly beats; OUT nodes."""
+        """Best split of nodes, which have none yet: the first of the best ones of all columns; OUT nodes."""
         usable = columns.usable(nodes, ids)
-        best = nodes[ids]
-        best["gain"], best["feature"] = NO_GAIN, -1
+        array = np.array(ids, dtype=np.int64)
         for found in self._shard.search(nodes, ids, usable, rules, self._signs):
-            margin = LEAST_GAIN * np.abs(np.where(np.isfinite(found["gain"]), found["gain"], 0.0))
-            better = found["gain"] > best["gain"] + margin
-            best[better] = found[better]
-        for name in SPLIT:
-            nodes[name][ids] = best[name]
+            take_over_all(found, array, nodes)
 
     def branch(self, nodes: Nodes, parents: Ids, wanted: set[int]) -> None:
         """Nothing to prepare."""

@@ -42,6 +42,7 @@ NODE = np.dtype(
         ("upper", np.float64),
         # The best split:
         ("gain", np.float64),  # NO_GAIN: none was found
+        ("score", np.float64),  # of its children, rounded, see `split_order.py`
         ("feature", np.int64),
         ("code", np.int64),  # the last code that goes left; of a category, -1: they are in `subset`
         ("next_code", np.int64),  # the first code present in the node that goes right, or 0

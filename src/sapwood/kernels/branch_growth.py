@@ -10,6 +10,7 @@ from sapwood.kernels.branching import branch_one, write_table
 from sapwood.kernels.newton import NO_GAIN
 from sapwood.kernels.phases import SETTLED
 from sapwood.kernels.small_nodes import SMALL
+from sapwood.kernels.split_order import begin_search
 from sapwood.kernels.team import add
 from sapwood.kernels.team_rows import mark_children, move_share, remove_node
 from sapwood.kernels.team_search import part_and_search, search_rows, smaller_and_larger, sum_and_search
@@ -39,6 +40,8 @@ def search_children(nodes, at, own, team, rules, me):
     search_small, search_large = may_split(small, rules), may_split(large, rules)
     if not (search_small or search_large):
         return own
+    begin_search(small, rules)
+    begin_search(large, rules)
     if large.n_rows <= SMALL:
         if search_large:
             search_rows(team, large, rules, me)

@@ -35,7 +35,7 @@ def new_node(nodes, at, depth, key, gradient, hessian, lower, upper):
     node = nodes[at]
     node.left, node.right, node.depth, node.key, node.slot = -1, -1, depth, key, -1
     node.gradient, node.hessian, node.lower, node.upper = gradient, hessian, lower, upper
-    node.gain, node.feature, node.n_rows = NO_GAIN, -1, 0
+    node.gain, node.score, node.feature, node.n_rows = NO_GAIN, NO_GAIN, -1, 0
 
 
 @lean_kernel

@@ -11,8 +11,9 @@ import numpy as np
 
 from sapwood.kernels._jit import lean_kernel
 from sapwood.kernels.histogram import add_code
-from sapwood.kernels.newton import NO_GAIN, worth_of
-from sapwood.kernels.scan import gain_beyond, keep, scan_levels
+from sapwood.kernels.newton import NO_GAIN
+from sapwood.kernels.scan import keep, scan_levels, worth_if_first
+from sapwood.kernels.split_order import begin_search
 
 HALF = np.uint64(32)
 ONE = np.uint64(1)
@@ -20,6 +21,7 @@ ONE = np.uint64(1)
 
 CURSOR = np.dtype(  # of a node on its way along a sorted column
     [
+        ("parent", np.float64),  # what the node is worth
         ("present_g", np.int64),  # sums of all rows with a value
         ("present_h", np.int64),
         ("present_n", np.int64),
@@ -57,25 +59,25 @@ def mark_places(records, ranges, place):
 
 
 @lean_kernel
-def clear(node):
-    """Forget the best split; OUT node."""
-    node.gain, node.feature, node.next_code = NO_GAIN, -1, 0
-
-
-@lean_kernel
 def offer(node, cursor, rules, sign, feature, ahead):
     """Try the cut between two neighbouring values of a node, missing rows on the right, then on the left; OUT node."""
-    counts, parent, code = rules.min_child_rows > 1, worth_of(node, rules), cursor.code
-    gain = gain_beyond(cursor.left_g, cursor.left_h, cursor.left_n, rules, counts, sign, parent, node)
-    if gain > NO_GAIN:
-        keep(node, gain, feature, code, ahead, False, cursor.left_g, cursor.left_h)
+    counts, parent, code, left_g, left_h = (
+        rules.min_child_rows > 1,
+        cursor.parent,
+        cursor.code,
+        cursor.left_g,
+        cursor.left_h,
+    )
+    both = worth_if_first(left_g, left_h, cursor.left_n, rules, counts, sign, feature, node)
+    if both > NO_GAIN:
+        keep(node, both, parent, feature, code, ahead, False, left_g, left_h)
     missing_n = node.n_rows - cursor.present_n
     if missing_n > 0 and ahead > 0:
-        with_g = cursor.left_g + node.gradient - cursor.present_g
-        with_h = cursor.left_h + node.hessian - cursor.present_h
-        gain = gain_beyond(with_g, with_h, cursor.left_n + missing_n, rules, counts, sign, parent, node)
-        if gain > NO_GAIN:
-            keep(node, gain, feature, code, ahead, True, with_g, with_h)
+        left_g += node.gradient - cursor.present_g
+        left_h += node.hessian - cursor.present_h
+        both = worth_if_first(left_g, left_h, cursor.left_n + missing_n, rules, counts, sign, feature, node)
+        if both > NO_GAIN:
+            keep(node, both, parent, feature, code, ahead, True, left_g, left_h)
 
 
 @lean_kernel
@@ -83,7 +85,7 @@ def scan_order(rows, rules, sign, feature, usable, cursors, nodes):
     """Best cut of one column for every node; OUT nodes, which are copies, and cursors, which are zero before."""
     order, column, place, quanta = rows.order, rows.column, rows.place, rows.quanta
     for k in range(len(nodes)):
-        clear(nodes[k])
+        cursors[k].parent = begin_search(nodes[k], rules)
     for i in range(len(order)):
         row = order[i]
         if place[row] >= 0:
@@ -117,14 +119,14 @@ def scan_category(rows, column, n_codes, rules, feature, usable, hist, lanes, no
     """Best subset of one category column for every node; OUT nodes, and scratch."""
     for k in range(len(nodes)):
         node = nodes[k]
-        clear(node)
+        parent = begin_search(node, rules)
         if not usable[k if len(usable) > 1 else 0, feature]:
             continue
         hist[:] = 0
         for i in range(rows.ranges[k, 0], rows.ranges[k, 1]):
             row = rows.records[i] >> HALF
             add_code(hist, np.uint64(column[row]), rows.quanta[row, 0], rows.quanta[row, 1])
-        scan_levels(hist, n_codes, rules, worth_of(node, rules), feature, lanes, node)
+        scan_levels(hist, n_codes, rules, parent, feature, lanes, node)
 
 
 @lean_kernel

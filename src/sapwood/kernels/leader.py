@@ -33,9 +33,10 @@ from sapwood.kernels.phases import (
     UNKNOWN,
     WIDEN,
 )
+from sapwood.kernels.split_order import take_over
 from sapwood.kernels.team_frame import records_at, take_slot
 from sapwood.kernels.team_rows import count_pieces, thread_rows
-from sapwood.kernels.team_search import n_blocks, n_tiles, smaller_and_larger, take_over
+from sapwood.kernels.team_search import n_blocks, n_tiles, smaller_and_larger
 
 ONE = np.uint64(1)
 
@@ -121,8 +122,8 @@ def after_search(nodes, n_parts, team, rules):
     s, l = smaller_and_larger(nodes, team.at)  # noqa: E741
     small, large = nodes[s], nodes[l]
     for i in range(n_parts):
-        take_over(found[i, 0], rules, small)
-        take_over(found[i, 1], rules, large)
+        take_over(found[i, 0], small)
+        take_over(found[i, 1], large)
     drop_weak(small, rules)
     drop_weak(large, rules)
     if small.gain > NO_GAIN:
@@ -267,7 +268,7 @@ def next_phase(nodes, splits, team, rules):
             return phase(team, SEARCH, np.int64(0), n_blocks(team))
         root.feature = -1
         for block in range(n_blocks(team)):
-            take_over(team.found[block, 1], rules, root)
+            take_over(team.found[block, 1], root)
         drop_weak(root, rules)
         if root.gain > NO_GAIN:
             team.open[0] = 0

@@ -1,7 +1,7 @@
 """Scan: the best split of a node, from its histograms.
 
 Code 0 of a column is "missing", codes 1…n are values in order or levels of a category. Missing rows are tried on both
-sides, the right one first; a better split must be truly better, so that of equal ones the lowest column and code win.
+sides, the right one first. Which of two candidates is better is decided in `split_order.py`.
 """
 
 from __future__ import annotations
@@ -13,9 +13,8 @@ import numpy as np
 from sapwood.kernels._jit import ONE, lane_kernel, lean_kernel, part
 from sapwood.kernels.boosting_rules import is_large_enough
 from sapwood.kernels.frame import Array, Layout
-from sapwood.kernels.newton import NO_GAIN, leaf_weight, worth_at, worth_of, worth_of_both
-
-LEAST_GAIN = 1e-9  # of what the children are worth: smaller gains, and smaller differences of gains, are rounding
+from sapwood.kernels.newton import NO_GAIN, leaf_weight, worth_at, worth_of_both
+from sapwood.kernels.split_order import begin_search, comes_first, rounded
 
 
 class Columns(NamedTuple):
@@ -64,34 +63,24 @@ def worth_of_children(left_g, left_h, g, h, rules, sign, node):
     return worth_at(G_left, H_left, rules, left) + worth_at(G_right, H_right, rules, right)
 
 
-@part
-def gain_of(both, parent, best):
-    """Gain of children worth so much if it beats the best so far, else NO_GAIN."""
-    gain = NO_GAIN
-    slack = LEAST_GAIN * abs(both)
-    if both - parent > slack:
-        gain = 0.5 * (both - parent)
-        if gain <= best + slack:
-            gain = NO_GAIN
-    return gain
-
-
 @lean_kernel
-def gain_beyond(left_g, left_h, left_n, rules, counts, sign, parent, node):
-    """Gain of a candidate if it beats the node's best so far, else NO_GAIN."""
-    g, h, gain = node.gradient, node.hessian, NO_GAIN
+def worth_if_first(left_g, left_h, left_n, rules, counts, sign, feature, node):
+    """What the children of a candidate are worth if it comes before the node's best so far, else NO_GAIN."""
+    g, h = node.gradient, node.hessian
     if is_large_enough(left_h, left_n, rules, counts) and is_large_enough(
         h - left_h, node.n_rows - left_n, rules, counts
     ):
         both = worth_of_children(left_g, left_h, g, h, rules, sign, node)
-        gain = gain_of(both, parent, node.gain)
-    return gain
+        if comes_first(rounded(both), feature, node):
+            return both
+    return NO_GAIN
 
 
 @part
-def keep(node, gain, feature, code, next_code, missing_left, left_g, left_h):
-    """Write a candidate into the node; OUT node."""
-    node.gain, node.feature, node.code, node.next_code = gain, feature, code, next_code
+def keep(node, both, parent, feature, code, next_code, missing_left, left_g, left_h):
+    """Write a candidate whose children are worth so much into the node; OUT node."""
+    node.score, node.gain = rounded(both), 0.5 * (both - parent)
+    node.feature, node.code, node.next_code = feature, code, next_code
     node.missing_left, node.left_gradient, node.left_hessian = missing_left, left_g, left_h
 
 
@@ -141,18 +130,14 @@ def next_present(hist, codes, count, i):
 
 
 @lean_kernel
-def pick(both, both_missing, count, rules, parent, node):
-    """Of the cuts in order, the one that no later one truly beats; returns its place and whether missing go left."""
-    best, place, missing_left = node.gain, -1, False
+def first_of(both, both_missing, count, unit, score):
+    """The first cut of this score, missing rows on the right before left: its place, and whether they go left."""
     for i in range(count):
-        gain = gain_of(rules.worth_unit * both[i], parent, best)
-        if gain > NO_GAIN:
-            best, place, missing_left = gain, i, False
-        if both_missing is not None:
-            gain = gain_of(rules.worth_unit * both_missing[i], parent, best)
-            if gain > NO_GAIN:
-                best, place, missing_left = gain, i, True
-    return best, place, missing_left
+        if rounded(unit * both[i]) == score:
+            return i, False
+        if both_missing is not None and rounded(unit * both_missing[i]) == score:
+            return i, True
+    return -1, False
 
 
 @lean_kernel
@@ -174,19 +159,20 @@ def scan_plain(hist, codes, count, rules, parent, feature, lanes, node):
             both_missing[i] = NO_GAIN
             i += 1
         most = max(most, largest_of(both_missing, lanes.bits_missing, count))
-    if gain_of(rules.worth_unit * most, parent, node.gain) == NO_GAIN:
+    unit = rules.worth_unit
+    score = rounded(unit * most)  # rounding keeps the order, so this is the largest score
+    if not comes_first(score, feature, node):
         return
     if some_missing:
-        gain, i, missing_left = pick(both, both_missing, count, rules, parent, node)
-        if missing_left:
-            missing_g, missing_h = left_g[i] + missing_g, left_h[i] + missing_h
-        else:
-            missing_g, missing_h = left_g[i], left_h[i]
+        i, missing_left = first_of(both, both_missing, count, unit, score)
     else:
-        gain, i, missing_left = pick(both, None, count, rules, parent, node)
-        missing_g, missing_h = left_g[i], left_h[i]
-        missing_left = 2 * missing_h > h  # rows without a value follow the larger child
-    keep(node, gain, feature, codes[i], next_present(hist, codes, count, i), missing_left, missing_g, missing_h)
+        i, missing_left = first_of(both, None, count, unit, score)
+    worth, own_g, own_h = unit * both[i], left_g[i], left_h[i]
+    if missing_left:
+        worth, own_g, own_h = unit * both_missing[i], own_g + missing_g, own_h + missing_h
+    elif not some_missing:
+        missing_left = 2 * own_h > h  # rows without a value follow the larger child
+    keep(node, worth, parent, feature, codes[i], next_present(hist, codes, count, i), missing_left, own_g, own_h)
 
 
 @lean_kernel
@@ -213,9 +199,9 @@ def scan_numbers(hist, codes, count, rules, sign, parent, feature, node):
             left_n += hist[code, 2]
         for turn in range(2 if some_missing else 1):
             with_g, with_h, with_n = with_missing(hist, turn, left_g, left_h, left_n)
-            gain = gain_beyond(with_g, with_h, with_n, rules, counts, sign, parent, node)
-            if gain > NO_GAIN:
-                keep(node, gain, feature, code, 0, turn == 1, with_g, with_h)
+            both = worth_if_first(with_g, with_h, with_n, rules, counts, sign, feature, node)
+            if both > NO_GAIN:
+                keep(node, both, parent, feature, code, 0, turn == 1, with_g, with_h)
                 found = i
     if found >= 0:
         node.next_code = next_present(hist, codes, count, found)
@@ -288,9 +274,9 @@ def scan_levels(hist, n_codes, rules, parent, feature, lanes, node):
             continue
         for turn in range(2 if some_missing else 1):
             with_g, with_h, with_n = with_missing(hist, turn, left_g, left_h, left_n)
-            gain = gain_beyond(with_g, with_h, with_n, rules, counts, 0, parent, node)
-            if gain > NO_GAIN:
-                keep(node, gain, feature, -1, 0, turn == 1, with_g, with_h)
+            both = worth_if_first(with_g, with_h, with_n, rules, counts, 0, feature, node)
+            if both > NO_GAIN:
+                keep(node, both, parent, feature, -1, 0, turn == 1, with_g, with_h)
                 first, last = i if single else 0, i + 1
     if last > 0:
         if not some_missing:
@@ -301,8 +287,7 @@ def scan_levels(hist, n_codes, rules, parent, feature, lanes, node):
 @lean_kernel
 def scan_node(hists, mask, columns, rules, lanes, node):
     """Best split of a node among those of the columns in the mask; OUT node."""
-    node.gain, node.feature = NO_GAIN, -1
-    parent = worth_of(node, rules)
+    parent = begin_search(node, rules)
     for f in range(len(mask)):
         if mask[f]:
             hist = hists[columns.starts[f] : columns.starts[f + 1]]

@@ -7,11 +7,12 @@ import numpy as np
 from sapwood.kernels._jit import lean_kernel, part
 from sapwood.kernels.boosting_rules import may_split
 from sapwood.kernels.histogram import TILE, add_tile, clear
-from sapwood.kernels.newton import NO_GAIN, worth_of
+from sapwood.kernels.newton import worth_of
 from sapwood.kernels.phases import BLOCK
-from sapwood.kernels.scan import gain_of, scan_column, scan_levels
+from sapwood.kernels.scan import scan_column, scan_levels
 from sapwood.kernels.shard_frame import codes_of
 from sapwood.kernels.small_nodes import clear_present, count_rows, list_present
+from sapwood.kernels.split_order import begin_search
 from sapwood.kernels.team_frame import records_at
 from sapwood.kernels.team_rows import add_up, gather_rows, sum_rows
 
@@ -26,23 +27,12 @@ def smaller_and_larger(nodes, at):
 
 
 @lean_kernel
-def copy_node(source, target):
+def copy_node(source, rules, target):
     """What a search needs to know of a node; OUT target."""
     target.depth, target.first, target.n_rows = source.depth, source.first, source.n_rows
     target.gradient, target.hessian = source.gradient, source.hessian
-    target.lower, target.upper, target.gain, target.feature = source.lower, source.upper, NO_GAIN, -1
-
-
-@lean_kernel
-def take_over(found, rules, node):
-    """Keep a split found among some columns if it beats the best so far; OUT node."""
-    parent = worth_of(node, rules)
-    if found.gain > NO_GAIN and gain_of(2.0 * found.gain + parent, parent, node.gain) > NO_GAIN:
-        node.gain, node.feature, node.code, node.next_code = found.gain, found.feature, found.code, found.next_code
-        node.missing_left = found.missing_left
-        node.left_gradient, node.left_hessian = found.left_gradient, found.left_hessian
-        for word in range(8):
-            node.subset[word] = found.subset[word]
+    target.lower, target.upper = source.lower, source.upper
+    begin_search(target, rules)
 
 
 @lean_kernel
@@ -122,8 +112,7 @@ def search_rows(team, node, rules, me):
     thread, shard, mask = team.threads[me], team.shard, team.mask
     hist, codes, present, lanes = thread.hist, thread.codes, thread.present, thread.lanes
     gather_rows(team, node, thread)
-    node.gain, node.feature = NO_GAIN, -1
-    parent = worth_of(node, rules)
+    parent = begin_search(node, rules)
     for f in range(team.n_columns):
         if mask[f]:
             count_rows(thread.rows, thread.values, node.n_rows, shard.columns[f], present, hist)
@@ -136,13 +125,13 @@ def search_rows(team, node, rules, me):
 
 
 @part
-def copies(nodes, at, block, team):
+def copies(nodes, at, block, team, rules):
     """Copies of a node's children, the smaller one first, or of the root, for the search of some columns; OUT team."""
     is_root = nodes[at].left < 0
     s, l = (at, at) if is_root else smaller_and_larger(nodes, at)  # noqa: E741
     small, large = team.found[block, 0], team.found[block, 1]
-    copy_node(nodes[s], small)
-    copy_node(nodes[l], large)
+    copy_node(nodes[s], rules, small)
+    copy_node(nodes[l], rules, large)
     return small, large
 
 
@@ -153,12 +142,12 @@ def search_block(nodes, at, task, team, rules, me):
     node, own = nodes[at], team.lent[0]
     is_root = node.left < 0
     add_up(team, node.slot if is_root else own, first, last)
-    small, large = copies(nodes, at, task, team)
+    small, large = copies(nodes, at, task, team, rules)
     part_and_search(team, node.slot, np.int64(-1) if is_root else own, first, last, small, large, rules, me)
 
 
 @part
 def search_tile(nodes, at, tile, team, rules, me):
     """Sum up a tile of columns for the smaller child, and search both; OUT team.found, pool."""
-    small, large = copies(nodes, at, tile, team)
+    small, large = copies(nodes, at, tile, team, rules)
     sum_and_search_tile(team, nodes[at].slot, team.lent[0], small, large, tile, rules, me)

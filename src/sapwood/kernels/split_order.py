@@ -1,0 +1,65 @@
+"""The order of candidate splits. It is total: however columns are divided among threads, the same candidate wins.
+
+The larger score comes first: what the two children are worth together, rounded to 30 significant bits, so that the last
+bits of equal sums do not decide. Of equal scores, the lower column wins; within a column, the lower code, then missing
+rows on the right: candidates of a column are offered in that order, and an equal one does not replace an earlier one.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from llvmlite import ir
+from numba.core import types
+from numba.extending import intrinsic
+
+from sapwood.kernels._jit import lean_kernel, part
+from sapwood.kernels.newton import NO_GAIN, worth_of
+
+LEAST_GAIN = 1e-9  # of a node's own worth: smaller gains are rounding
+DROPPED_BITS = 23  # of the 53 of a number
+
+
+@intrinsic
+def rounded(_context: Any, _x: Any) -> Any:
+    """A number rounded to 30 significant bits, ties away from zero; infinities stay what they are."""
+
+    def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        word = ir.IntType(64)
+        bits = builder.add(builder.bitcast(arguments[0], word), word(1 << (DROPPED_BITS - 1)))
+        return builder.bitcast(builder.and_(bits, word(-(1 << DROPPED_BITS))), ir.DoubleType())
+
+    return types.float64(types.float64), generate
+
+
+@lean_kernel
+def begin_search(node, rules):
+    """Forget the best split: the next one needs a score that is truly above the node's own worth, which is returned."""
+    parent = worth_of(node, rules)
+    node.gain, node.feature, node.next_code = NO_GAIN, -1, 0
+    node.score = parent + LEAST_GAIN * abs(parent)
+    return parent
+
+
+@part
+def comes_first(score, feature, node):
+    """Whether a candidate of this (rounded) score and column comes before the node's best so far."""
+    return score > node.score or (score == node.score and feature < node.feature)
+
+
+@lean_kernel
+def take_over(found, node):
+    """Keep a split found among some columns if it comes before the best so far; OUT node."""
+    if found.gain > NO_GAIN and comes_first(found.score, found.feature, node):
+        node.gain, node.score, node.feature, node.code = found.gain, found.score, found.feature, found.code
+        node.next_code, node.missing_left = found.next_code, found.missing_left
+        node.left_gradient, node.left_hessian = found.left_gradient, found.left_hessian
+        for word in range(8):
+            node.subset[word] = found.subset[word]
+
+
+@lean_kernel
+def take_over_all(found, ids, nodes):
+    """The same for some nodes; OUT nodes."""
+    for k in range(len(ids)):
+        take_over(found[k], nodes[ids[k]])
