@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from kernels.scan_twin import Column, Node, Split, leaf
 from sapwood.boosting.options import TreeOptions
-from sapwood.shard.quanta import Quanta
+from sapwood.shard.gradient_units import GradientUnits
 
 Array = NDArray[Any]
 
@@ -54,7 +54,7 @@ class Twin:
     rules: Any = field(init=False)
 
     def __post_init__(self) -> None:
-        self.rules = self.options.rules(Quanta(False, 1.0, 1.0, 1.0, 1.0, 1))[0]
+        self.rules = self.options.rules(GradientUnits(False, 1.0, 1.0, 1.0, 1.0, 1))[0]
 
     def grow(self) -> Branch:
         root = self.branch(np.arange(len(self.codes)), 0, -np.inf, np.inf, frozenset())

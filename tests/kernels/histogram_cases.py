@@ -49,7 +49,7 @@ class Rows:
         return RowCodes(self.words, n_words, np.uint64(n), *sizes, home, alone, np.empty((0, 256), dtype=np.uint8))
 
     @property
-    def quanta(self) -> Array:
+    def quantized(self) -> Array:
         return np.column_stack([self.gradient, self.hessian]).astype(np.int64)
 
     def records(self, packed: bool) -> Array:
@@ -102,7 +102,7 @@ def rules(**options: Any) -> np.void:
     for name, value in options.items():
         record[name] = value
     record["lambda_units"] = record["reg_lambda"] / record["hessian_unit"]
-    record["worth_unit"] = record["gradient_unit"] ** 2 / record["hessian_unit"]
+    record["score_unit"] = record["gradient_unit"] ** 2 / record["hessian_unit"]
     plain = not any(record[name][0] for name in ("reg_alpha", "max_delta_step"))
     record["is_plain"] = options.get("is_plain", plain)
     return record[0]

@@ -27,7 +27,7 @@ def build_pieces(rows: Rows, pieces: Array, packed: bool, block_rows: int, n_sum
         rows.records(packed),
         rows.row_codes,
         np.uint64(block_rows),
-        None if packed else rows.quanta,
+        None if packed else rows.quantized,
         scratch,
         np.zeros((0, n_sums), dtype=np.int64),
         pool,

@@ -53,9 +53,9 @@ def test_sums_of_levels(packed: bool, dtype: Any) -> None:
     records = rows << np.uint64(32)
     if packed:
         records |= (g[rows].astype(np.uint64) & np.uint64(0xFFFF)) << np.uint64(16) | h[rows].astype(np.uint64)
-    quanta = None if packed else np.column_stack([g, h])
+    quantized = None if packed else np.column_stack([g, h])
     found, scratch = np.zeros((2, 41, 2), dtype=np.int64), np.zeros(82, dtype=np.int64)
-    sum_levels(records, 0, 300, quanta, levels, 0, KEYS[0], 64, scratch, found)
+    sum_levels(records, 0, 300, quantized, levels, 0, KEYS[0], 64, scratch, found)
     assert not scratch.any()
     inside = np.isin(np.arange(n), rows)
     np.testing.assert_array_equal(found, by_halves(levels, g * inside, h * inside, 40, KEYS[0]))

@@ -15,7 +15,7 @@ from scipy.optimize import minimize_scalar
 from sapwood.boosting.options import TreeOptions
 from sapwood.kernels.branching import branch
 from sapwood.kernels.draws import mix
-from sapwood.kernels.newton import leaf_weight, worth
+from sapwood.kernels.newton import leaf_weight, score
 from strategies import EXAMPLES, examples
 
 many = settings(examples, max_examples=5 * EXAMPLES)
@@ -59,15 +59,15 @@ def test_worth_is_minus_twice_the_least_objective(
 ) -> None:
     record = rules(**penalty, is_plain=False)
     expected = -2 * objective(*pair, record, leaf(*pair, record, *bound))
-    assert worth(*pair, record, *bound) == pytest.approx(expected, rel=1e-12, abs=1e-12)
+    assert score(*pair, record, *bound) == pytest.approx(expected, rel=1e-12, abs=1e-12)
 
 
 @many
 @given(sums, st.sampled_from([0.0, 0.5, 10.0]))
 def test_the_short_formula_is_the_long_one_without_penalties(pair: tuple[float, float], reg_lambda: float) -> None:
     short, long = (rules(reg_lambda=reg_lambda, is_plain=plain) for plain in (True, False))
-    found = worth(*pair, short, -np.inf, np.inf)
-    assert found == pytest.approx(worth(*pair, long, -np.inf, np.inf), rel=1e-12)
+    found = score(*pair, short, -np.inf, np.inf)
+    assert found == pytest.approx(score(*pair, long, -np.inf, np.inf), rel=1e-12)
     assert found == pytest.approx(pair[0] ** 2 / (pair[1] + reg_lambda), rel=1e-12)
 
 
@@ -76,7 +76,7 @@ def test_without_curvature_a_leaf_says_nothing(is_plain: bool) -> None:
     record = rules(is_plain=is_plain)
     assert leaf_weight(3.0, 0.0, record, -np.inf, np.inf) == 0.0
     assert leaf_weight(3.0, 0.0, record, 0.5, 1.0) == 0.5
-    assert worth(3.0, 0.0, record, -np.inf, np.inf) == 0.0
+    assert score(3.0, 0.0, record, -np.inf, np.inf) == 0.0
 
 
 @examples

@@ -104,12 +104,12 @@ def test_wide_records_hold_rows_and_quanta_the_nearest_whole_numbers(weighted: b
     w = np.ones(n) if weight is None else weight
     rows = np.arange(1, n, 3) if chosen else None
     members = np.arange(n) if rows is None else rows
-    records, quanta = np.zeros(n, np.uint64), np.full((n, 2), -1, dtype=np.int64)
+    records, quantized = np.zeros(n, np.uint64), np.full((n, 2), -1, dtype=np.int64)
     for first, last in ((0, 10), (10, len(members))):
-        write_records(rows, g, h, weight, 1024.0, 512.0, first, last, records, quanta)
+        write_records(rows, g, h, weight, 1024.0, 512.0, first, last, records, quantized)
     np.testing.assert_array_equal(records[: len(members)], members.astype(np.uint64) << HALF)
-    np.testing.assert_array_equal(quanta[members], np.rint(np.column_stack([g * w * 1024, h * w * 512]))[members])
-    assert (np.delete(quanta, members, axis=0) == -1).all()
+    np.testing.assert_array_equal(quantized[members], np.rint(np.column_stack([g * w * 1024, h * w * 512]))[members])
+    assert (np.delete(quantized, members, axis=0) == -1).all()
 
 
 @pytest.mark.parametrize("weighted", [False, True])

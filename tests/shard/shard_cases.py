@@ -13,7 +13,7 @@ from sapwood.codes.binned import BinnedTable
 from sapwood.codes.bins import NumberBins
 from sapwood.codes.bundles import separate
 from sapwood.kernels.boosting_records import NODE
-from sapwood.shard.quanta import Quanta
+from sapwood.shard.gradient_units import GradientUnits
 from sapwood.shard.shard import Shard
 
 Array = NDArray[Any]
@@ -57,9 +57,9 @@ class Case:
         return np.ones(len(self.codes)) if self.weight is None else self.weight
 
     @property
-    def quanta(self) -> Quanta:
+    def units(self) -> GradientUnits:
         g, h = np.abs(self.gradient * self.weights).max(), (self.hessian * self.weights).max()
-        return Quanta.of(float(g), float(h), len(self.members), self.packed)
+        return GradientUnits.of(float(g), float(h), len(self.members), self.packed)
 
     def whole(self, gradient_unit: float, hessian_unit: float) -> Array:
         """Gradient and hessian of each row in whole numbers."""
@@ -73,8 +73,8 @@ class Case:
 
     def begin(self, shard: Shard) -> Shard:
         """Begin a tree on these gradients."""
-        shard.watch(self.gradient, self.hessian, self.weight)
-        shard.begin(self.quanta, self.rows)
+        shard.set_gradients(self.gradient, self.hessian, self.weight)
+        shard.begin(self.units, self.rows)
         return shard
 
     def part(self, shard: Shard) -> Case:
@@ -86,7 +86,7 @@ class Case:
 
     def slow_histogram(self, rows: Array) -> Array:
         """The specification of a node's histogram."""
-        whole = self.whole(self.quanta.gradient_unit, self.quanta.hessian_unit)
+        whole = self.whole(self.units.gradient_unit, self.units.hessian_unit)
         out = np.zeros((256 * self.codes.shape[1], 2), dtype=np.int64)
         for j in range(self.codes.shape[1]):
             np.add.at(out, 256 * j + self.codes[rows, j].astype(np.int64), whole[rows])

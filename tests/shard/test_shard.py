@@ -71,7 +71,7 @@ def test_leaves_sum_up_and_are_added_to_scores(n_jobs: int, case: Case, seed: in
     shard = case.shard(n_jobs)
     rows = split_twice(case, shard, seed)
     leaves, values = [1, 5, 6], np.array([0, 0.5, 0, 0, 0, -1.0, 2.0])  # a node that was split serves as a leaf, too
-    fine = case.whole(case.quanta.fine_gradient_unit, case.quanta.fine_hessian_unit)
+    fine = case.whole(case.units.fine_gradient_unit, case.units.fine_hessian_unit)
     shard.settle(leaves, 7)
     for leaf, sums in enumerate(shard.leaf_sums(7)):
         if leaf not in leaves:
@@ -119,8 +119,8 @@ def test_histograms_of_shards_add_up(case: Case, seed: int, data: st.DataObject)
     for start, stop in ((0, cut), (cut, len(case.codes))):
         shard = Shard(whole.table.part(start, stop), 2, offset=start)
         own = case.part(shard)
-        shard.watch(own.gradient, own.hessian, own.weight)
-        shard.begin(case.quanta, own.rows)
+        shard.set_gradients(own.gradient, own.hessian, own.weight)
+        shard.begin(case.units, own.rows)
         split_twice(own, shard, seed)
         total += histograms(shard, [3, 4])
     np.testing.assert_array_equal(total, histograms(whole, [3, 4]))
@@ -154,7 +154,7 @@ def test_packed_sums_of_the_largest_gradients(n_jobs: int) -> None:
     n = 1 << 17
     gradient, hessian = np.where(np.arange(n) < n // 2, -1.0, 1.0), np.ones(n)
     case = Case(np.where(gradient < 0, 3, 9).astype(np.uint8)[:, None], gradient, hessian, None, None, True)
-    most = int(case.whole(case.quanta.gradient_unit, case.quanta.hessian_unit)[0, 1])
+    most = int(case.whole(case.units.gradient_unit, case.units.hessian_unit)[0, 1])
     found = histograms(case.shard(n_jobs), [0])[0]
     assert found[3].tolist() == [-most * n // 2, most * n // 2]
     assert found[9].tolist() == [most * n // 2, most * n // 2]

@@ -1,4 +1,4 @@
-"""The fitted ensemble: scores are a constant plus what all trees say."""
+"""The fitted ensemble: scores are a constant plus the leaf values of all trees."""
 
 from __future__ import annotations
 

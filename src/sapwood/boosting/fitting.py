@@ -12,7 +12,7 @@ from scipy.optimize import brentq
 from sapwood.boosting.coding import code
 from sapwood.boosting.ensemble import Ensemble
 from sapwood.boosting.history import Curves, History, Watched
-from sapwood.boosting.rounds import Audience, RoundOptions, Rounds
+from sapwood.boosting.rounds import RoundOptions, Rounds, ValidationSet
 from sapwood.boosting.training import Outcome, Plan, train
 from sapwood.losses.loss import Loss
 from sapwood.metrics.metric import Metric
@@ -85,7 +85,7 @@ def fit_ensemble(rows: Rows, evals: Sequence[Rows], setup: Setup) -> Outcome:
     own = _training_rows(rows, setup)
     start = setup.start if setup.start is not None else Ensemble(_base(rows, own, setup))
     so_far = start if setup.done is None else setup.done.ensemble
-    audiences = [Audience(e.table, so_far.scores(e.table, None, n_jobs, e.offset)) for e in evals]
+    validation_sets = [ValidationSet(e.table, so_far.scores(e.table, None, n_jobs, e.offset)) for e in evals]
     rounds = Rounds(
         table,
         rows.table.schema.n_levels,
@@ -96,11 +96,11 @@ def fit_ensemble(rows: Rows, evals: Sequence[Rows], setup: Setup) -> Outcome:
         start,
         so_far.scores(rows.table, None, n_jobs, rows.offset),
         own,
-        audiences,
+        validation_sets,
         trees=list(so_far.rounds[start.n_rounds :]),
         recode=recode,
     )
-    watched = [_watch(e, audience) for e, audience in zip(evals, audiences, strict=True)]
+    watched = [_watch(e, validation_set) for e, validation_set in zip(evals, validation_sets, strict=True)]
     if setup.held_out is not None:
         watched.append(_watch_own(rows, rounds, setup.held_out))
     curves = {} if setup.done is None or not watched else setup.done.curves
@@ -122,8 +122,8 @@ def _base(rows: Rows, own: NDArray[np.int64] | None, setup: Setup) -> Floats:
     return setup.loss.start(rows.y[of], None if rows.weight is None else rows.weight[of])
 
 
-def _watch(rows: Rows, audience: Audience) -> Watched:
-    return Watched(rows.name, rows.y, rows.weight, lambda: audience.score, rows.groups)
+def _watch(rows: Rows, validation_set: ValidationSet) -> Watched:
+    return Watched(rows.name, rows.y, rows.weight, lambda: validation_set.score, rows.groups)
 
 
 def _watch_own(rows: Rows, rounds: Rounds, held_out: NDArray[np.int64]) -> Watched:

@@ -25,7 +25,7 @@ from sapwood.kernels.boosting_rules import best_of, drop_weak_splits, limit_by_r
 from sapwood.kernels.branching import branch, new_node
 from sapwood.kernels.newton import NO_GAIN
 from sapwood.kernels.phases import AHEAD
-from sapwood.shard.quanta import Quanta
+from sapwood.shard.gradient_units import GradientUnits
 from sapwood.shard.shard import Shard
 
 Ids = list[int]
@@ -71,19 +71,19 @@ class Grower:
             return self._search_by
         return HistogramSearch(self._shards, self._signs, self._options.counts_rows, self._n_jobs)
 
-    def grow(self, quanta: Quanta, n_rows: int, columns: ColumnChoice, key: int) -> GrownTree:
+    def grow(self, units: GradientUnits, n_rows: int, columns: ColumnChoice, key: int) -> GrownTree:
         """Grow a tree on the gradients that the shards have begun with; `key` is for draws of columns.
 
         Afterwards the shards know the leaf of every row that took part.
         """
-        self.rules = self._options.rules(quanta)[0]
+        self.rules = self._options.rules(units)[0]
         if self._team is not None and columns.is_plain:
             grown = GrownTree(*self._team.grow(self.rules, n_rows, columns.of_tree, key))
-            if self._prune(grown, quanta):
-                self._shards[0].merge_leaves(grown.home)
+            if self._prune(grown, units):
+                self._shards[0].merge_leaves(grown.leaf_above)
             return grown
         grown = self._grow_by_parts(n_rows, columns, key)
-        self._prune(grown, quanta)
+        self._prune(grown, units)
         for shard in self._shards:
             shard.settle(grown.leaves, len(grown.nodes))
         return grown
@@ -105,11 +105,11 @@ class Grower:
         splits[chosen] = True
         return GrownTree(nodes, splits)
 
-    def _prune(self, grown: GrownTree, quanta: Quanta) -> bool:
+    def _prune(self, grown: GrownTree, units: GradientUnits) -> bool:
         """Cut off what is not worth its price; OUT grown.splits; returns whether anything was."""
         before = np.count_nonzero(grown.splits)
         if self._options.ccp_alpha > 0.0:
-            prune_by_cost(grown, self._options.ccp_alpha, float(grown.nodes["hessian"][0] * quanta.hessian_unit))
+            prune_by_cost(grown, self._options.ccp_alpha, float(grown.nodes["hessian"][0] * units.hessian_unit))
         if self._options.gamma > 0.0:
             prune_by_gain(grown, self._options.gamma)
         return bool(np.count_nonzero(grown.splits) < before)

@@ -51,13 +51,13 @@ class GrownTree:
         return sorted(self.order[~self.splits[self.order]].tolist())
 
     @cached_property
-    def home(self) -> NDArray[np.int64]:
-        """The leaf that each node is in, or itself if it is not below a leaf."""
-        home = np.arange(len(self.nodes))
+    def leaf_above(self) -> NDArray[np.int64]:
+        """The leaf that each node was merged into by pruning, or the node itself."""
+        leaf_above = np.arange(len(self.nodes))
         for node in np.flatnonzero(self.nodes["left"] >= 0):  # parents come first
-            if not self.splits[node] or home[node] != node:
-                home[self.nodes["left"][node]] = home[self.nodes["right"][node]] = home[node]
-        return home
+            if not self.splits[node] or leaf_above[node] != node:
+                leaf_above[self.nodes["left"][node]] = leaf_above[self.nodes["right"][node]] = leaf_above[node]
+        return leaf_above
 
 
 def prune_by_gain(grown: GrownTree, gamma: float) -> None:

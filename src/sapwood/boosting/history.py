@@ -1,4 +1,4 @@
-"""History: what the metrics said after every round, and which round was the best."""
+"""History: the values of metrics after every round, and which round was the best."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ class Watched:
 
     def measure(self, metric: Metric, loss: Loss) -> float:
         """The metric of the present scores."""
-        said = self.score() if metric.uses_score else loss.response(self.score())
-        return metric.function(self.y, said[0] if len(said) == 1 else said, self.weight, self.groups)
+        predicted = self.score() if metric.uses_score else loss.response(self.score())
+        return metric.function(self.y, predicted[0] if len(predicted) == 1 else predicted, self.weight, self.groups)
 
 
 @dataclass(eq=False)

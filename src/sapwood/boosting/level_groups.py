@@ -63,7 +63,7 @@ class LevelGroups:
         settled = GrownTree(nodes, splits)
         if np.count_nonzero(splits) < np.count_nonzero(grown.splits):
             for shard in self._shards:
-                shard.merge_leaves(settled.home)
+                shard.merge_leaves(settled.leaf_above)
         return settled, sums
 
     def _moves(self, grown: GrownTree) -> Moves:
@@ -74,7 +74,7 @@ class LevelGroups:
     @property
     def _scales(self) -> tuple[float, float]:
         """Fine units in units of the tree."""
-        units = self._shards[0].quanta
+        units = self._shards[0].units
         return units.fine_gradient_unit / units.gradient_unit, units.fine_hessian_unit / units.hessian_unit
 
 

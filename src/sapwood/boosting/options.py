@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from sapwood.cached_property import cached_property
 from sapwood.kernels.boosting_records import RULES
-from sapwood.shard.quanta import Quanta
+from sapwood.shard.gradient_units import GradientUnits
 
 NO_LIMIT = 2**31
 Floats = NDArray[np.float64]
@@ -53,12 +53,12 @@ class TreeOptions:
         clipped: Floats = np.clip(weights, lower, upper)
         return clipped
 
-    def rules(self, quanta: Quanta) -> NDArray[Any]:
+    def rules(self, units: GradientUnits) -> NDArray[Any]:
         """As the kernels want it."""
         record = self._unitless_rules.copy()
-        record["gradient_unit"], record["hessian_unit"] = quanta.gradient_unit, quanta.hessian_unit
-        record["lambda_units"] = self.reg_lambda / quanta.hessian_unit
-        record["worth_unit"] = quanta.gradient_unit**2 / quanta.hessian_unit
+        record["gradient_unit"], record["hessian_unit"] = units.gradient_unit, units.hessian_unit
+        record["lambda_units"] = self.reg_lambda / units.hessian_unit
+        record["score_unit"] = units.gradient_unit**2 / units.hessian_unit
         return record
 
     @cached_property

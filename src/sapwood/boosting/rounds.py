@@ -31,7 +31,7 @@ from sapwood.kernels.node_values import add_up, keep_order, newton_values
 from sapwood.kernels.routing import largest
 from sapwood.losses.loss import Loss
 from sapwood.predictor import Predictor
-from sapwood.shard.quanta import PACKED_ROWS, Quanta
+from sapwood.shard.gradient_units import PACKED_ROWS, GradientUnits
 from sapwood.shard.ranked_shard import RankedShard
 from sapwood.shard.shard import Shard, total
 from sapwood.shard.sparse_shard import SparseShard
@@ -66,14 +66,14 @@ class RoundOptions:
 
 
 @dataclass(eq=False)
-class Audience:
-    """Rows that watch, with their own scores."""
+class ValidationSet:
+    """Validation rows with running scores."""
 
     table: Table
     score: Floats  # (n_scores, rows)
 
-    def hear(self, tree: Tree, k: int, n_jobs: int) -> None:
-        """Add what a tree says to score k."""
+    def update(self, tree: Tree, k: int, n_jobs: int) -> None:
+        """Add the leaf values of a tree to score k."""
         self.score[k] += tree.value[:, 0, 0][Predictor(tree).leaves(self.table, n_jobs=n_jobs)]
 
 
@@ -90,7 +90,7 @@ class Rounds:
     start: Ensemble
     score: Floats
     rows: NDArray[np.int64] | None = None
-    audiences: Sequence[Audience] = ()
+    validation_sets: Sequence[ValidationSet] = ()
     trees: list[tuple[Tree, ...]] = field(default_factory=list)
     sample: Sample | None = None  # of the last round
     recode: Callable[[Floats], Binned | RankedTable] | None = None  # new bins for each round, from the weights of rows
@@ -186,12 +186,12 @@ class Rounds:
         """Grow the tree of score k, set its leaves, and add them to the scores."""
         assert self.sample is not None
         weight = _product(self._shown_weight, self.sample.factor)
-        quanta = self._begin(k, weight)
+        units = self._begin(k, weight)
         n_rows = self.table.n_rows if self.sample.rows is None else len(self.sample.rows)
         self._groups.begin()
-        grown = self._grower.grow(quanta, n_rows, self.options.columns.choice(key), key)
+        grown = self._grower.grow(units, n_rows, self.options.columns.choice(key), key)
         grown, sums = self._groups.settle(grown, self._grower.rules)
-        values = self._node_values(grown, quanta, sums, k, weight)
+        values = self._node_values(grown, units, sums, k, weight)
         if self.sample.rows is not None:
             for shard in self._shards:
                 shard.settle_rest(grown.nodes, grown.splits)
@@ -199,35 +199,37 @@ class Rounds:
             values *= self._step_length(values, k)
         values *= rate
         self._add(values, k)
-        tree = to_tree(grown, values, quanta.hessian_unit, self.table.bins, self._decoder, self.n_levels)
-        for audience in self.audiences:
-            audience.hear(tree, k, self.options.n_jobs)
+        tree = to_tree(grown, values, units.hessian_unit, self.table.bins, self._decoder, self.n_levels)
+        for validation_set in self.validation_sets:
+            validation_set.update(tree, k, self.options.n_jobs)
         return tree
 
-    def _begin(self, k: int, weight: Floats | None) -> Quanta:
+    def _begin(self, k: int, weight: Floats | None) -> GradientUnits:
         """Turn gradients into whole numbers, the same in all shards."""
         assert self.sample is not None
         rows = self.sample.rows
         known = None
         if self._largest is not None and self.sample.factor is None and not self._gradients_alone:
             known = self._largest[k]
-        quanta = self._show(self._gradient[k], self._hessian[k] if self._ones is None else self._ones, weight, known)
+        units = self._show(self._gradient[k], self._hessian[k] if self._ones is None else self._ones, weight, known)
         key = int(mix(np.uint64(self.n_done), np.int64(k))) | 1  # halves are not the user's to draw
         for shard in self._shards:
-            shard.begin(quanta, None if rows is None else shard.own(rows), key)
-        return quanta
+            shard.begin(units, None if rows is None else shard.own(rows), key)
+        return units
 
-    def _show(self, gradient: Floats, hessian: Floats, weight: Floats | None, known: Floats | None = None) -> Quanta:
+    def _show(
+        self, gradient: Floats, hessian: Floats, weight: Floats | None, known: Floats | None = None
+    ) -> GradientUnits:
         """Set what the shards sum up; returns units that suit it. The largest numbers may be `known`."""
         assert self.sample is not None
         for shard in self._shards:
             of = slice(shard.offset, shard.offset + shard.n_rows)
-            shard.watch(gradient[of], hessian[of], None if weight is None else weight[of])
+            shard.set_gradients(gradient[of], hessian[of], None if weight is None else weight[of])
         most = np.max([shard.largest() for shard in self._shards], axis=0) if known is None else known
         n_rows = self.table.n_rows if self.sample.rows is None else len(self.sample.rows)
         packed = n_rows >= PACKED_ROWS and not (self.options.tree.counts_rows or isinstance(self.table, RankedTable))
         packed = packed and not self._has_outliers(most)
-        return Quanta.of(float(most[0]), float(most[1]), n_rows, packed)
+        return GradientUnits.of(float(most[0]), float(most[1]), n_rows, packed)
 
     def _has_outliers(self, most: Floats) -> bool:
         """Whether so few rows come near the largest numbers that packed ones, of 15 bits, would hide the rest."""
@@ -237,30 +239,36 @@ class Rounds:
         return bool(total([shard.count_large(g, h, step, least) for shard in self._shards]).min() < least)
 
     def _node_values(
-        self, grown: GrownTree, quanta: Quanta, sums: NDArray[np.int64] | None, k: int, weight: Floats | None
+        self, grown: GrownTree, units: GradientUnits, sums: NDArray[np.int64] | None, k: int, weight: Floats | None
     ) -> Floats:
-        """What each node says: Newton's step, for inner nodes too; robust losses set leaves by their exact step.
+        """Values of all nodes: Newton's step, for inner nodes too; robust losses set leaves by their exact step.
 
         `sums` are those of the leaves if they are known.
         """
-        own = quanta
+        own = units
         if self._gradients_alone:
             own, sums = self._show(self._gradient[k], self._hessian[k], weight), None
         if sums is None:
             sums = total([shard.leaf_sums(len(grown.nodes), own) for shard in self._shards])
         if self._gradients_alone or self.loss.robust:
-            return self._new_values(grown, quanta, own, sums, k, weight)
+            return self._new_values(grown, units, own, sums, k, weight)
         values = np.empty(len(grown.nodes))
         fine = own.fine_gradient_unit, own.fine_hessian_unit
         newton_values(grown.nodes, grown.splits, sums, *fine, self._grower.rules, self.loss.step_factor, values)
         return values
 
     def _new_values(
-        self, grown: GrownTree, quanta: Quanta, own: Quanta, sums: NDArray[Any], k: int, weight: Floats | None
+        self,
+        grown: GrownTree,
+        units: GradientUnits,
+        own: GradientUnits,
+        sums: NDArray[Any],
+        k: int,
+        weight: Floats | None,
     ) -> Floats:
         """Values on another scale than that of growth, whose bounds for monotone constraints are of no use here."""
         nodes, leaves = grown.nodes, grown.leaves
-        G, H = nodes["gradient"] * quanta.gradient_unit, nodes["hessian"] * quanta.hessian_unit
+        G, H = nodes["gradient"] * units.gradient_unit, nodes["hessian"] * units.hessian_unit
         G[leaves], H[leaves] = (sums[leaves] * (own.fine_gradient_unit, own.fine_hessian_unit)).T
         if self._gradients_alone:
             add_up(nodes, grown.splits, G)
@@ -288,14 +296,14 @@ class Rounds:
 
     def _step_length(self, values: Floats, k: int) -> float:
         """The rho of least loss of score + rho * tree over the rows that take part: there its slope is zero."""
-        said = values[np.concatenate([shard.leaf_of for shard in self._shards])]
+        step = values[np.concatenate([shard.leaf_of for shard in self._shards])]
         of = slice(None) if self.rows is None else self.rows
-        score, y, said = self.score[:, of].copy(), self.y[of], said[of]
-        pull = said if self.weight is None else said * self.weight[of]
+        score, y, step = self.score[:, of].copy(), self.y[of], step[of]
+        pull = step if self.weight is None else step * self.weight[of]
         own, gradient, hessian = score[k].copy(), np.empty_like(score), np.empty_like(score)
 
         def slope(rho: float) -> float:
-            score[k] = own + rho * said
+            score[k] = own + rho * step
             self.loss.derivatives(y, score, gradient, hessian)
             return float((pull * gradient[k]).sum())
 

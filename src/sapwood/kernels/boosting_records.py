@@ -23,7 +23,7 @@ RULES = np.dtype(
         ("hessian_unit", np.float64),
         ("is_plain", np.bool_),  # no alpha, no largest step, no bounds: the short formula holds
         ("lambda_units", np.float64),  # reg_lambda in units of the hessian
-        ("worth_unit", np.float64),  # gradient_unit^2 / hessian_unit, that of G^2 / (H + lambda)
+        ("score_unit", np.float64),  # gradient_unit^2 / hessian_unit, that of G^2 / (H + lambda)
     ]
 )
 

@@ -41,17 +41,17 @@ def code_at(entries, row, column):
 
 
 @lean_kernel
-def add_entries(records, first, last, entries, quanta, out):
+def add_entries(records, first, last, entries, quantized, out):
     """Add the stored cells of consecutive records; OUT out; returns the sums of the records."""
     cells = entries.cells
     total_g, total_h = np.int64(0), np.int64(0)
     for i in range(first, last):
         record = records[i]
         row = np.int64(record >> HALF)
-        if quanta is None:
+        if quantized is None:
             g, h = np.int64(np.int16(record >> SIXTEEN)), np.int64(record & LOW)
         else:
-            g, h = quanta[row, 0], quanta[row, 1]
+            g, h = quantized[row, 0], quantized[row, 1]
         total_g += g
         total_h += h
         for k in range(entries.first[row], entries.first[row + 1]):
@@ -73,12 +73,12 @@ def fill_absent(entries, total, out):
 
 
 @lean_kernel
-def build_sparse(pieces, records, entries, quanta, pool):
+def build_sparse(pieces, records, entries, quantized, pool):
     """Histograms of pieces (first record, last record, slot of the pool), one after the other; OUT pool."""
     for p in range(len(pieces)):
         first, last, out = pieces[p, 0], pieces[p, 1], pool[pieces[p, 2]]
         out[:] = 0
-        g, h = add_entries(records, first, last, entries, quanta, out)
+        g, h = add_entries(records, first, last, entries, quantized, out)
         fill_absent(entries, (g, h, last - first), out)
 
 

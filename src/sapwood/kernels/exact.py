@@ -12,7 +12,7 @@ import numpy as np
 from sapwood.kernels._jit import lean_kernel
 from sapwood.kernels.histogram import add_code
 from sapwood.kernels.newton import NO_GAIN
-from sapwood.kernels.scan import keep, scan_levels, worth_if_first
+from sapwood.kernels.scan import keep, scan_levels, score_if_first
 from sapwood.kernels.split_order import begin_search
 
 HALF = np.uint64(32)
@@ -21,7 +21,7 @@ ONE = np.uint64(1)
 
 CURSOR = np.dtype(  # of a node on its way along a sorted column
     [
-        ("parent", np.float64),  # what the node is worth
+        ("parent", np.float64),  # score of the node
         ("present_g", np.int64),  # sums of all rows with a value
         ("present_h", np.int64),
         ("present_n", np.int64),
@@ -39,7 +39,7 @@ class SortedRows(NamedTuple):
     order: Any  # rows with a value, ascending
     column: Any  # codes of all rows
     place: Any  # number of the node of each row, or -1
-    quanta: Any
+    quantized: Any
 
 
 class NodeRows(NamedTuple):
@@ -47,7 +47,7 @@ class NodeRows(NamedTuple):
 
     records: Any
     ranges: Any  # (nodes, 2): first and last record
-    quanta: Any
+    quantized: Any
 
 
 @lean_kernel
@@ -68,14 +68,14 @@ def offer(node, cursor, rules, sign, feature, ahead):
         cursor.left_g,
         cursor.left_h,
     )
-    both = worth_if_first(left_g, left_h, cursor.left_n, rules, counts, sign, feature, node)
+    both = score_if_first(left_g, left_h, cursor.left_n, rules, counts, sign, feature, node)
     if both > NO_GAIN:
         keep(node, both, parent, feature, code, ahead, False, left_g, left_h)
     missing_n = node.n_rows - cursor.present_n
     if missing_n > 0 and ahead > 0:
         left_g += node.gradient - cursor.present_g
         left_h += node.hessian - cursor.present_h
-        both = worth_if_first(left_g, left_h, cursor.left_n + missing_n, rules, counts, sign, feature, node)
+        both = score_if_first(left_g, left_h, cursor.left_n + missing_n, rules, counts, sign, feature, node)
         if both > NO_GAIN:
             keep(node, both, parent, feature, code, ahead, True, left_g, left_h)
 
@@ -83,15 +83,15 @@ def offer(node, cursor, rules, sign, feature, ahead):
 @lean_kernel
 def scan_order(rows, rules, sign, feature, usable, cursors, nodes):
     """Best cut of one column for every node; OUT nodes, which are copies, and cursors, which are zero before."""
-    order, column, place, quanta = rows.order, rows.column, rows.place, rows.quanta
+    order, column, place, quantized = rows.order, rows.column, rows.place, rows.quantized
     for k in range(len(nodes)):
         cursors[k].parent = begin_search(nodes[k], rules)
     for i in range(len(order)):
         row = order[i]
         if place[row] >= 0:
             cursor = cursors[place[row]]
-            cursor.present_g += quanta[row, 0]
-            cursor.present_h += quanta[row, 1]
+            cursor.present_g += quantized[row, 0]
+            cursor.present_h += quantized[row, 1]
             cursor.present_n += 1
     for i in range(len(order)):
         row = order[i]
@@ -103,8 +103,8 @@ def scan_order(rows, rules, sign, feature, usable, cursors, nodes):
             if cursor.code > 0:
                 offer(nodes[k], cursor, rules, sign, feature, code)
             cursor.code = code
-        cursor.left_g += quanta[row, 0]
-        cursor.left_h += quanta[row, 1]
+        cursor.left_g += quantized[row, 0]
+        cursor.left_h += quantized[row, 1]
         cursor.left_n += 1
     for k in range(len(nodes)):
         node, cursor = nodes[k], cursors[k]
@@ -125,7 +125,7 @@ def scan_category(rows, column, n_codes, rules, feature, usable, hist, lanes, no
         hist[:] = 0
         for i in range(rows.ranges[k, 0], rows.ranges[k, 1]):
             row = rows.records[i] >> HALF
-            add_code(hist, np.uint64(column[row]), rows.quanta[row, 0], rows.quanta[row, 1])
+            add_code(hist, np.uint64(column[row]), rows.quantized[row, 0], rows.quantized[row, 1])
         scan_levels(hist, n_codes, rules, parent, feature, lanes, node)
 
 

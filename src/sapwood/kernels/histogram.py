@@ -5,7 +5,7 @@ the last bit. Two forms of a row's numbers:
 
 packed  a record is row << 32 | gradient << 16 | hessian; both are added at once as (gradient << 32) + hessian into
         one int64 per code, which is widened into two before it can overflow: after `block_rows` rows
-wide    a record is row << 32, and `quanta` holds two int64 per row (some 40 bits), for data small enough to be exact
+wide    a record is row << 32, and `quantized` holds two int64 per row (some 40 bits), for data small enough to be exact
 
 Rows are summed by bundle: a byte that stands for one column, or for several of few values (`codes/bundles.py`). Sums of
 columns follow from those of their bundles.
@@ -115,14 +115,14 @@ def add_code(sums, cell, gradient, hessian):
 
 
 @lean_kernel
-def add_wide(records, first, last, codes, tile, quanta, sums):
+def add_wide(records, first, last, codes, tile, quantized, sums):
     """Add a tile of the rows of a block; OUT sums."""
     words, n_words = codes.words, codes.n_words
     stop = min(codes.n_bundles, (tile + TILE) << THREE)
     for i in range(first, last):
         row = records[i] >> HALF
         prefetch(words, (records[min(i + AHEAD, last - ONE)] >> HALF) * n_words + tile)
-        gradient, hessian = quanta[row, 0], quanta[row, 1]
+        gradient, hessian = quantized[row, 0], quantized[row, 1]
         j = tile << THREE
         at = j * CODES
         while j < stop:
@@ -188,11 +188,11 @@ def add_block(records, first, last, codes, packed):
 
 
 @lean_kernel
-def add_tile(records, first, last, codes, tile, block_rows, quanta, packed, out):
+def add_tile(records, first, last, codes, tile, block_rows, quantized, packed, out):
     """Add consecutive records to the columns of a tile, none of which share a byte; OUT out; packed is zero after."""
     start, stop = np.uint64(first), np.uint64(last)
-    if quanta is not None:
-        add_wide(records, start, stop, codes, tile, quanta, out)
+    if quantized is not None:
+        add_wide(records, start, stop, codes, tile, quantized, out)
     else:
         while start < stop:
             end = min(start + block_rows, stop)
@@ -202,15 +202,15 @@ def add_tile(records, first, last, codes, tile, block_rows, quanta, packed, out)
 
 
 @lean_kernel
-def add_rows(records, first, last, codes, block_rows, quanta, packed, sums, out):
+def add_rows(records, first, last, codes, block_rows, quantized, packed, sums, out):
     """Add consecutive records to a histogram; `packed` and `sums` are zero before and after. OUT out."""
     start, stop = np.uint64(first), np.uint64(last)
     if len(codes.meanings) == 0:
         for tile in range(NONE, codes.n_words, TILE):
-            add_tile(records, first, last, codes, tile, block_rows, quanta, packed, out)
-    elif quanta is not None:
+            add_tile(records, first, last, codes, tile, block_rows, quantized, packed, out)
+    elif quantized is not None:
         for tile in range(NONE, codes.n_words, TILE):
-            add_wide(records, start, stop, codes, tile, quanta, sums)
+            add_wide(records, start, stop, codes, tile, quantized, sums)
         unfold(sums, codes, out)
     else:
         while start < stop:
@@ -221,12 +221,12 @@ def add_rows(records, first, last, codes, block_rows, quanta, packed, sums, out)
 
 
 @lean_kernel
-def build(pieces, records, codes, block_rows, quanta, packed, sums, pool):
+def build(pieces, records, codes, block_rows, quantized, packed, sums, pool):
     """Histograms of pieces (first record, last record, slot of the pool), one after the other; OUT pool."""
     for p in range(len(pieces)):
         out = pool[pieces[p, 2]]
         clear(codes, 0, len(codes.home), out)
-        add_rows(records, pieces[p, 0], pieces[p, 1], codes, block_rows, quanta, packed, sums, out)
+        add_rows(records, pieces[p, 0], pieces[p, 1], codes, block_rows, quantized, packed, sums, out)
 
 
 @lean_kernel

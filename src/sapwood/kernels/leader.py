@@ -1,4 +1,4 @@
-"""The leader's mind: it looks at the phase that was just done and says what all threads do next.
+"""Scheduler of a team: the leader chooses the next phase, for all threads, from the one just finished.
 
 root          ADD, WIDEN, SEARCH
 large node    MOVE, ADD, WIDEN, SEARCH, or with many columns MOVE, TILES; MARK if its children must be leaves
@@ -73,7 +73,7 @@ def open_children(nodes, at, team):
 def begin_split(nodes, at, team, rules):
     """Split a node by all threads together: first, its rows move, or learn their leaves."""
     new_children(nodes, at, team, rules)
-    team.lent[0] = take_slot(team)
+    team.child_slots[0] = take_slot(team)
     team.at = at
     return phase(team, MARK if end_in_leaves(nodes, at, rules) else MOVE, at, team.n_threads)
 
@@ -118,7 +118,7 @@ def join_shares(nodes, team):
 @lean_kernel
 def after_search(nodes, n_parts, team, rules):
     """Note the splits found for the children of the node that is being split together; OUT nodes."""
-    node, own, found = nodes[team.at], team.lent[0], team.found
+    node, own, found = nodes[team.at], team.child_slots[0], team.found
     s, l = smaller_and_larger(nodes, team.at)  # noqa: E741
     small, large = nodes[s], nodes[l]
     for i in range(n_parts):
@@ -148,7 +148,7 @@ def weigh_root(nodes, team, rules):
 @lean_kernel
 def next_by_level(nodes, team, rules):
     """Large nodes are split together, others each by one thread; when they are small, branches are grown below them."""
-    waiting, branches, ids, lent = team.open, team.branches, team.ids, team.lent
+    waiting, branches, ids, child_slots = team.open, team.branches, team.ids, team.child_slots
     team.n_ids = 0
     while team.n_open > 0:
         team.n_open -= 1
@@ -162,7 +162,7 @@ def next_by_level(nodes, team, rules):
             break
         if nodes[at].n_rows > team.share and has_room:
             new_children(nodes, at, team, rules)
-            ids[team.n_ids], lent[team.n_ids] = at, take_slot(team)
+            ids[team.n_ids], child_slots[team.n_ids] = at, take_slot(team)
             team.n_ids += 1
             continue
         place = team.n_branches
@@ -196,7 +196,7 @@ def next_by_leaf(nodes, splits, team, rules):
 @lean_kernel
 def expand_best(nodes, team, rules):
     """The best leaves without children get some: a large one from all threads together, others each from one."""
-    waiting, ids, lent = team.open, team.ids, team.lent
+    waiting, ids, child_slots = team.open, team.ids, team.child_slots
     in_vain = (team.node_count[0] + 1) // 2 - team.n_leaves  # so far
     wanted = AHEAD if team.n_threads > 1 and in_vain + AHEAD <= MOST_AHEAD else 1
     team.n_ids = 0
@@ -210,7 +210,7 @@ def expand_best(nodes, team, rules):
                 return begin_split(nodes, at, team, rules)
             break
         new_children(nodes, at, team, rules)
-        ids[team.n_ids], lent[team.n_ids] = at, take_slot(team)
+        ids[team.n_ids], child_slots[team.n_ids] = at, take_slot(team)
         team.n_ids += 1
     return phase(team, EXPAND, np.int64(0), team.n_ids)
 
@@ -237,7 +237,7 @@ def settle_leaves(nodes, splits, team):
 
 @lean_kernel
 def begin_tree(nodes, key, n_rows, own_slots, stack_slots, team):
-    """Before the first phase: the root has all rows, and nothing is lent; OUT nodes, team."""
+    """Before the first phase: the root has all rows, and nothing is child_slots; OUT nodes, team."""
     new_node(nodes, 0, 0, key, 0, 0, -np.inf, np.inf)
     root = nodes[0]
     root.n_rows, root.first, root.slot, root.feature = n_rows, 0, own_slots[0], UNKNOWN
@@ -280,7 +280,7 @@ def next_phase(nodes, splits, team, rules):
             if team.by_tiles:
                 return phase(team, TILES, team.at, n_tiles(team))
             return phase(team, ADD, s, count_pieces(nodes[s], team))
-        give_back(nodes, team.at, team.lent[0], team)
+        give_back(nodes, team.at, team.child_slots[0], team)
     elif step == ADD:
         return phase(team, WIDEN, team.at, team.n_threads)
     elif step == WIDEN:
@@ -292,11 +292,11 @@ def next_phase(nodes, splits, team, rules):
     elif step == MARK:
         count_left(nodes, team)
         nodes[nodes[team.at].left].slot = nodes[nodes[team.at].right].slot = SETTLED
-        give_back(nodes, team.at, team.lent[0], team)
+        give_back(nodes, team.at, team.child_slots[0], team)
     elif step == EXPAND:
-        ids, lent = team.ids, team.lent
+        ids, child_slots = team.ids, team.child_slots
         for task in range(team.n_ids):
-            give_back(nodes, ids[task], lent[task], team)
+            give_back(nodes, ids[task], child_slots[task], team)
             if not team.leaf_wise:
                 open_children(nodes, ids[task], team)
     elif step == BRANCH:

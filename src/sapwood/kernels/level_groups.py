@@ -14,7 +14,7 @@ import numpy as np
 from sapwood.kernels._jit import lean_kernel
 from sapwood.kernels.boosting_rules import is_large_enough
 from sapwood.kernels.exact import goes_left
-from sapwood.kernels.newton import worth_of
+from sapwood.kernels.newton import score_of
 
 Array = Any
 
@@ -34,7 +34,7 @@ def half_of(row, key):
 
 
 @lean_kernel
-def sum_levels(records, first, last, quanta, levels, offset, key, block_rows, packed, sums):
+def sum_levels(records, first, last, quantized, levels, offset, key, block_rows, packed, sums):
     """Add gradient and hessian of records to their half and level; OUT sums (halves, levels + 1, 2).
 
     Numbers packed into records are added up in `packed`, zeros (2 (levels + 1)), for block_rows rows at a time.
@@ -45,12 +45,12 @@ def sum_levels(records, first, last, quanta, levels, offset, key, block_rows, pa
             record = records[i]
             row = record >> HALF
             half, level = half_of(row + np.uint64(offset), key), np.uint64(levels[row])
-            if quanta is None:
+            if quantized is None:
                 packed[level << ONE | half] += (np.int64(np.int16(record >> SIXTEEN)) << 32) + np.int64(record & LOW)
             else:
-                sums[half, level, 0] += quanta[row, 0]
-                sums[half, level, 1] += quanta[row, 1]
-        if quanta is None:
+                sums[half, level, 0] += quantized[row, 0]
+                sums[half, level, 1] += quantized[row, 1]
+        if quantized is None:
             widen_levels(packed, sums)
 
 
@@ -262,7 +262,7 @@ def recount(nodes, splits, sums, scales, moved, rules):
             node.n_rows, node.left_gradient, node.left_hessian = left.n_rows + right.n_rows, left.gradient, left.hessian
             for k in range(2):
                 sums[at, k] = sums[node.left, k] + sums[node.right, k]
-            node.gain = 0.5 * (worth_of(left, rules) + worth_of(right, rules) - worth_of(node, rules))
+            node.gain = 0.5 * (score_of(left, rules) + score_of(right, rules) - score_of(node, rules))
             left_fits = is_large_enough(left.hessian, left.n_rows, rules, counts)
             right_fits = is_large_enough(right.hessian, right.n_rows, rules, counts)
             splits[at] = left_fits and right_fits and node.gain > 0.0

@@ -1,11 +1,12 @@
-"""Formulas of regularised Newton boosting: what a leaf should say, and what a split is worth.
+"""Formulas of regularised Newton boosting: leaf values, and scores of nodes.
 
 For a node with gradient sum G and hessian sum H the leaf w minimises
 
     G w + 1/2 (H + lambda) w^2 + alpha |w|        ⇒  w = -T(G) / (H + lambda),  T shrinks G by alpha towards zero
 
-and `worth` is minus twice that minimum, T(G)^2 / (H + lambda). A split gains half of what its children are worth more
-than the node. A largest step and bounds of monotone constraints clip w; then the minimum is taken at the clipped w.
+and the score of the node is minus twice that minimum, T(G)^2 / (H + lambda). The gain of a split is half of the scores
+of its children less that of the node. A largest step and bounds of monotone constraints clip w; then the minimum is
+taken at the clipped w.
 """
 
 from __future__ import annotations
@@ -40,27 +41,27 @@ def leaf_weight(G, H, rules, lower, upper):
 
 
 @lean_kernel
-def worth_at(G, H, rules, w):
+def score_at(G, H, rules, w):
     """Minus twice the objective at leaf w."""
     return -(2.0 * G * w + (H + rules.reg_lambda) * w * w + 2.0 * rules.reg_alpha * abs(w))
 
 
 @part
-def worth_of_both(G_left, D_left, G_right, D_right):
-    """What two leaves are worth together, G_l^2 / D_l + G_r^2 / D_r, at the price of one division."""
+def score_of_both(G_left, D_left, G_right, D_right):
+    """The scores of two leaves together, G_l^2 / D_l + G_r^2 / D_r, at the price of one division."""
     return (G_left * G_left * D_right + G_right * G_right * D_left) / (D_left * D_right)
 
 
 @lean_kernel
-def worth(G, H, rules, lower, upper):
+def score(G, H, rules, lower, upper):
     """Minus twice the objective at the best leaf within the bounds."""
     if rules.is_plain:
         return G * G / (H + rules.reg_lambda) if H + rules.reg_lambda > 0.0 else 0.0
-    return worth_at(G, H, rules, leaf_weight(G, H, rules, lower, upper))
+    return score_at(G, H, rules, leaf_weight(G, H, rules, lower, upper))
 
 
 @lean_kernel
-def worth_of(node, rules):
-    """What a node is worth without a split."""
+def score_of(node, rules):
+    """The score of a node without a split."""
     G, H = node.gradient * rules.gradient_unit, node.hessian * rules.hessian_unit
-    return worth(G, H, rules, node.lower, node.upper)
+    return score(G, H, rules, node.lower, node.upper)

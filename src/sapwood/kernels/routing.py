@@ -15,10 +15,10 @@ ONE = np.uint64(1)
 
 
 @lean_kernel
-def write_records(rows, gradient, hessian, weight, gradient_scale, hessian_scale, first, last, records, quanta):
-    """Turn gradients into whole numbers, rounded to nearest; OUT records[first:last], quanta of their rows.
+def write_records(rows, gradient, hessian, weight, gradient_scale, hessian_scale, first, last, records, quantized):
+    """Turn gradients into whole numbers, rounded to nearest; OUT records[first:last], quantized of their rows.
 
-    `rows` are the rows that take part, or None for all. Without quanta, the numbers are packed into the records.
+    `rows` are the rows that take part, or None for all. Without quantized, the numbers are packed into the records.
     """
     for i in range(first, last):
         row = i if rows is None else np.int64(rows[i])
@@ -26,25 +26,25 @@ def write_records(rows, gradient, hessian, weight, gradient_scale, hessian_scale
         g = np.int64(np.rint(gradient[row] * w * gradient_scale))
         h = np.int64(np.rint(hessian[row] * w * hessian_scale))
         record = np.uint64(row) << HALF
-        if quanta is None:
+        if quantized is None:
             record |= (np.uint64(g) & np.uint64(0xFFFF)) << SIXTEEN | np.uint64(h)
         else:
-            quanta[row, 0], quanta[row, 1] = g, h
+            quantized[row, 0], quantized[row, 1] = g, h
         records[i] = record
 
 
 @lean_kernel
-def sum_records(records, first, last, quanta):
+def sum_records(records, first, last, quantized):
     """Sums of gradient and hessian of some records."""
     g, h = np.int64(0), np.int64(0)
     for i in range(first, last):
         record = records[i]
-        if quanta is None:
+        if quantized is None:
             g += np.int64(np.int16(record >> SIXTEEN))
             h += np.int64(record & np.uint64(0xFFFF))
         else:
-            g += quanta[record >> HALF, 0]
-            h += quanta[record >> HALF, 1]
+            g += quantized[record >> HALF, 0]
+            h += quantized[record >> HALF, 1]
     return g, h
 
 

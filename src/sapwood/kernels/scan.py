@@ -13,7 +13,7 @@ import numpy as np
 from sapwood.kernels._jit import ONE, lane_kernel, lean_kernel, part
 from sapwood.kernels.boosting_rules import is_large_enough
 from sapwood.kernels.frame import Array, Layout
-from sapwood.kernels.newton import NO_GAIN, leaf_weight, worth_at, worth_of_both
+from sapwood.kernels.newton import NO_GAIN, leaf_weight, score_at, score_of_both
 from sapwood.kernels.split_order import begin_search, comes_first, rounded
 
 
@@ -30,7 +30,7 @@ LANES = Layout(  # room for the candidates of one column
     codes=Array(np.int64, 256),  # 1, 2, …
     left_g=Array(np.int64, 256),  # sums of the codes up to each
     left_h=Array(np.int64, 256),
-    both=Array(np.float64, 257),  # what the children are worth that part after it
+    both=Array(np.float64, 257),  # scores of the two children if the cut is after it
     both_missing=Array(np.float64, 257),  # the same with missing rows on the left
     bits=Array(np.int64, 257),  # the memory of `both` as whole numbers
     bits_missing=Array(np.int64, 257),
@@ -49,28 +49,28 @@ def new_lanes() -> tuple[Any, dict[str, Any]]:
 
 
 @lean_kernel
-def worth_of_children(left_g, left_h, g, h, rules, sign, node):
-    """What both children are worth together; NO_GAIN if a monotone constraint forbids them."""
+def score_of_children(left_g, left_h, g, h, rules, sign, node):
+    """Scores of both children together; NO_GAIN if a monotone constraint forbids them."""
     if rules.is_plain:
         D_left, D_right = np.float64(left_h) + rules.lambda_units, np.float64(h - left_h) + rules.lambda_units
-        return rules.worth_unit * worth_of_both(np.float64(left_g), D_left, np.float64(g - left_g), D_right)
+        return rules.score_unit * score_of_both(np.float64(left_g), D_left, np.float64(g - left_g), D_right)
     G_left, H_left = left_g * rules.gradient_unit, left_h * rules.hessian_unit
     G_right, H_right = (g - left_g) * rules.gradient_unit, (h - left_h) * rules.hessian_unit
     left = leaf_weight(G_left, H_left, rules, node.lower, node.upper)
     right = leaf_weight(G_right, H_right, rules, node.lower, node.upper)
     if sign * (right - left) < 0.0:
         return NO_GAIN
-    return worth_at(G_left, H_left, rules, left) + worth_at(G_right, H_right, rules, right)
+    return score_at(G_left, H_left, rules, left) + score_at(G_right, H_right, rules, right)
 
 
 @lean_kernel
-def worth_if_first(left_g, left_h, left_n, rules, counts, sign, feature, node):
-    """What the children of a candidate are worth if it comes before the node's best so far, else NO_GAIN."""
+def score_if_first(left_g, left_h, left_n, rules, counts, sign, feature, node):
+    """Scores of the children of a candidate, together, if it comes before the node's best so far, else NO_GAIN."""
     g, h = node.gradient, node.hessian
     if is_large_enough(left_h, left_n, rules, counts) and is_large_enough(
         h - left_h, node.n_rows - left_n, rules, counts
     ):
-        both = worth_of_children(left_g, left_h, g, h, rules, sign, node)
+        both = score_of_children(left_g, left_h, g, h, rules, sign, node)
         if comes_first(rounded(both), feature, node):
             return both
     return NO_GAIN
@@ -78,7 +78,7 @@ def worth_if_first(left_g, left_h, left_n, rules, counts, sign, feature, node):
 
 @part
 def keep(node, both, parent, feature, code, next_code, missing_left, left_g, left_h):
-    """Write a candidate whose children are worth so much into the node; OUT node."""
+    """Write a candidate, whose children have these scores together, into the node; OUT node."""
     node.score, node.gain = rounded(both), 0.5 * (both - parent)
     node.feature, node.code, node.next_code = feature, code, next_code
     node.missing_left, node.left_gradient, node.left_hessian = missing_left, left_g, left_h
@@ -97,11 +97,11 @@ def sum_left(hist, codes, count, left_g, left_h):
 
 @lane_kernel
 def weigh(left_g, left_h, count, more_g, more_h, g, h, lambda_, least_h, both):
-    """What children are worth, in units, that part after each code; `more` goes left too. OUT both."""
+    """Scores of both children of each cut, in units; `more` goes left, too. OUT both."""
     for i in range(count):
         own_g, own_h = left_g[i] + more_g, left_h[i] + more_h
         H_left, H_right = np.float64(own_h), np.float64(h - own_h)
-        found = worth_of_both(np.float64(own_g), H_left + lambda_, np.float64(g - own_g), H_right + lambda_)
+        found = score_of_both(np.float64(own_g), H_left + lambda_, np.float64(g - own_g), H_right + lambda_)
         both[i] = found if min(H_left, H_right) >= least_h else NO_GAIN
 
 
@@ -159,7 +159,7 @@ def scan_plain(hist, codes, count, rules, parent, feature, lanes, node):
             both_missing[i] = NO_GAIN
             i += 1
         most = max(most, largest_of(both_missing, lanes.bits_missing, count))
-    unit = rules.worth_unit
+    unit = rules.score_unit
     score = rounded(unit * most)  # rounding keeps the order, so this is the largest score
     if not comes_first(score, feature, node):
         return
@@ -167,12 +167,12 @@ def scan_plain(hist, codes, count, rules, parent, feature, lanes, node):
         i, missing_left = first_of(both, both_missing, count, unit, score)
     else:
         i, missing_left = first_of(both, None, count, unit, score)
-    worth, own_g, own_h = unit * both[i], left_g[i], left_h[i]
+    chosen, own_g, own_h = unit * both[i], left_g[i], left_h[i]
     if missing_left:
-        worth, own_g, own_h = unit * both_missing[i], own_g + missing_g, own_h + missing_h
+        chosen, own_g, own_h = unit * both_missing[i], own_g + missing_g, own_h + missing_h
     elif not some_missing:
         missing_left = 2 * own_h > h  # rows without a value follow the larger child
-    keep(node, worth, parent, feature, codes[i], next_present(hist, codes, count, i), missing_left, own_g, own_h)
+    keep(node, chosen, parent, feature, codes[i], next_present(hist, codes, count, i), missing_left, own_g, own_h)
 
 
 @lean_kernel
@@ -199,7 +199,7 @@ def scan_numbers(hist, codes, count, rules, sign, parent, feature, node):
             left_n += hist[code, 2]
         for turn in range(2 if some_missing else 1):
             with_g, with_h, with_n = with_missing(hist, turn, left_g, left_h, left_n)
-            both = worth_if_first(with_g, with_h, with_n, rules, counts, sign, feature, node)
+            both = score_if_first(with_g, with_h, with_n, rules, counts, sign, feature, node)
             if both > NO_GAIN:
                 keep(node, both, parent, feature, code, 0, turn == 1, with_g, with_h)
                 found = i
@@ -274,7 +274,7 @@ def scan_levels(hist, n_codes, rules, parent, feature, lanes, node):
             continue
         for turn in range(2 if some_missing else 1):
             with_g, with_h, with_n = with_missing(hist, turn, left_g, left_h, left_n)
-            both = worth_if_first(with_g, with_h, with_n, rules, counts, 0, feature, node)
+            both = score_if_first(with_g, with_h, with_n, rules, counts, 0, feature, node)
             if both > NO_GAIN:
                 keep(node, both, parent, feature, -1, 0, turn == 1, with_g, with_h)
                 first, last = i if single else 0, i + 1

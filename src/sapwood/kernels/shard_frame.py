@@ -32,7 +32,7 @@ SHARD = Layout(
     # Gradients, and sums of bundles:
     is_packed=np.bool_,
     block_rows=np.uint64,
-    quanta=Array(np.int64, "n_rows", 2),  # if not packed
+    quantized=Array(np.int64, "n_rows", 2),  # if not packed
     packed=Array(np.int64, "n_threads", "n_cells"),  # zero
     bundle_sums=Array(np.int64, "n_threads", "n_wide_cells", "n_sums"),  # zero; no cells if packed or not bundled
     # OUT: the node that each row ends in, in one of two arrays:

@@ -21,17 +21,17 @@ LOW_6 = np.uint64(63)
 
 
 @lean_kernel
-def gather(records, first, last, quanta, rows, values):
+def gather(records, first, last, quantized, rows, values):
     """Rows of a node and their whole numbers; OUT rows, values."""
     for i in range(first, last):
         record = records[i]
         row = record >> HALF
         rows[i - first] = np.uint32(row)
-        if quanta is None:
+        if quantized is None:
             values[i - first, 0] = np.int64(np.int16(record >> SIXTEEN))
             values[i - first, 1] = np.int64(record & LOW)
         else:
-            values[i - first, 0], values[i - first, 1] = quanta[row, 0], quanta[row, 1]
+            values[i - first, 0], values[i - first, 1] = quantized[row, 0], quantized[row, 1]
 
 
 @lean_kernel

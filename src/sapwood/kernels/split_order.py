@@ -1,6 +1,6 @@
 """The order of candidate splits. It is total: however columns are divided among threads, the same candidate wins.
 
-The larger score comes first: what the two children are worth together, rounded to 30 significant bits, so that the last
+The larger score comes first: the scores of both children together, rounded to 30 significant bits, so that the last
 bits of equal sums do not decide. Of equal scores, the lower column wins; within a column, the lower code, then missing
 rows on the right: candidates of a column are offered in that order, and an equal one does not replace an earlier one.
 """
@@ -14,9 +14,9 @@ from numba.core import types
 from numba.extending import intrinsic
 
 from sapwood.kernels._jit import lean_kernel, part
-from sapwood.kernels.newton import NO_GAIN, worth_of
+from sapwood.kernels.newton import NO_GAIN, score_of
 
-LEAST_GAIN = 1e-9  # of a node's own worth: smaller gains are rounding
+LEAST_GAIN = 1e-9  # of the score of the node: smaller gains are rounding
 DROPPED_BITS = 23  # of the 53 of a number
 
 
@@ -34,8 +34,8 @@ def rounded(_context: Any, _x: Any) -> Any:
 
 @lean_kernel
 def begin_search(node, rules):
-    """Forget the best split: the next one needs a score that is truly above the node's own worth, which is returned."""
-    parent = worth_of(node, rules)
+    """Forget the best split: the next one must score truly more than the node itself, whose score is returned."""
+    parent = score_of(node, rules)
     node.gain, node.feature, node.next_code = NO_GAIN, -1, 0
     node.score = parent + LEAST_GAIN * abs(parent)
     return parent

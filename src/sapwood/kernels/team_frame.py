@@ -57,7 +57,7 @@ TEAM = Layout(
     ids=Array(np.int64, "n_capacity"),
     n_ids=np.int64,
     n_room=SIZE,
-    lent=Array(np.int64, "n_room"),
+    child_slots=Array(np.int64, "n_room"),
     # Nodes that wait, and nodes below which branches will be grown, the largest first:
     open=Array(np.int64, "n_room"),
     n_open=np.int64,

@@ -30,7 +30,7 @@ def sum_rows(team, node, first, last, me, out):
     if shard.is_packed:
         add_rows(records, first, last, codes, shard.block_rows, None, packed, sums, out)
     else:
-        add_rows(records, first, last, codes, shard.block_rows, shard.quanta, packed, sums, out)
+        add_rows(records, first, last, codes, shard.block_rows, shard.quantized, packed, sums, out)
 
 
 @part
@@ -63,7 +63,7 @@ def gather_rows(team, node, thread):
     if team.shard.is_packed:
         gather(records, node.first, node.first + node.n_rows, None, rows, values)
     else:
-        gather(records, node.first, node.first + node.n_rows, team.shard.quanta, rows, values)
+        gather(records, node.first, node.first + node.n_rows, team.shard.quantized, rows, values)
 
 
 @lean_kernel

@@ -7,7 +7,7 @@ import numpy as np
 from sapwood.kernels._jit import lean_kernel, part
 from sapwood.kernels.boosting_rules import may_split
 from sapwood.kernels.histogram import TILE, add_tile, clear
-from sapwood.kernels.newton import worth_of
+from sapwood.kernels.newton import score_of
 from sapwood.kernels.phases import BLOCK
 from sapwood.kernels.scan import scan_column, scan_levels
 from sapwood.kernels.shard_frame import codes_of
@@ -64,7 +64,7 @@ def part_and_search(team, whole, own, first, last, small, large, rules, me):
     Without `own`, the whole belongs to the larger one.
     """
     lanes, mask, n_codes, pool = team.threads[me].lanes, team.mask, team.shard.n_codes, team.pool
-    small_worth, large_worth = worth_of(small, rules), worth_of(large, rules)
+    small_score, large_score = score_of(small, rules), score_of(large, rules)
     search_small, search_large = own >= 0 and may_split(small, rules), may_split(large, rules)
     whole_hist, own_hist = pool[whole], pool[max(own, 0)]
     for f in range(first, last):
@@ -74,9 +74,9 @@ def part_and_search(team, whole, own, first, last, small, large, rules, me):
                     for d in range(whole_hist.shape[1]):
                         whole_hist[i, d] -= own_hist[i, d]
             if search_small:
-                scan_one(team, own_hist, f, small_worth, rules, lanes, small)
+                scan_one(team, own_hist, f, small_score, rules, lanes, small)
             if search_large:
-                scan_one(team, whole_hist, f, large_worth, rules, lanes, large)
+                scan_one(team, whole_hist, f, large_score, rules, lanes, large)
 
 
 @lean_kernel
@@ -90,7 +90,7 @@ def sum_and_search_tile(team, whole, own, small, large, tile, rules, me):
     if shard.is_packed:
         add_tile(records, first, last, codes, words, shard.block_rows, None, packed, out)
     else:
-        add_tile(records, first, last, codes, words, shard.block_rows, shard.quanta, packed, out)
+        add_tile(records, first, last, codes, words, shard.block_rows, shard.quantized, packed, out)
     part_and_search(team, whole, own, start, stop, small, large, rules, me)
 
 
@@ -139,7 +139,7 @@ def copies(nodes, at, block, team, rules):
 def search_block(nodes, at, task, team, rules, me):
     """Sum up a block of columns, and search both children, or the root; OUT team.found, pool."""
     first, last = task * BLOCK, min(task * BLOCK + BLOCK, team.n_columns)
-    node, own = nodes[at], team.lent[0]
+    node, own = nodes[at], team.child_slots[0]
     is_root = node.left < 0
     add_up(team, node.slot if is_root else own, first, last)
     small, large = copies(nodes, at, task, team, rules)
@@ -150,4 +150,4 @@ def search_block(nodes, at, task, team, rules, me):
 def search_tile(nodes, at, tile, team, rules, me):
     """Sum up a tile of columns for the smaller child, and search both; OUT team.found, pool."""
     small, large = copies(nodes, at, tile, team, rules)
-    sum_and_search_tile(team, nodes[at].slot, team.lent[0], small, large, tile, rules, me)
+    sum_and_search_tile(team, nodes[at].slot, team.child_slots[0], small, large, tile, rules, me)

@@ -30,11 +30,11 @@ def do_task(topic, task, nodes, team, rules, me):
     elif kind == TILES:
         search_tile(nodes, at, task, team, rules, me)
     else:
-        ids, lent = team.ids, team.lent
+        ids, child_slots = team.ids, team.child_slots
         if kind == BRANCH:
             grow_branch(nodes, team.branches[task], team, rules, me)
         elif kind == EXPAND:
-            lent[task] = expand_alone(nodes, ids[task], lent[task], team, rules, me)
+            child_slots[task] = expand_alone(nodes, ids[task], child_slots[task], team, rules, me)
         else:
             for i in range(LEAVES * task, min(LEAVES * task + LEAVES, team.n_ids)):
                 settle_node(team, nodes[ids[i]], ids[i])

@@ -34,7 +34,7 @@ from sapwood.kernels.routing import (
 )
 from sapwood.kernels.shard_frame import SHARD
 from sapwood.shard.dealing import Piece, deal
-from sapwood.shard.quanta import Quanta
+from sapwood.shard.gradient_units import GradientUnits
 from sapwood.threads import run_all
 
 ROWS_PER_THREAD = 8192  # fewer rows are not worth waking another thread for
@@ -80,7 +80,7 @@ class Shard:
         first, last = np.searchsorted(rows, [self.offset, self.offset + self.n_rows])
         return rows[first:last] - self.offset
 
-    def watch(self, gradient: Floats, hessian: Floats, weight: Floats | None) -> None:
+    def set_gradients(self, gradient: Floats, hessian: Floats, weight: Floats | None) -> None:
         """Set the gradients of the rows, for the next tree."""
         self.gradient, self.hessian, self.weight = gradient, hessian, weight
 
@@ -96,11 +96,11 @@ class Shard:
         of = self.gradient, self.hessian, self.weight, gradient, hessian
         return np.array(count_large(*of, -self.offset % step, self.n_rows, step, enough), dtype=np.int64)
 
-    def begin(self, quanta: Quanta, rows: NDArray[Any] | None = None, key: int = 1) -> None:
+    def begin(self, units: GradientUnits, rows: NDArray[Any] | None = None, key: int = 1) -> None:
         """Start a tree on all rows, or on some; the root is node 0. The odd key decides about halves of rows."""
-        self.quanta = quanta
+        self.units = units
         n = self.n_rows if rows is None else len(rows)
-        if not quanta.packed and self._wide is None:
+        if not units.packed and self._wide is None:
             self._wide = np.empty((self.n_rows, 2), dtype=np.int64)
         self._n_inside, self._key = n, np.uint64(key)
         parts = run_all([partial(self._begin, rows, *block) for block in self._shares(n)], self.n_jobs)
@@ -109,20 +109,20 @@ class Shard:
 
     def _begin(self, rows: NDArray[Any] | None, first: int, last: int) -> list[Ints]:
         """Write some records; returns their sums by half and level (0: missing) of each grouped column, in units."""
-        of, scales = (self.gradient, self.hessian, self.weight), self.quanta.scales
-        write_records(rows, *of, *scales, first, last, self._records, self._quanta)
+        of, scales = (self.gradient, self.hessian, self.weight), self.units.scales
+        write_records(rows, *of, *scales, first, last, self._records, self._quantized)
         found = []
         for place, n in enumerate(self._n_levels):
             found.append(np.zeros((2, n + 1, 2), dtype=np.int64))
-            packed = np.zeros(2 * (n + 1) if self.quanta.packed else 0, dtype=np.int64)
+            packed = np.zeros(2 * (n + 1) if self.units.packed else 0, dtype=np.int64)
             halves = self.table.levels[place], self.offset, self._key
-            sum_levels(self._records, first, last, self._quanta, *halves, self.quanta.block_rows, packed, found[-1])
+            sum_levels(self._records, first, last, self._quantized, *halves, self.units.block_rows, packed, found[-1])
         return found
 
     @property
-    def _quanta(self) -> NDArray[np.int64] | None:
+    def _quantized(self) -> NDArray[np.int64] | None:
         """Whole numbers of the rows, unless the records hold them."""
-        return None if self.quanta.packed else self._wide
+        return None if self.units.packed else self._wide
 
     def frame(self, n_nodes: int, n_sums: int) -> NDArray[Any]:
         """What a team needs to know of the rows, for a tree of at most so many nodes (`kernels/shard_frame.py`)."""
@@ -134,8 +134,8 @@ class Shard:
             self._arrays = self._frame_arrays()
             self._frame: NDArray[Any] = SHARD.fill(**self._arrays, words_of_row=self.table.row_codes.n_words)
         is_short = self._leaf_of.dtype == np.uint16
-        units = {"block_rows": self.quanta.block_rows, "is_packed": self.quanta.packed}
-        SHARD.update(self._frame[0], **units, is_short=is_short)
+        numbers = {"block_rows": self.units.block_rows, "is_packed": self.units.packed}
+        SHARD.update(self._frame[0], **numbers, is_short=is_short)
         return self._frame
 
     def _frame_arrays(self) -> dict[str, NDArray[Any]]:
@@ -148,7 +148,7 @@ class Shard:
             **{"packed": self._packed, "bundle_sums": self._sums},
             "short_leaf_of" if self._leaf_of.dtype == np.uint16 else "long_leaf_of": self._leaf_of,
         }
-        return arrays if self._wide is None else {**arrays, "quanta": self._wide}
+        return arrays if self._wide is None else {**arrays, "quantized": self._wide}
 
     def _number_leaves(self, n_nodes: int) -> None:
         """Room for the leaf of every row; rows outside of the tree are in none."""
@@ -160,7 +160,7 @@ class Shard:
 
     def _make_sums(self, n_sums: int) -> None:
         """Room for wide sums of bundles, where columns are bundled."""
-        n_codes = 256 * self.table.n_bundles if self.table.is_bundled and not self.quanta.packed else 0
+        n_codes = 256 * self.table.n_bundles if self.table.is_bundled and not self.units.packed else 0
         if self._sums.shape[1:] != (n_codes, n_sums):
             self._sums = np.zeros((self.n_jobs, n_codes, n_sums), dtype=np.int64)
 
@@ -189,8 +189,8 @@ class Shard:
             pieces,
             self._records,
             self.table.row_codes,
-            np.uint64(self.quanta.block_rows),
-            self._quanta,
+            np.uint64(self.units.block_rows),
+            self._quantized,
             self._packed[part],
             self._sums[part],
             pool,
@@ -249,24 +249,24 @@ class Shard:
             tasks.append(partial(mark_leaves, pieces, self._records, self._leaf_of))
         run_all(tasks, self.n_jobs)
 
-    def merge_leaves(self, home: Ints) -> None:
-        """Rows move from nodes that were cut off to the leaves above them: home[node]."""
+    def merge_leaves(self, leaf_above: Ints) -> None:
+        """Rows move from nodes that were cut off to the leaves above them: leaf_above[node]."""
         if self._n_inside == self.n_rows:
-            self._leaf_of[:] = home.astype(self._leaf_of.dtype)[self._leaf_of]
+            self._leaf_of[:] = leaf_above.astype(self._leaf_of.dtype)[self._leaf_of]
             return
-        inside = self._leaf_of < len(home)
-        self._leaf_of[inside] = home[self._leaf_of[inside]]
+        inside = self._leaf_of < len(leaf_above)
+        self._leaf_of[inside] = leaf_above[self._leaf_of[inside]]
 
-    def leaf_sums(self, n_nodes: int, quanta: Quanta | None = None) -> Ints:
+    def leaf_sums(self, n_nodes: int, units: GradientUnits | None = None) -> Ints:
         """Sums of gradient and hessian of the leaves, by node, in fine units: the tree's own, or others."""
-        quanta = self.quanta if quanta is None else quanta
-        tasks = [partial(self._sum_leaves, n_nodes, quanta, *block) for block in self._shares()]
+        units = self.units if units is None else units
+        tasks = [partial(self._sum_leaves, n_nodes, units, *block) for block in self._shares()]
         return total(run_all(tasks, self.n_jobs))
 
-    def _sum_leaves(self, n_nodes: int, quanta: Quanta, first: int, last: int) -> Ints:
+    def _sum_leaves(self, n_nodes: int, units: GradientUnits, first: int, last: int) -> Ints:
         of = self._leaf_of, self.gradient, self.hessian, self.weight
         sums = np.zeros((n_nodes, 2), dtype=np.int64)
-        sum_by_leaf(*of, *quanta.fine_scales, first, last, sums)
+        sum_by_leaf(*of, *units.fine_scales, first, last, sums)
         return sums
 
     def begin_groups(self, place: int, feature: int, codes: NDArray[np.uint8]) -> None:
@@ -294,7 +294,7 @@ class Shard:
         def move(first: int, last: int) -> tuple[Ints, Ints]:
             moved = np.zeros(n_nodes, dtype=np.int64)
             reroute(moves, self.table.columns, self.table.levels, first, last, self._leaf_of, moved)
-            return self._sum_leaves(n_nodes, self.quanta, first, last), moved
+            return self._sum_leaves(n_nodes, self.units, first, last), moved
 
         sums, moved = zip(*run_all([partial(move, *block) for block in self._shares()], self.n_jobs), strict=True)
         return total(sums), total(moved)

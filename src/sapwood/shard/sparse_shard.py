@@ -25,7 +25,7 @@ class SparseShard(Shard):
         """Sums need no room beside the pool."""
 
     def _build(self, pieces: Ints, part: int, pool: NDArray[np.int64]) -> None:  # noqa: ARG002 - no scratch
-        build_sparse(pieces, self._records, self.table.entries, self._quanta, pool)
+        build_sparse(pieces, self._records, self.table.entries, self._quantized, pool)
 
     def _split(self, pieces: Ints, tables: NDArray[np.uint8], cuts: Ints) -> None:
         split_entries(pieces, self._records, self.table.entries, tables, self._codes, self._spare, cuts)

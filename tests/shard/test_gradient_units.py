@@ -1,4 +1,4 @@
-"""Quanta: units are powers of two, and no sum can overflow."""
+"""GradientUnits: units are powers of two, and no sum can overflow."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sapwood.shard.quanta import PACKED_BITS, PACKED_ROWS, WIDE_BITS, Quanta, unit
+from sapwood.shard.gradient_units import PACKED_BITS, PACKED_ROWS, WIDE_BITS, GradientUnits, unit
 from strategies import EXAMPLES, examples
 
 many = settings(examples, max_examples=15 * EXAMPLES)
@@ -38,21 +38,21 @@ def test_a_unit_is_the_least_power_of_two_that_fits(largest: float, bits: int) -
 @many
 @given(sizes, sizes, row_counts)
 def test_packed_sums_cannot_overflow(gradient: float, hessian: float, n_rows: int) -> None:
-    quanta = Quanta.of(gradient, hessian, n_rows, packed=True)
-    assert quanta.packed
-    for largest, found in ((gradient, quanta.gradient_unit), (hessian, quanta.hessian_unit)):
+    units = GradientUnits.of(gradient, hessian, n_rows, packed=True)
+    assert units.packed
+    for largest, found in ((gradient, units.gradient_unit), (hessian, units.hessian_unit)):
         most = whole(largest, found)
         assert 2 ** (PACKED_BITS - 1) <= most < 2**PACKED_BITS
-        assert most * quanta.block_rows < 2**31
+        assert most * units.block_rows < 2**31
 
 
 @many
 @given(sizes, sizes, row_counts, st.booleans())
 def test_wide_and_fine_sums_cannot_overflow(gradient: float, hessian: float, n_rows: int, packed: bool) -> None:
-    quanta = Quanta.of(gradient, hessian, n_rows, packed)
-    pairs = [(gradient, quanta.fine_gradient_unit), (hessian, quanta.fine_hessian_unit)]
+    units = GradientUnits.of(gradient, hessian, n_rows, packed)
+    pairs = [(gradient, units.fine_gradient_unit), (hessian, units.fine_hessian_unit)]
     if not packed:
-        pairs += [(gradient, quanta.gradient_unit), (hessian, quanta.hessian_unit)]
+        pairs += [(gradient, units.gradient_unit), (hessian, units.hessian_unit)]
     for largest, found in pairs:
         assert whole(largest, found) * n_rows < 2**63
         assert whole(largest, found) >= 2**30
@@ -61,16 +61,16 @@ def test_wide_and_fine_sums_cannot_overflow(gradient: float, hessian: float, n_r
 @examples
 @given(sizes, sizes, st.integers(1, 2**20))
 def test_up_to_a_million_rows_have_forty_bits(gradient: float, hessian: float, n_rows: int) -> None:
-    quanta = Quanta.of(gradient, hessian, n_rows, packed=False)
-    assert whole(gradient, quanta.gradient_unit) >= 2 ** (WIDE_BITS - 1)
-    assert whole(hessian, quanta.hessian_unit) >= 2 ** (WIDE_BITS - 1)
-    assert (quanta.fine_gradient_unit, quanta.fine_hessian_unit) == (quanta.gradient_unit, quanta.hessian_unit)
+    units = GradientUnits.of(gradient, hessian, n_rows, packed=False)
+    assert whole(gradient, units.gradient_unit) >= 2 ** (WIDE_BITS - 1)
+    assert whole(hessian, units.hessian_unit) >= 2 ** (WIDE_BITS - 1)
+    assert (units.fine_gradient_unit, units.fine_hessian_unit) == (units.gradient_unit, units.hessian_unit)
 
 
 @pytest.mark.parametrize("packed", [False, True])
 def test_no_gradients_at_all(packed: bool) -> None:
-    quanta = Quanta.of(0.0, 0.0, 10, packed)
-    assert (quanta.gradient_unit, quanta.hessian_unit) == (1.0, 1.0)
+    units = GradientUnits.of(0.0, 0.0, 10, packed)
+    assert (units.gradient_unit, units.hessian_unit) == (1.0, 1.0)
 
 
 @pytest.mark.parametrize("largest", [1e-300, 1e-310, 5e-324])

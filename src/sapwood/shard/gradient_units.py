@@ -1,4 +1,4 @@
-"""Quanta: gradients as whole numbers, so that their sums are the same in every order and on every machine.
+"""Units of gradients: gradients as whole numbers, so that their sums are the same in every order and on every machine.
 
 Units are powers of two, chosen anew for each tree from the largest gradient and hessian of all shards.
 """
@@ -16,7 +16,7 @@ LEAST_EXPONENT = -1000  # a unit must have an inverse
 
 
 @dataclass(frozen=True)
-class Quanta:
+class GradientUnits:
     """What 1 means: gradient = whole number * gradient_unit. `fine` units serve the sums of leaves."""
 
     packed: bool
@@ -27,7 +27,7 @@ class Quanta:
     block_rows: int  # packed sums of so many rows cannot overflow
 
     @classmethod
-    def of(cls, largest_gradient: float, largest_hessian: float, n_rows: int, packed: bool) -> Quanta:
+    def of(cls, largest_gradient: float, largest_hessian: float, n_rows: int, packed: bool) -> GradientUnits:
         """For gradients up to the largest ones, of n_rows rows in all shards together."""
         fine = _fine_bits(n_rows)
         bits = PACKED_BITS if packed else fine
