@@ -70,6 +70,33 @@ def test_an_update_replaces_arrays_and_their_sizes():
     assert (frame["n_rows"][0], frame["scale"][0]) == (5, 3.0)
 
 
+def test_a_frame_allocates_its_arrays():
+    frame, arrays = TOTALS.allocate(n_rows=3, n_sums=2)
+    assert {name: array.shape for name, array in arrays.items()} == {
+        "weight": (3,),
+        "sums": (3, 2),
+        "cube": (3, 3, 2),
+        "flags": (2,),
+    }
+    arrays["weight"][:] = 1.0
+    frame["scale"] = 0.5
+    add_scaled(frame[0])
+    np.testing.assert_array_equal(arrays["sums"], np.full((3, 2), 0.5))
+
+
+def test_a_frame_within_a_frame():
+    outer = Layout(n=SIZE, totals=TOTALS, x=Array(np.int64, "n"))
+
+    @lean_kernel
+    def weigh(frame):
+        return frame.totals.weight.sum() + frame.x[1]
+
+    weight, x = np.arange(4.0), np.array([7, 8])
+    frame = outer.fill(x=x)
+    frame["totals"] = TOTALS.fill(weight=weight)
+    assert weigh(frame[0]) == 14.0
+
+
 @lean_kernel
 def last_of(frame):
     return frame.items[len(frame.items) - 1].size

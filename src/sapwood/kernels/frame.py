@@ -43,12 +43,12 @@ class Array:
 
 
 class Layout:
-    """The fields of a frame: arrays, their sizes, and plain numbers (any NumPy type)."""
+    """The fields of a frame: arrays, their sizes, plain numbers (any NumPy type), and frames of other layouts."""
 
     def __init__(self, **fields: Any) -> None:
         self.arrays = {name: field for name, field in fields.items() if isinstance(field, Array)}
-        numbers = [(name, SIZE if name in self.arrays else field) for name, field in fields.items()]
-        self.dtype = np.dtype([*numbers, (f"layout_{self._digest()}", SIZE)], align=True)
+        stored = [(name, _stored(field)) for name, field in fields.items()]
+        self.dtype = np.dtype([*stored, (f"layout_{self._digest()}", SIZE)], align=True)
         _show_arrays(from_dtype(self.dtype), self.arrays)
 
     def _digest(self) -> str:
@@ -67,6 +67,14 @@ class Layout:
         frame = np.zeros(1, dtype=self.dtype)
         self.update(frame[0], **values)
         return frame
+
+    def allocate(self, **sizes: int) -> tuple[Any, dict[str, Any]]:
+        """A frame with new arrays of these sizes, full of zeros; and the arrays by name, to be kept alive."""
+        arrays = {
+            name: np.zeros([sizes[size] if isinstance(size, str) else size for size in field.shape], field.dtype)
+            for name, field in self.arrays.items()
+        }
+        return self.fill(**arrays), arrays
 
     def update(self, frame: Any, **values: Any) -> None:
         """Set arrays, with their sizes, and numbers of a frame; OUT frame."""
@@ -89,6 +97,13 @@ class Layout:
             expected = sizes.setdefault(size, length) if isinstance(size, str) else size
             if expected != length:
                 raise ValueError(f"{name} has the length {length} where {size} is {expected}.")
+
+
+def _stored(field: Any) -> Any:
+    """What a frame holds of a field: the address of an array, the whole of another frame."""
+    if isinstance(field, Array):
+        return SIZE
+    return field.dtype if isinstance(field, Layout) else field
 
 
 def _show_arrays(record: Any, arrays: dict[str, Array]) -> None:
