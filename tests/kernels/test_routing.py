@@ -127,10 +127,12 @@ def test_packed_records_hold_signed_gradients_and_hessians(weighted: bool) -> No
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-def test_largest_gradient_and_hessian(weighted: bool) -> None:
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_largest_gradient_and_hessian(weighted: bool, dtype: Any) -> None:
     g, h, weight = gradients(2, 40, weighted)
-    w = np.ones(40) if weight is None else weight
-    for first, last in ((0, 40), (3, 17), (5, 5)):
+    g, h, w = g.astype(dtype), h.astype(dtype), np.ones(40) if weight is None else weight
+    h[20:30], h[30] = -h[20:30] - 1.0, -0.0  # none of them is the largest
+    for first, last in ((0, 40), (3, 17), (5, 5), (20, 31)):
         of = slice(first, last)
         expected = np.abs(g * w)[of].max(initial=0.0), (h * w)[of].max(initial=0.0)
         assert largest(g, h, weight, first, last) == expected

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from sapwood.kernels._jit import lane_kernel, lean_kernel
+from sapwood.kernels._jit import lean_kernel
+from sapwood.kernels.float_bits import bits_of, float_of
 
 HALF = np.uint64(32)
 SIXTEEN = np.uint64(16)
@@ -20,12 +21,12 @@ def write_records(rows, gradient, hessian, weight, gradient_scale, hessian_scale
 
     `rows` are the rows that take part, or None for all. Without quantized, the numbers are packed into the records.
     """
-    for i in range(first, last):
-        row = i if rows is None else np.int64(rows[i])
+    for i in range(np.uint64(first), np.uint64(last)):
+        row = i if rows is None else np.uint64(rows[i])
         w = 1.0 if weight is None else weight[row]
         g = np.int64(np.rint(gradient[row] * w * gradient_scale))
         h = np.int64(np.rint(hessian[row] * w * hessian_scale))
-        record = np.uint64(row) << HALF
+        record = row << HALF
         if quantized is None:
             record |= (np.uint64(g) & np.uint64(0xFFFF)) << SIXTEEN | np.uint64(h)
         else:
@@ -48,19 +49,18 @@ def sum_records(records, first, last, quantized):
     return g, h
 
 
-@lane_kernel
+@lean_kernel
 def largest(gradient, hessian, weight, first, last):
-    """Largest |gradient| and hessian of a block, weights included."""
-    g, h = 0.0, 0.0
-    if weight is None:
-        for i in range(first, last):
-            g = max(g, abs(gradient[i]))
-            h = max(h, hessian[i])
-    else:
-        for i in range(first, last):
-            g = max(g, abs(gradient[i]) * weight[i])
-            h = max(h, hessian[i] * weight[i])
-    return g, h
+    """Largest |gradient| and hessian of a block, weights included.
+
+    Bits are compared instead of floats, because the compiler then compares many at once.
+    """
+    g, h = np.int64(0), np.int64(0)
+    for i in range(np.uint64(first), np.uint64(last)):
+        w = 1.0 if weight is None else weight[i]
+        g = max(g, np.int64(bits_of(abs(gradient[i]) * w)))
+        h = max(h, np.int64(bits_of(hessian[i] * w)))
+    return float_of(np.uint64(g)), float_of(np.uint64(h))
 
 
 @lean_kernel
