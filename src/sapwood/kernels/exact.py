@@ -12,11 +12,12 @@ import numpy as np
 from sapwood.kernels._jit import lean_kernel
 from sapwood.kernels.histogram import add_code
 from sapwood.kernels.newton import NO_GAIN
+from sapwood.kernels.routing import split_records
 from sapwood.kernels.scan import keep, scan_levels, score_if_first
 from sapwood.kernels.split_order import begin_search
 
 HALF = np.uint64(32)
-ONE = np.uint64(1)
+SIDES = np.array([0, 1], dtype=np.uint8)  # a table for codes that are sides
 
 
 CURSOR = np.dtype(  # of a node on its way along a sorted column
@@ -138,27 +139,15 @@ def goes_left(node, code):
 
 
 @lean_kernel
-def split_by_node(records, first, last, column, node, spare):
-    """Records that go left come first, both sides in order; OUT records, spare; returns where the right begins."""
-    left, right = np.uint64(first), np.uint64(first)
-    for i in range(np.uint64(first), np.uint64(last)):
-        record = records[i]
-        side = np.uint64(goes_left(node, np.int64(column[record >> HALF])))
-        records[left] = record
-        spare[right] = record
-        left += side
-        right += ONE - side
-    for i in range(right - np.uint64(first)):
-        records[left + i] = spare[np.uint64(first) + i]
-    return np.int64(left)
-
-
-@lean_kernel
-def split_ranks(pieces, records, columns, nodes, spare, cuts):
-    """Split pieces (first, last, node) of records by the splits of their nodes; OUT records, spare, cuts."""
+def split_ranks(pieces, records, columns, nodes, sides, spare, cuts):
+    """Split pieces (first, last, node) by the splits of their nodes; OUT records, cuts, sides of the rows."""
     for p in range(len(pieces)):
-        node = nodes[pieces[p, 2]]
-        cuts[p] = split_by_node(records, pieces[p, 0], pieces[p, 1], columns[node.feature], node, spare)
+        first, last, node = pieces[p, 0], pieces[p, 1], nodes[pieces[p, 2]]
+        column = columns[node.feature]
+        for i in range(first, last):
+            row = records[i] >> HALF
+            sides[row] = goes_left(node, np.int64(column[row]))
+        cuts[p] = split_records(records, first, last, sides, SIDES, spare)
 
 
 @lean_kernel

@@ -239,15 +239,10 @@ def add_to(pool, target, source):
 
 
 @lean_kernel
-def subtract_one(parent, smaller):
-    """The parent's histogram becomes the larger child's; OUT parent."""
-    for i in range(parent.shape[0]):
-        for d in range(parent.shape[1]):
-            parent[i, d] -= smaller[i, d]
-
-
-@lean_kernel
 def subtract(pool, parents, smaller):
     """The parents' slots become the larger children's; OUT pool."""
     for k in range(len(parents)):
-        subtract_one(pool[parents[k]], pool[smaller[k]])
+        parent, child = pool[parents[k]], pool[smaller[k]]
+        for i in range(parent.shape[0]):
+            for d in range(parent.shape[1]):
+                parent[i, d] -= child[i, d]

@@ -237,7 +237,7 @@ def settle_leaves(nodes, splits, team):
 
 @lean_kernel
 def begin_tree(nodes, key, n_rows, own_slots, stack_slots, team):
-    """Before the first phase: the root has all rows, and nothing is child_slots; OUT nodes, team."""
+    """Before the first phase: the root has all rows, and all slots are free; OUT nodes, team."""
     new_node(nodes, 0, 0, key, 0, 0, -np.inf, np.inf)
     root = nodes[0]
     root.n_rows, root.first, root.slot, root.feature = n_rows, 0, own_slots[0], UNKNOWN

@@ -34,6 +34,7 @@ class RankedShard(Shard):
 
     def _prepare(self) -> None:
         self._place = np.empty(self.n_rows, dtype=np.int32)
+        self._sides = np.empty(self.n_rows, dtype=np.uint8)
 
     def begin_groups(self, place: int, feature: int, codes: NDArray[np.uint8]) -> None:
         """Code a grouped column by half and level of the rows, for a tree to be grown; OUT table."""
@@ -73,7 +74,9 @@ class RankedShard(Shard):
         tasks: list[Callable[[], None]] = []
         for part, cut in zip(parts, cuts, strict=True):
             pieces = np.array([(first, last, ids[node]) for node, first, last in part], dtype=np.int64)
-            tasks.append(partial(split_ranks, pieces, self._records, self.table.columns, nodes, self._spare, cut))
+            tasks.append(
+                partial(split_ranks, pieces, self._records, self.table.columns, nodes, self._sides, self._spare, cut)
+            )
         return tasks
 
     def _finder(self, nodes: NDArray[Any], splits: NDArray[np.bool_]) -> Callable[..., None]:
