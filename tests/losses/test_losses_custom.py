@@ -82,6 +82,7 @@ def strange(y_true: Any, y_score: Any) -> Any:
         ((np.ones(3), np.ones(3, dtype=complex)), "a hessian of dtype complex128"),
         ((np.array([0, np.nan, np.inf]), np.ones(3)), "returned nan as the gradient of row 1: it must be finite"),
         ((np.ones(3), np.array([1, 1, -np.inf])), "returned -inf as the hessian of row 2"),
+        ((np.ones(3), np.array([1, -0.5, 1])), "returned -0.5 as the hessian of row 1: it must not be negative"),
     ],
     ids=str,
 )

@@ -95,4 +95,10 @@ class CustomLoss(Loss):
                 f"{self._label} returned {array[at]} as the {what} of row {at[0]}: it must be finite. "
                 "Look for overflows, logarithms of 0 and divisions by 0."
             )
+        if what == "hessian" and (array < 0).any():
+            at = tuple(map(int, np.argwhere(array < 0)[0]))
+            raise ParameterError(
+                f"{self._label} returned {array[at]} as the hessian of row {at[0]}: it must not be negative, or steps "
+                "lead uphill. Return np.maximum(hessian, 0), or another upper bound of the curvature."
+            )
         return array.astype(np.float64)
