@@ -340,7 +340,7 @@ def all_splits(task: Task, rows: Ints) -> list[Split]:
         candidates = list((category_splits if column.is_category else number_splits)(feature, x, weight))
         if column.is_category and task.rules.criterion != "absolute_error":
             candidates = keeps_twins_together(task, rows, x, candidates)
-        found.extend(sorted(candidates, key=lambda split: split.missing_left))  # missing to the right comes first
+        found.extend(candidates)
     return found
 
 

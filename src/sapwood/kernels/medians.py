@@ -210,13 +210,14 @@ def best_median_cut(frame, totals, groups, bounds, first, last, floor):
         fill_losses(frame, totals, groups, turn == 1, bounded)
         for g in range(first, last):
             decrease = totals.mass - (frame.loss_left[g] + frame.loss_right[g + 1]) / n_outputs
-            if decrease > best and rounded(totals, decrease) > best:
+            gain = rounded(totals, decrease)
+            if gain > best or (gain == best and g < found.group):  # the lower group comes before the side
                 n_left, w_left = frame.cum_rows[g] + dn, frame.cum_weight[g] + dw
                 if n_left == totals.rows or not is_large_enough(frame, totals, n_left, w_left):
                     continue
                 if bounded and not in_order(bounds, frame.median_left[g], frame.median_right[g + 1]):
                     continue
-                best, found = rounded(totals, decrease), Cut(decrease, g, turn == 1)
+                best, found = gain, Cut(decrease, g, turn == 1)
     return found
 
 

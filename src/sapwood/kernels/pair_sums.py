@@ -280,18 +280,19 @@ def best_pair_cut(frame, totals, groups, bounds, first, last, floor):
     cum_rows, cum_weight, cum_sum, criterion = frame.cum_rows, frame.cum_weight, frame.cum_sum, frame.criterion
     w, s, mass = totals.weight, totals.sum, pair_mass(criterion, totals.weight, totals.sum)
     best, found = floor, Cut(INVALID, np.int64(-1), False)
-    for turn in range(2 if groups.missing > 0 else 1):
+    twice = np.int64(groups.missing > 0)
+    for k in range(first << twice, last << twice):  # missing rows on the right, then on the left
+        g, turn = k >> twice, k & twice
         dn, dw, ds = (groups.missing, groups.missing_weight, groups.missing_sum) if turn == 1 else (0, 0.0, 0.0)
-        for g in range(first, last):
-            w_left, s_left = cum_weight[g] + dw, cum_sum[g] + ds
-            decrease = pair_decrease(criterion, mass, w_left, s_left, w, s)
-            if decrease > best and rounded(totals, decrease) > best:
-                n_left = cum_rows[g] + dn
-                if n_left < totals.rows and is_large_enough(frame, totals, n_left, w_left):
-                    left, right = s_left / w_left + totals.center, (s - s_left) / (w - w_left) + totals.center
-                    # A free column may pass the bounds: its children's values are clipped.
-                    if bounds.sign == 0 or in_order(bounds, left, right):
-                        best, found = rounded(totals, decrease), Cut(decrease, g, turn == 1)
+        w_left, s_left = cum_weight[g] + dw, cum_sum[g] + ds
+        decrease = pair_decrease(criterion, mass, w_left, s_left, w, s)
+        if decrease > best and rounded(totals, decrease) > best:
+            n_left = cum_rows[g] + dn
+            if n_left < totals.rows and is_large_enough(frame, totals, n_left, w_left):
+                left, right = s_left / w_left + totals.center, (s - s_left) / (w - w_left) + totals.center
+                # A free column may pass the bounds: its children's values are clipped.
+                if bounds.sign == 0 or in_order(bounds, left, right):
+                    best, found = rounded(totals, decrease), Cut(decrease, g, turn == 1)
     return found
 
 

@@ -120,7 +120,7 @@ def recentred(stat, column, totals, groups):
 def best_cut(stat, totals, groups, bounds, first, last, floor):
     """The best `Cut` after one of the groups first…last-1 whose decrease is above `floor`.
 
-    The first of equal candidates wins: missing rows to the right, then the lower group. A cut after the last group
+    The first of equal candidates wins: the lower group, then missing rows to the right. A cut after the last group
     sends all present rows left and the missing ones right.
     """
 

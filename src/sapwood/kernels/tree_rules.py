@@ -22,8 +22,8 @@ def may_split(frame, node, depth, constant):
 def rounded(totals, decrease):
     """A decrease on the grid of its node, about 2^-30 of the node's mass apart.
 
-    Candidates are in a total order: the larger rounded decrease first, then the earlier column, missing rows to the
-    right before left, the earlier group. Sums made in another order differ in their last bits only, so that candidates
+    Candidates are in a total order: the larger rounded decrease first, then the earlier column, the earlier group,
+    missing rows to the right before left. Sums made in another order differ in their last bits only, so that candidates
     that are equal by formula stay equal; and as rounding is monotone, the best of the best of any blocks of candidates
     is the best of all.
     """

@@ -264,17 +264,18 @@ def best_vector_cut(frame, totals, groups, first, last, floor):
     cum_sums, missing_sums, left_sums = frame.cum_sums, frame.missing_sums, frame.left_sums
     mass = vector_mass(frame.criterion, totals.weight, frame.node_sums, frame.output_start)
     best, found = floor, Cut(INVALID, np.int64(-1), False)
-    for turn in range(2 if groups.missing > 0 else 1):
+    twice = np.int64(groups.missing > 0)
+    for k in range(first << twice, last << twice):  # missing rows on the right, then on the left
+        g, turn = k >> twice, k & twice
         dn, dw, factor = (groups.missing, groups.missing_weight, 1.0) if turn == 1 else (0, 0.0, 0.0)
-        for g in range(first, last):
-            n_left, w_left = frame.cum_rows[g] + dn, frame.cum_weight[g] + dw
-            if n_left == totals.rows or not is_large_enough(frame, totals, n_left, w_left):
-                continue
-            for d in range(len(left_sums)):
-                left_sums[d] = cum_sums[g, d] + factor * missing_sums[d]
-            decrease = vector_decrease(frame, totals, mass, w_left)
-            if decrease > best and rounded(totals, decrease) > best:
-                best, found = rounded(totals, decrease), Cut(decrease, g, turn == 1)
+        n_left, w_left = frame.cum_rows[g] + dn, frame.cum_weight[g] + dw
+        if n_left == totals.rows or not is_large_enough(frame, totals, n_left, w_left):
+            continue
+        for d in range(len(left_sums)):
+            left_sums[d] = cum_sums[g, d] + factor * missing_sums[d]
+        decrease = vector_decrease(frame, totals, mass, w_left)
+        if decrease > best and rounded(totals, decrease) > best:
+            best, found = rounded(totals, decrease), Cut(decrease, g, turn == 1)
     return found
 
 
@@ -300,20 +301,21 @@ def best_gini_cut(frame, totals, groups, first, last, floor):
         mass += node_sums[d] * node_sums[d]
     mass /= w
     best, found = floor, Cut(INVALID, np.int64(-1), False)
-    for turn in range(2 if groups.missing > 0 else 1):
+    twice = np.int64(groups.missing > 0)
+    for k in range(first << twice, last << twice):  # missing rows on the right, then on the left
+        g, turn = k >> twice, k & twice
         dn, dw, factor = (groups.missing, groups.missing_weight, 1.0) if turn == 1 else (0, 0.0, 0.0)
-        for g in range(first, last):
-            w_left, squares_left, squares_right = cum_weight[g] + dw, 0.0, 0.0
-            for d in range(len(node_sums)):
-                left = cum_sums[g, d] + factor * missing_sums[d]
-                right = node_sums[d] - left
-                squares_left += left * left
-                squares_right += right * right
-            decrease = squares_left / w_left + squares_right / (w - w_left) - mass
-            if decrease > best and rounded(totals, decrease) > best:
-                n_left = cum_rows[g] + dn
-                if n_left < totals.rows and is_large_enough(frame, totals, n_left, w_left):
-                    best, found = rounded(totals, decrease), Cut(decrease, g, turn == 1)
+        w_left, squares_left, squares_right = cum_weight[g] + dw, 0.0, 0.0
+        for d in range(len(node_sums)):
+            left = cum_sums[g, d] + factor * missing_sums[d]
+            right = node_sums[d] - left
+            squares_left += left * left
+            squares_right += right * right
+        decrease = squares_left / w_left + squares_right / (w - w_left) - mass
+        if decrease > best and rounded(totals, decrease) > best:
+            n_left = cum_rows[g] + dn
+            if n_left < totals.rows and is_large_enough(frame, totals, n_left, w_left):
+                best, found = rounded(totals, decrease), Cut(decrease, g, turn == 1)
     return found
 
 
