@@ -37,7 +37,7 @@ def visit(frame, i, key):
 
 
 @part
-def is_buried(frame, column, at):
+def is_known_constant(frame, column, at):
     """Whether a column was found to be constant in the node or above it."""
     lo, hi = frame.lo[at], frame.hi[at]
     below, above, missing = column.below, column.above, column.missing
@@ -45,7 +45,7 @@ def is_buried(frame, column, at):
 
 
 @part
-def bury(frame, column, at):
+def mark_constant(frame, column, at):
     """Mark a column as constant in the node, and so in all its descendants: its lists become empty."""
     lo, hi = frame.lo[at], frame.hi[at]
     hi[column.below] = lo[column.below]
@@ -129,14 +129,14 @@ def search(stat, codes, values, subsets, at):
             break  # constant columns count as looked at, as in scikit-learn, but at least one split is tried
         f = visit(frame, i, slot.key)
         column, threshold = frame.columns[f], np.nan
-        if is_buried(frame, column, at):
+        if is_known_constant(frame, column, at):
             continue
         if values is not None and column.is_valued != 0:
             groups, threshold = draw_groups(stat, values, f, totals, at)
         else:
             groups = collect(stat, codes, column, totals, at)
         if groups.count == 0 or (groups.count == 1 and groups.missing == 0):
-            bury(frame, column, at)
+            mark_constant(frame, column, at)
             continue
         own = recentred(stat, column, totals, groups)
         if column.is_category == 0:
