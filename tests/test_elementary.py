@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Callable
 from math import inf, nan
 from typing import Any
@@ -148,3 +150,15 @@ def test_no_function_depends_on_its_place_in_an_array() -> None:
     x = np.abs(_SCORES[:203]) + 0.5
     for function in (exp, exp2, logistic, log, log2, log1p, log1p_exp, log_gamma):
         np.testing.assert_array_equal(np.array([float(function(one)) for one in x]), function(x))
+
+
+def test_logarithms_do_not_depend_on_the_precision_of_decimals_of_the_caller() -> None:
+    code = (
+        "import decimal\n"
+        "decimal.getcontext().prec = 5\n"
+        "decimal.getcontext().traps[decimal.Inexact] = True\n"
+        "from sapwood.kernels.table_logarithm import POINTS\n"
+        "import numpy as np\n"
+        "print(np.abs(POINTS[:, 2] - np.log(POINTS[:, 0])).max() < 1e-15)\n"
+    )
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "True\n"

@@ -14,9 +14,10 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from sapwood.kernels._jit import lean_kernel
+from sapwood.kernels.float_bits import to_30_bits
 from sapwood.kernels.newton import NO_GAIN
 from sapwood.kernels.scan import Columns, new_lanes, scan_nodes
-from sapwood.kernels.split_order import begin_search, rounded, take_over_all
+from sapwood.kernels.split_order import begin_search, take_over_all
 from strategies import examples
 
 Array = NDArray[Any]
@@ -27,7 +28,7 @@ numbers = st.one_of(st.floats(allow_nan=False, min_value=0.0), st.sampled_from(C
 @lean_kernel
 def round_all(x, out):
     for i in range(len(x)):
-        out[i] = rounded(x[i])
+        out[i] = to_30_bits(x[i])
 
 
 def rounded_all(*x: float) -> list[float]:

@@ -58,7 +58,7 @@ def test_two_sides_of_a_threshold(data: Any, case: tuple[Node, int, Array]) -> N
     own = node.values[node.rows]
     threshold = data.draw(st.sampled_from([*own[~np.isnan(own)].tolist(), 0.5]))
     frame = node_frame(node, arrange(node, NOTHING, True), **vector_arrays(node, criterion, centers))
-    assert drawn_vectors(frame.record, own, len(node.missing), threshold, 0) == weight(node, node.missing)
+    assert drawn_vectors(frame.record, None, own, len(node.missing), threshold, 0) == weight(node, node.missing)
     sides = [node.rows[own <= threshold], node.present]
     assert frame.cum_rows[:2].tolist() == [len(rows) for rows in sides]
     assert frame.cum_weight[:2].tolist() == [weight(node, rows) for rows in sides]

@@ -162,7 +162,7 @@ def _groups(coded: CodedTable, statistics: Statistics, n_rows: int, by_tally: bo
     arrays = {
         "cum_rows": np.zeros(n_groups, dtype=np.int64),
         "cum_weight": np.empty(n_groups),
-        "cum_sum": np.empty(n_groups),
+        "cum_sum": np.zeros(n_groups),
         "code": np.zeros(n_groups, dtype=np.int64),
         "occupied": np.zeros(n_codes // 64 + 1, dtype=np.uint64),
         "summary": np.zeros((n_codes // 64 + 1) // 64 + 1, dtype=np.uint64),

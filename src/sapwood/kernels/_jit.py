@@ -42,6 +42,7 @@ kernel = _stored(_nrt=True)
 # A lean kernel allocates nothing and counts no references to its arrays: half the time of small nodes went into
 # counting.
 lean_kernel = _stored(_nrt=False)
+LEAN: Any = {"error_model": "numpy", "nogil": True, "_nrt": False}  # its options, for versions chosen by type
 
 # A lean kernel without NaN among its numbers, so that the largest of many can be found by many lanes at once.
 lane_kernel = _stored(_nrt=False, fastmath={"nnan", "nsz"})

@@ -57,15 +57,6 @@ def drop_weak_splits(nodes, ids, rules):
         drop_weak(nodes[i], rules)
 
 
-@part
-def narrow(sign, border, left, right):
-    """Bounds of the children of a split on a constrained column: neither may cross the middle of their values; OUT."""
-    if sign > 0:
-        left.upper, right.lower = border, border
-    elif sign < 0:
-        left.lower, right.upper = border, border
-
-
 @lean_kernel
 def comes_before(nodes, a, b):
     """Best first: larger gain, then the higher node, then the smaller key, whatever the numbers of nodes are."""

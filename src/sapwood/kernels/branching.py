@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from sapwood.kernels._jit import ONE, lean_kernel
-from sapwood.kernels.boosting_rules import narrow
 from sapwood.kernels.draws import mix
 from sapwood.kernels.newton import NO_GAIN, leaf_weight
+from sapwood.kernels.tree_rules import narrow
 
 
 @lean_kernel

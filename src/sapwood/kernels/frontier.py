@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from sapwood.kernels._jit import lean_kernel, part
+from sapwood.kernels.float_bits import to_30_bits
 
 
 @part
 def comes_before(slots, a, b):
-    """Best first: larger decrease, then the older node."""
-    if slots[a].decrease != slots[b].decrease:
-        return slots[a].decrease > slots[b].decrease
+    """Best first: larger decrease, then the older node. Last bits, which depend on the order of rows, do not count."""
+    one, other = to_30_bits(slots[a].decrease), to_30_bits(slots[b].decrease)
+    if one != other:
+        return one > other
     return slots[a].node < slots[b].node
 
 

@@ -23,6 +23,8 @@ T1, T3, T5, T7, T9, T11 = -1 / 8, 1 / 192, -1 / 640, 17 / 14336, -31 / 18432, 69
 @lean_kernel
 def log_gamma(x):
     """The logarithm of Γ(x) for x above 0; the error is some units of the last place of x log x."""
+    if not x > 0.0:
+        return math.nan
     raised = 1.0
     while x < LEAST_STIRLING:
         raised *= x

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from sapwood.kernels._jit import lean_kernel
-from sapwood.kernels.boosting_rules import narrow
 from sapwood.kernels.newton import leaf_weight
+from sapwood.kernels.tree_rules import narrow
 
 
 @lean_kernel

@@ -12,9 +12,10 @@ import numpy as np
 
 from sapwood.kernels._jit import ONE, lane_kernel, lean_kernel, part
 from sapwood.kernels.boosting_rules import is_large_enough
+from sapwood.kernels.float_bits import to_30_bits
 from sapwood.kernels.frame import Array, Layout
 from sapwood.kernels.newton import NO_GAIN, leaf_weight, score_at, score_of_both
-from sapwood.kernels.split_order import begin_search, comes_first, rounded
+from sapwood.kernels.split_order import begin_search, comes_first
 
 
 class Columns(NamedTuple):
@@ -71,7 +72,7 @@ def score_if_first(left_g, left_h, left_n, rules, counts, sign, feature, node):
         h - left_h, node.n_rows - left_n, rules, counts
     ):
         both = score_of_children(left_g, left_h, g, h, rules, sign, node)
-        if comes_first(rounded(both), feature, node):
+        if comes_first(to_30_bits(both), feature, node):
             return both
     return NO_GAIN
 
@@ -79,7 +80,7 @@ def score_if_first(left_g, left_h, left_n, rules, counts, sign, feature, node):
 @part
 def keep(node, both, parent, feature, code, next_code, missing_left, left_g, left_h):
     """Write a candidate, whose children have these scores together, into the node; OUT node."""
-    node.score, node.gain = rounded(both), 0.5 * (both - parent)
+    node.score, node.gain = to_30_bits(both), 0.5 * (both - parent)
     node.feature, node.code, node.next_code = feature, code, next_code
     node.missing_left, node.left_gradient, node.left_hessian = missing_left, left_g, left_h
 
@@ -133,9 +134,9 @@ def next_present(hist, codes, count, i):
 def first_of(both, both_missing, count, unit, score):
     """The first cut of this score, missing rows on the right before left: its place, and whether they go left."""
     for i in range(count):
-        if rounded(unit * both[i]) == score:
+        if to_30_bits(unit * both[i]) == score:
             return i, False
-        if both_missing is not None and rounded(unit * both_missing[i]) == score:
+        if both_missing is not None and to_30_bits(unit * both_missing[i]) == score:
             return i, True
     return -1, False
 
@@ -160,7 +161,7 @@ def scan_plain(hist, codes, count, rules, parent, feature, lanes, node):
             i += 1
         most = max(most, largest_of(both_missing, lanes.bits_missing, count))
     unit = rules.score_unit
-    score = rounded(unit * most)  # rounding keeps the order, so this is the largest score
+    score = to_30_bits(unit * most)  # rounding keeps the order, so this is the largest score
     if not comes_first(score, feature, node):
         return
     if some_missing:

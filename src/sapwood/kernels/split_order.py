@@ -7,29 +7,10 @@ rows on the right: candidates of a column are offered in that order, and an equa
 
 from __future__ import annotations
 
-from typing import Any
-
-from llvmlite import ir
-from numba.core import types
-from numba.extending import intrinsic
-
 from sapwood.kernels._jit import lean_kernel, part
 from sapwood.kernels.newton import NO_GAIN, score_of
 
 LEAST_GAIN = 1e-9  # of the score of the node: smaller gains are rounding
-DROPPED_BITS = 23  # of the 53 of a number
-
-
-@intrinsic
-def rounded(_context: Any, _x: Any) -> Any:
-    """A number rounded to 30 significant bits, ties away from zero; infinities stay what they are."""
-
-    def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
-        word = ir.IntType(64)
-        bits = builder.add(builder.bitcast(arguments[0], word), word(1 << (DROPPED_BITS - 1)))
-        return builder.bitcast(builder.and_(bits, word(-(1 << DROPPED_BITS))), ir.DoubleType())
-
-    return types.float64(types.float64), generate
 
 
 @lean_kernel

@@ -19,10 +19,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from numba.core.errors import TypingError
 from numba.extending import overload
 
+from sapwood.kernels._jit import LEAN
+
 if TYPE_CHECKING:  # a kernel that calls a function below contains its versions, so their files are sources of it
     from sapwood.kernels.statistics import total_node as _  # noqa: F401 - see `_source_stamp.py`
-
-LEAN: Any = {"error_model": "numpy", "nogil": True, "_nrt": False}  # as a lean kernel, see `_jit.py`
 
 
 class Pairs(NamedTuple):

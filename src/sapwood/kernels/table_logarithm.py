@@ -6,7 +6,7 @@ log x = k log 2 + log c + log(1 + r), the last of which is a short polynomial. O
 
 from __future__ import annotations
 
-from decimal import Decimal
+from decimal import Context, Decimal
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from sapwood.kernels.float_bits import bits_of, float_of
 from sapwood.kernels.logarithm import COUNTED, COUNTED_BIAS, FRACTION, SQRT_HALF, TO_ONE
 
 PARTS = 128
+EXACT = Context(prec=40, traps=[])  # not that of the caller
 TO_PART = np.uint64(52 - 7)
 
 
@@ -24,7 +25,7 @@ def _points() -> np.ndarray:
     first, width = int(SQRT_HALF), 1 << int(TO_PART)
     c = (first + width * np.arange(PARTS, dtype=np.uint64) + np.uint64(width // 2)).view(np.float64)
     c[(int(np.float64(1.0).view(np.uint64)) - first) // width] = 1.0
-    return np.stack([c, 1.0 / c, [float(Decimal(float(one)).ln()) for one in c]], axis=1)
+    return np.stack([c, 1.0 / c, [float(Decimal(float(one)).ln(EXACT)) for one in c]], axis=1)
 
 
 POINTS = _points()

@@ -38,9 +38,13 @@ def least_gain(totals):
 
 @part
 def is_large_enough(frame, totals, n_left, w_left):
-    """Whether both children have the rows and the weight they need."""
+    """Whether both children have the rows and the weight they need.
+
+    A child whose weight vanishes next to that of the node has none: what it says of its rows would be rounding.
+    """
     return (
-        n_left >= frame.min_rows_leaf
+        0.0 < w_left < totals.weight
+        and n_left >= frame.min_rows_leaf
         and totals.rows - n_left >= frame.min_rows_leaf
         and w_left >= frame.min_weight_leaf
         and totals.weight - w_left >= frame.min_weight_leaf

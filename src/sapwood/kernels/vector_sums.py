@@ -210,13 +210,13 @@ def coded_vectors(frame, codes, summary, at):
     return Groups(count, mn, mw, 0.0)
 
 
-@collect_drawn.of(Vectors, VectorTallies)
+@collect_drawn.of(Vectors)
 def _collect_drawn(stat, gathered, totals, n_missing, threshold, at):  # noqa: ARG001
-    return drawn_vectors(stat.frame, gathered, n_missing, threshold, at), 0.0
+    return drawn_vectors(stat.frame, None, gathered, n_missing, threshold, at), 0.0
 
 
 @lean_kernel
-def drawn_vectors(frame, gathered, n_missing, threshold, at):
+def drawn_vectors(frame, tally, gathered, n_missing, threshold, at):
     """Two groups, of values up to a threshold and above it; returns the weight of missing rows; OUT missing_sums."""
     entries, cum_sums, missing_sums = frame.entries, frame.cum_sums, frame.missing_sums
     first, last = frame.lo[at, 0], frame.hi[at, 0]
@@ -227,11 +227,11 @@ def drawn_vectors(frame, gathered, n_missing, threshold, at):
         r, x = entries[i] >> ONE, gathered[i - first]
         if x <= threshold:
             n_left += 1
-            w_left += add_row(frame, r, cum_sums[0])
+            w_left += add_entry(frame, tally, r, cum_sums[0])
         elif x == x:  # noqa: PLR0124 - not NaN
-            w_right += add_row(frame, r, cum_sums[1])
+            w_right += add_entry(frame, tally, r, cum_sums[1])
         else:
-            mw += add_row(frame, r, missing_sums)
+            mw += add_entry(frame, tally, r, missing_sums)
     for d in range(len(missing_sums)):
         cum_sums[1, d] += cum_sums[0, d]
     frame.cum_rows[0], frame.cum_weight[0] = n_left, w_left

@@ -12,9 +12,9 @@ from sapwood.kernels.code_list import FLAT, list_codes
 from sapwood.kernels.criteria import vector_mass
 from sapwood.kernels.node_totals import begin_totals, subtract
 from sapwood.kernels.pair_tallies import count_tallies, fill_tallies, take_tally
-from sapwood.kernels.statistic import VectorTallies, begin_node, collect, total_node, total_sibling
+from sapwood.kernels.statistic import VectorTallies, begin_node, collect, collect_drawn, total_node, total_sibling
 from sapwood.kernels.tree_frame import Groups
-from sapwood.kernels.vector_sums import note_group, sorted_vectors, vector_totals
+from sapwood.kernels.vector_sums import drawn_vectors, note_group, sorted_vectors, vector_totals
 
 
 @total_node.of(VectorTallies)
@@ -66,6 +66,11 @@ def _collect(stat, codes, column, totals, at):
     if column.n_codes > FLAT:
         return tallied_vectors(stat.frame, codes[column.code_row], stat.frame.summary, at)
     return tallied_vectors(stat.frame, codes[column.code_row], None, at)
+
+
+@collect_drawn.of(VectorTallies)
+def _collect_drawn(stat, gathered, totals, n_missing, threshold, at):  # noqa: ARG001
+    return drawn_vectors(stat.frame, stat.frame.tally, gathered, n_missing, threshold, at), 0.0
 
 
 @lean_kernel

@@ -66,7 +66,7 @@ def work_as(me, topic, n_tasks, nodes, team, rules):
 def lead(nodes, splits, team, rules):
     """Grow a tree whose root has its rows and a slot; returns how many nodes it has.
 
-    OUT nodes, splits (nodes that are split), team.leaf_of.
+    OUT nodes, splits (nodes that are split), and the leaf of every row in the shard's frame.
     """
     board, number = team.board, np.int64(1)
     topic, n_tasks = next_phase(nodes, splits, team, rules)
