@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 from sapwood.explain.quadrature import deficit, edge_coefficients, gauss_rule, surplus
 from sapwood.explain.tree_paths import TreePaths
 from sapwood.grove import Grove
-from sapwood.kernels.interactions import add_interactions
-from sapwood.kernels.interventional import add_interventional
+from sapwood.kernels.interactions import Edges, add_interactions
+from sapwood.kernels.interactions import Scratch as PairScratch
+from sapwood.kernels.interventional import Scratch, add_interventional
 from sapwood.kernels.shapley import add_shapley_values
 from sapwood.kernels.vectors import LANES
 from sapwood.progress_bar import WorkBar
@@ -119,17 +120,17 @@ class Interactions:
     def prepare(self, paths: TreePaths) -> Add:
         """As for values, and the effect of each edge at each point."""
         rule = gauss_rule(paths.n_features - 1)
-        coefficients = edge_coefficients(paths.nodes, rule.points)
-        above, below = surplus(paths.nodes, rule.points), deficit(rule.points)
+        points = rule.points
+        coefficients = edge_coefficients(paths.nodes, points)
+        edges = Edges(coefficients, surplus(paths.nodes, points), deficit(points), rule.weights)
         room = paths.n_depths, len(rule.points), LANES
 
         def add(sides: NDArray[np.uint8], out: Floats) -> None:
             met = np.empty(paths.n_depths, dtype=np.uint64)
             products, effects, scaled = np.empty(room), np.empty(room), np.empty(room[1:])
             places = np.empty((3, paths.n_depths), dtype=np.int64)
-            edges = coefficients, above, below, rule.weights
-            scratch = met, products, effects, scaled, places
-            add_interactions(paths.nodes, *edges, paths.words, sides, *scratch, out)
+            scratch = PairScratch(met, products, effects, scaled, places)
+            add_interactions(paths.nodes, edges, paths.words, sides, scratch, out)
 
         return add
 
@@ -165,9 +166,9 @@ class Interventional:
             owner, parted = np.zeros(out.shape[1], dtype=np.int8), np.empty(paths.n_depths, dtype=np.int32)
             gain, loss = np.empty((2, paths.width))
             kept = np.empty((paths.n_depths, 2, paths.width))
-            scratch = owner, parted, gain, loss, kept
+            scratch = Scratch(owner, parted, gain, loss, kept)
             rows = np.ascontiguousarray(sides.T)
-            add_interventional(paths.nodes, paths.children, weights, paths.words, rows, others, *scratch, out)
+            add_interventional(paths.nodes, paths.children, weights, paths.words, rows, others, scratch, out)
 
         return add
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sapwood.forest.bags import Bag
-from sapwood.kernels.quantiles import leaf_quantiles
+from sapwood.kernels.quantiles import BagRows, leaf_quantiles
 from sapwood.threads import blocks, run_all
 
 BLOCK = 256
@@ -52,16 +52,17 @@ def forest_quantiles(
     out = np.empty((leaves.shape[1], len(quantiles)))
     sums = np.zeros((n_jobs, len(target)))
     spare = list(range(n_jobs))
-    ends = np.cumsum([0, *(len(own.rows) for own in held)])
-    node_ends = np.cumsum([0, *(len(own.starts) for own in held)])
-    rows = np.concatenate([own.rows for own in held])
-    counts = np.concatenate([own.counts for own in held])
-    starts = np.concatenate([own.starts for own in held])
+    bags = BagRows(
+        rows=np.concatenate([tree.rows for tree in held]),
+        counts=np.concatenate([tree.counts for tree in held]),
+        starts=np.concatenate([tree.starts for tree in held]),
+        ends=np.cumsum([0, *(len(tree.rows) for tree in held)]),
+        node_ends=np.cumsum([0, *(len(tree.starts) for tree in held)]),
+    )
 
     def find(start: int, stop: int) -> None:
         place = spare.pop()
-        of = rows, counts, starts, ends, node_ends, rank, target[ordered], quantiles
-        leaf_quantiles(leaves[:, start:stop], *of, sums[place], out[start:stop])
+        leaf_quantiles(leaves[:, start:stop], bags, rank, target[ordered], quantiles, sums[place], out[start:stop])
         spare.append(place)
 
     run_all([partial(find, *block) for block in blocks(leaves.shape[1], BLOCK)], n_jobs)

@@ -9,11 +9,32 @@ The effects (o - z) / f are made on the way down, one for each edge; the last ed
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
 
 from sapwood.kernels._jit import lean_kernel, part
-from sapwood.kernels.shapley import descend
+from sapwood.kernels.shapley import Edge, descend
 from sapwood.kernels.vectors import ALL, WIDTH, lanes_with, load, pick, spread, store
+
+
+class Edges(NamedTuple):
+    """What the edges of a tree are at the points of the rule."""
+
+    coefficients: Any  # (nodes, points, COEFFICIENTS)
+    surplus: Any  # (nodes, points): the effect of an edge where the conditions are met
+    deficit: Any  # (points): and where they are not
+    weights: Any  # of the points
+
+
+class Scratch(NamedTuple):
+    """Memory for the nodes of a path."""
+
+    met: Any  # (depths)
+    products: Any  # (depths, points, LANES)
+    effects: Any  # (depths, points, LANES)
+    scaled: Any  # (points, LANES)
+    places: Any  # (3, depths)
 
 
 @part
@@ -47,16 +68,15 @@ def _integral(scaled, effects, at, n_points):
 
 
 @lean_kernel
-def add_interactions(
-    nodes, coefficients, surplus, deficit, weights, words, sides, met, products, effects, scaled, places, out
-):
+def add_interactions(nodes, edges, leaf_values, sides, scratch, out):
     """Add a tree's interaction values of all pairs to those of a multiple of LANES rows.
 
-    The effect of an edge at a point is `surplus` (nodes, points) where the conditions are met, else `deficit` (points).
-    The rest is as for `add_shapley_values`. SCRATCH met (depths), products and effects (depths, points, LANES), scaled
-    (points, LANES), places (3, depths); OUT out (width, features, features, rows), the lower feature first.
+    `leaf_values` and `sides` are as for `add_shapley_values`; OUT out (width, features, features, rows), the lower
+    feature first.
     """
-    n_points, width, one = np.uint64(len(weights)), np.uint64(words.shape[1]), np.uint64(1)
+    coefficients, surplus, deficit, weights = edges
+    met, products, effects, scaled, places = scratch
+    n_points, width, one = np.uint64(len(weights)), np.uint64(leaf_values.shape[1]), np.uint64(1)
     n_features, n_rows = np.uint64(out.shape[1]), np.uint64(out.shape[3])
     products, effects, scaled = products.reshape(-1), effects.reshape(-1), scaled.reshape(-1)
     sides, out = sides.reshape(-1), out.reshape(-1)
@@ -71,7 +91,7 @@ def add_interactions(
             own = before & lanes_with(sides, np.uint64(node.step) * n_rows + first, node.side)
             met[depth], path[depth] = own, at
             here = depth * n_points
-            descend(coefficients, at, own, before, here - n_points, here, products)
+            descend(Edge(coefficients, at, own, before), here - n_points, here, products)
             for q in range(n_points):
                 store(effects, (here + q) * WIDTH, pick(own, spread(surplus[at, q]), spread(deficit[q])))
             if node.is_leaf == 0:
@@ -86,4 +106,4 @@ def add_interactions(
                     pair = min(i, j) * n_features + max(i, j)
                     for w in range(width):
                         place = (w * n_features * n_features + pair) * n_rows + first
-                        store(out, place, load(out, place) + both * spread(words[node.node, w]))
+                        store(out, place, load(out, place) + both * spread(leaf_values[node.node, w]))

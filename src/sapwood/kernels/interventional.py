@@ -8,21 +8,33 @@ over the leaves below come back up to where the rows parted.
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 from sapwood.kernels._jit import lean_kernel
 from sapwood.kernels.sides import LEFT
 
 NOBODY, ROW, OTHER = 0, 1, 2  # whose a feature is
 
 
+class Scratch(NamedTuple):
+    """What is known of the way to a node."""
+
+    owner: Any  # (features), all NOBODY, also afterwards
+    parted: Any  # (depths): the nodes where the rows parted
+    gain: Any  # (width)
+    loss: Any  # (width)
+    kept: Any  # (depths, 2, width): gain and loss of the way of the row
+
+
 @lean_kernel
-def add_interventional(nodes, children, weights, words, sides, others, owner, parted, gain, loss, kept, out):
+def add_interventional(nodes, children, weights, leaf_values, sides, others, scratch, out):
     """Add up a tree's Shapley values of rows against each row of a background.
 
-    `weights[a, b]` is (a - 1)! b! / (a + b)!, `sides` and `others` are (rows, steps) of either.
-    SCRATCH owner (features, all NOBODY, also afterwards), parted (depths), gain and loss (width), kept (depths, 2,
-    width); OUT out (width, features, rows).
+    `weights[a, b]` is (a - 1)! b! / (a + b)!, `sides` and `others` are (rows, steps) of either; OUT out (width,
+    features, rows).
     """
-    width = words.shape[1]
+    owner, parted, gain, loss, kept = scratch
+    width = leaf_values.shape[1]
     for row in range(len(sides)):
         for other in range(len(others)):
             at, depth, n_own, n_other = 0, 0, 0, 0
@@ -40,8 +52,8 @@ def add_interventional(nodes, children, weights, words, sides, others, owner, pa
                         n_own, depth = n_own + 1, depth + 1
                         at = children[at, own_side]
                 for w in range(width):
-                    said = words[nodes[at].node, w]
-                    gain[w], loss[w] = said * weights[n_own, n_other], said * weights[n_other, n_own]
+                    value = leaf_values[nodes[at].node, w]
+                    gain[w], loss[w] = value * weights[n_own, n_other], value * weights[n_other, n_own]
                 climbing = True
                 while climbing and depth > 0:
                     at = parted[depth - 1]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
 
 from sapwood.kernels._jit import kernel
@@ -9,13 +11,27 @@ from sapwood.kernels._jit import kernel
 SLACK = 1e-12  # of the whole weight: a share that is a quantile but for rounding
 
 
+class BagRows(NamedTuple):
+    """Rows of the bags of all trees, by tree and leaf.
+
+    Those of node i of tree t are rows[first + starts[node] : first + starts[node + 1]], where first = ends[t] and
+    node = node_ends[t] + i.
+    """
+
+    rows: Any
+    counts: Any  # how often each was drawn
+    starts: Any
+    ends: Any
+    node_ends: Any
+
+
 @kernel
-def leaf_quantiles(leaves, rows, counts, starts, ends, node_ends, rank, ordered, quantiles, sums, out):
+def leaf_quantiles(leaves, bags, rank, ordered, quantiles, sums, out):
     """Quantiles for new rows whose leaves (trees, rows) are given; OUT out; sums are zero before and after.
 
-    Trees lie one after the other in `rows` (from ends[t] on) and `starts` (from node_ends[t] on). `rank` of a training
-    row is its place in `ordered`, the targets.
+    `rank` of a training row is its place in `ordered`, the targets.
     """
+    rows, counts, starts, ends, node_ends = bags
     n_trees = leaves.shape[0]
     for i in range(leaves.shape[1]):
         size = 0

@@ -1,7 +1,7 @@
 """Shapley values of a tree whose absent features are averaged over the training rows ("path dependent").
 
-A leaf says v. Its path asks d features; o_k is 1 if the row meets all conditions on feature k and else 0, and z_k the
-share of training rows that do. With f_k(t) = (1 - t) z_k + t o_k the leaf's part of the Shapley value of feature i is
+The path to a leaf of value v asks d features; o_k is 1 if the row meets all conditions on feature k and else 0, and z_k
+the share of training rows that do. With f_k(t) = (1 - t) z_k + t o_k the leaf's part of the Shapley value of i is
 
     v (o_i - z_i) ∫ Π_{k ≠ i} f_k(t) dt  over t from 0 to 1,
 
@@ -18,6 +18,8 @@ Rows go side by side in lanes. No lane knows of another, so a row's values do no
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
 
 from sapwood.kernels._jit import lean_kernel, part
@@ -28,60 +30,69 @@ COEFFICIENTS = ("keep", "lose", "lost", "gain", "loss")
 edge, by `lose` if it meets all but this one, and else by `lost`; the sum below counts `gain`, `loss`, or 0 times."""
 
 
+class Edge(NamedTuple):
+    """The edge to a node, and lanes with rows that meet all conditions on its feature: up to the edge, and before."""
+
+    coefficients: Any  # of all edges
+    at: Any
+    met: Any
+    met_before: Any
+
+
 @part
-def _factor(coefficients, at, q, met, met_before):
+def _factor(edge, q):
     """What an edge multiplies products by."""
+    coefficients, at = edge.coefficients, edge.at
     keep, lose, lost = coefficients[at, q, 0], coefficients[at, q, 1], coefficients[at, q, 2]
-    return pick(met, spread(keep), pick(met_before, spread(lose), spread(lost)))
+    return pick(edge.met, spread(keep), pick(edge.met_before, spread(lose), spread(lost)))
 
 
 @part
-def _times(coefficients, at, q, met, met_before):
+def _times(edge, q):
     """How many times the sum below an edge counts for its feature."""
-    gain, loss = coefficients[at, q, 3], coefficients[at, q, 4]
-    return pick(met, spread(gain), pick(met_before, spread(loss), spread(0.0)))
+    gain, loss = edge.coefficients[edge.at, q, 3], edge.coefficients[edge.at, q, 4]
+    return pick(edge.met, spread(gain), pick(edge.met_before, spread(loss), spread(0.0)))
 
 
 @part
-def descend(coefficients, at, met, met_before, above, here, products):
+def descend(edge, above, here, products):
     """Products of a node from those of its parent; OUT products."""
-    for q in range(np.uint64(coefficients.shape[1])):
-        factor = _factor(coefficients, at, q, met, met_before)
-        store(products, (here + q) * WIDTH, load(products, (above + q) * WIDTH) * factor)
+    for q in range(np.uint64(edge.coefficients.shape[1])):
+        store(products, (here + q) * WIDTH, load(products, (above + q) * WIDTH) * _factor(edge, q))
 
 
 @part
-def _end(coefficients, at, met, met_before, said, products, source, sums, above, out, place):
+def _add_leaf(edge, value, products, source, sums, above, out, place):
     """What a leaf adds to the values of the feature of its edge, and to the sums of its parent; OUT sums, out."""
     total = load(out, place)
-    for q in range(np.uint64(coefficients.shape[1])):
-        product = load(products, (source + q) * WIDTH) * _factor(coefficients, at, q, met, met_before)
-        here, up = spread(said) * product, (above + q) * WIDTH
-        total = total + here * _times(coefficients, at, q, met, met_before)
+    for q in range(np.uint64(edge.coefficients.shape[1])):
+        product = load(products, (source + q) * WIDTH) * _factor(edge, q)
+        here, up = spread(value) * product, (above + q) * WIDTH
+        total = total + here * _times(edge, q)
         store(sums, up, load(sums, up) + here)
     store(out, place, total)
 
 
 @part
-def _ascend(coefficients, at, met, met_before, sums, below, above, out, place):
+def _ascend(edge, sums, below, above, out, place):
     """What an edge adds to the values of its feature, and its sums to those of its parent; OUT sums, out."""
     total = load(out, place)
-    for q in range(np.uint64(coefficients.shape[1])):
+    for q in range(np.uint64(edge.coefficients.shape[1])):
         here, up = load(sums, (below + q) * WIDTH), (above + q) * WIDTH
-        total = total + here * _times(coefficients, at, q, met, met_before)
+        total = total + here * _times(edge, q)
         store(sums, up, load(sums, up) + here)
     store(out, place, total)
 
 
 @lean_kernel
-def add_shapley_values(nodes, coefficients, weights, words, sides, met, products, sums, out):
+def add_shapley_values(nodes, coefficients, weights, leaf_values, sides, met, products, sums, out):
     """Add a tree's Shapley values to those of a multiple of LANES rows.
 
-    `coefficients` are (nodes, points, COEFFICIENTS), `weights` those of the points, `words` (nodes of the tree, width),
-    and `sides` (steps, rows). SCRATCH met (depths), products (depths, points, LANES), sums (depths, width, points,
-    LANES); OUT out (width, features, rows).
+    `coefficients` are (nodes, points, COEFFICIENTS), `weights` those of the points, `leaf_values` (nodes of the tree,
+    width), and `sides` (steps, rows). SCRATCH met (depths), products (depths, points, LANES), sums (depths, width,
+    points, LANES); OUT out (width, features, rows).
     """
-    n_points, width, one = np.uint64(len(weights)), np.uint64(words.shape[1]), np.uint64(1)
+    n_points, width, one = np.uint64(len(weights)), np.uint64(leaf_values.shape[1]), np.uint64(1)
     n_features, n_rows, size = np.uint64(out.shape[1]), np.uint64(out.shape[2]), width * n_points
     products, sums, sides, out = products.reshape(-1), sums.reshape(-1), sides.reshape(-1), out.reshape(-1)
     met[0] = ALL
@@ -93,21 +104,23 @@ def add_shapley_values(nodes, coefficients, weights, words, sides, met, products
             depth, before = np.uint64(node.depth), met[node.before]
             above = depth - one
             own = before & lanes_with(sides, np.uint64(node.step) * n_rows + first, node.side)
+            edge = Edge(coefficients, at, own, before)
             if node.is_leaf == 0:
                 met[depth] = own
-                descend(coefficients, at, own, before, above * n_points, depth * n_points, products)
+                descend(edge, above * n_points, depth * n_points, products)
                 for place in range(depth * size, depth * size + size):
                     store(sums, place * WIDTH, spread(0.0))
                 continue
             for w in range(width):
                 place = (w * n_features + np.uint64(node.feature)) * n_rows + first
-                said, up = words[node.node, w], above * size + w * n_points
-                _end(coefficients, at, own, before, said, products, above * n_points, sums, up, out, place)
+                up = above * size + w * n_points
+                _add_leaf(edge, leaf_values[node.node, w], products, above * n_points, sums, up, out, place)
             while node.is_last == 1 and node.parent > 0:  # all children are summed up
                 done = np.uint64(node.parent)
                 node = nodes[done]
-                depth, before = np.uint64(node.depth), met[node.before]
+                depth = np.uint64(node.depth)
+                edge = Edge(coefficients, done, met[depth], met[node.before])
                 for w in range(width):
                     place = (w * n_features + np.uint64(node.feature)) * n_rows + first
                     below = depth * size + w * n_points
-                    _ascend(coefficients, done, met[depth], before, sums, below, below - size, out, place)
+                    _ascend(edge, sums, below, below - size, out, place)

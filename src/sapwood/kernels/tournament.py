@@ -74,20 +74,21 @@ class Coding(NamedTuple):
 
 
 class Season(NamedTuple):
-    """All trees: their matches, and what leaves say, in each tree word by word."""
+    """All trees: their matches, and the values of leaves, in each tree one of the `width` values after the other."""
 
     contests: Any
     matches: Any
     subsets: Any
-    words: Any
+    leaf_values: Any
+    width: Any
 
 
 class Rest(NamedTuple):
-    """What large trees need beyond: where rows go on from an exit, and what leaves say, leaf by leaf."""
+    """What large trees need beyond: where rows go on from an exit, and the values of leaves, leaf by leaf."""
 
     exits: Any
     steps: Any
-    words: Any
+    leaf_values: Any
     at: Any  # for each row of the ground
     crowd: Any
 
@@ -102,6 +103,8 @@ class Ground(NamedTuple):
     marks: Any  # 64
     slots: Any
     sums: Any  # (groups, columns of the scores, 64), flat
+    n_groups: Any
+    sizes: Any  # of a group's codes and levels, and of the slots of exits
 
 
 @lean_kernel
@@ -176,17 +179,18 @@ def _play(season, contest, ground, codes, levels, first_slot):
 
 
 @lean_kernel
-def _add_words(words, contest, slots, winner, width, sums, to):
-    """What the leaves say that won; OUT sums[to:]."""
+def _add_leaf_values(season, contest, slots, winner, sums, to):
+    """Values of the leaves that won; OUT sums[to:]."""
+    values, width = season.leaf_values, season.width
     for k in range(width):
-        word, line = contest.exit * width + k * contest.n_exits, to + (contest.column + k) * GROUP
+        first, line = contest.exit * width + k * contest.n_exits, to + (contest.column + k) * GROUP
         for lane in range(GROUP):
-            sums[line + lane] += words[word + np.uint64(slots[winner + lane])]
+            sums[line + lane] += values[first + np.uint64(slots[winner + lane])]
 
 
 @lean_kernel
 def _go_on(X, rest, levels, contest, first, n_rows, width, n_columns, sums):
-    """Rows of the ground go on from their exits to their leaves, which say what they say; OUT sums."""
+    """Rows of the ground go on from their exits to their leaves, whose values are added; OUT sums."""
     begin = ZERO
     while begin < n_rows:
         size = min(np.uint64(CROWD), n_rows - begin)
@@ -194,9 +198,9 @@ def _go_on(X, rest, levels, contest, first, n_rows, width, n_columns, sums):
         begin += size
     for row in range(n_rows):
         line = (row // GROUP * n_columns + contest.column) * GROUP + row % GROUP
-        word = np.uint64(~rest.at[row]) * width
+        leaf = np.uint64(~rest.at[row]) * width
         for k in range(width):
-            sums[line + k * GROUP] += rest.words[word + k]
+            sums[line + k * GROUP] += rest.leaf_values[leaf + k]
 
 
 @lean_kernel
@@ -211,13 +215,13 @@ def _code_group(X, row, coding, ground, codes, levels):
 
 
 @lean_kernel
-def play_season(X, coding, season, rest, levels, n_trees, ground, n_groups, sizes, width, out, start):
+def play_season(X, coding, season, rest, levels, ground, n_trees, out, start):
     """Scores of a block of rows; OUT out (columns, rows), from row `start` on: what is there, plus the first trees.
 
-    `rest` is None if all trees are small, `levels` if the others split no categories. `sizes` are those of a group's
-    codes and levels, and of the slots of exits. Rows are taken some groups at a time, whose codes stay in the cache
-    while tree after tree passes over them.
+    `rest` is None if all trees are small, `levels` if the others split no categories. Rows are taken some groups at a
+    time, whose codes stay in the cache while tree after tree passes over them.
     """
+    n_groups, sizes, width = ground.n_groups, ground.sizes, season.width
     n_rows, n_columns = np.uint64(X.shape[0]), np.uint64(out.shape[0])
     for first in range(ZERO, n_rows, n_groups * GROUP):
         groups = min(n_groups, (n_rows - first + GROUP - ONE) // GROUP)
@@ -232,7 +236,7 @@ def play_season(X, coding, season, rest, levels, n_trees, ground, n_groups, size
             for g in range(groups):
                 winner = _play(season, contest, ground, g * sizes[0], g * sizes[1], sizes[2])
                 if rest is None:
-                    _add_words(season.words, contest, ground.slots, winner, width, ground.sums, g * n_columns * GROUP)
+                    _add_leaf_values(season, contest, ground.slots, winner, ground.sums, g * n_columns * GROUP)
                 else:
                     for lane in range(GROUP):
                         rest.at[g * GROUP + lane] = rest.exits[contest.exit + np.uint64(ground.slots[winner + lane])]

@@ -21,13 +21,11 @@ Array = NDArray[Any]
 
 
 class Field(NamedTuple):
-    """What a thread needs to play on: codes of cells, memory, and how many groups of 64 rows it holds."""
+    """What a thread needs to play on: codes of cells, and memory for some groups of 64 rows."""
 
     coding: Coding
     rest: Rest | None
     ground: Ground
-    n_groups: int
-    sizes: NDArray[np.uint64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,7 +52,8 @@ class Contest:
         exits, branches, n_slots = _branches(woods, played, tree, n_matches)
         matches["left"], matches["right"] = branches.T * LANES
         backwards = (2 * first_match + n_matches - 1)[tree] - np.arange(len(played))  # children before their parents
-        season = Season(contests, matches[backwards], subsets, _by_word(woods, exits, n_matches + 1))
+        leaf_values = _leaf_values(woods, exits, n_matches + 1)
+        season = Season(contests, matches[backwards], subsets, leaf_values, np.uint64(woods.width))
         return cls(woods, places, season, exits, n_slots)
 
     def field(self, dtype: np.dtype[Any], n_rows: int, n_columns: int, narrow: bool) -> Field:
@@ -62,30 +61,18 @@ class Contest:
 
         A narrow block has the columns that trees ask for, and no others.
         """
-        is_small = len(self.season.words) > 0
+        is_small = len(self.season.leaf_values) > 0
         room = (SMALL if is_small else LARGE) // max(1, self.places.n_places * LANES)
         n_groups = max(1, min(-(-n_rows // LANES), room))
-        sizes = np.array([self.places.n_places, self.places.n_categories, self.n_slots], dtype=np.uint64) * LANES
         coding = self.places.narrow() if narrow else self.places.coding
         rest = None if is_small else self._rest(n_groups, narrow)
-        return Field(coding, rest, self._ground(dtype, n_groups, n_columns), n_groups, sizes)
+        return Field(coding, rest, self._ground(dtype, n_groups, n_columns))
 
     def add(self, cells: Array, out: NDArray[np.float64], start: int, n_trees: int, field: Field) -> None:
-        """Add what the first trees say of a block of rows to `out` (columns, rows), from row `start` on."""
-        play_season(
-            cells,
-            field.coding,
-            self.season,
-            field.rest,
-            None if field.rest is None else self.woods.levels,
-            np.uint64(n_trees),
-            field.ground,
-            np.uint64(field.n_groups),
-            field.sizes,
-            np.uint64(self.woods.width),
-            out,
-            np.uint64(start),
-        )
+        """Add the scores by the first trees of a block of rows to `out` (columns, rows), from row `start` on."""
+        coding, rest, ground = field
+        levels = None if rest is None else self.woods.levels
+        play_season(cells, coding, self.season, rest, levels, ground, np.uint64(n_trees), out, np.uint64(start))
 
     def _rest(self, n_groups: int, narrow: bool) -> Rest:
         woods = self.woods.narrow if narrow else self.woods
@@ -94,15 +81,18 @@ class Contest:
 
     def _ground(self, dtype: np.dtype[Any], n_groups: int, n_columns: int) -> Ground:
         slots = aligned(2 * self.n_slots * LANES, np.uint8)
-        slots[: self.n_slots * LANES] = np.repeat(np.arange(self.n_slots, dtype=np.uint8), LANES)
+        sizes = np.array([self.places.n_places, self.places.n_categories, self.n_slots], dtype=np.uint64) * LANES
+        slots[: sizes[2]] = np.repeat(np.arange(self.n_slots, dtype=np.uint8), LANES)
         return Ground(
-            aligned(n_groups * self.places.n_places * LANES, np.uint8),
-            aligned(n_groups * self.places.n_categories * LANES, np.uint32),
+            aligned(n_groups * int(sizes[0]), np.uint8),
+            aligned(n_groups * int(sizes[1]), np.uint32),
             aligned(LANES, dtype),
             aligned(LANES, np.uint32),
             aligned(LANES, np.uint8),
             slots,
             aligned(n_groups * n_columns * LANES, np.float64),
+            np.uint64(n_groups),
+            sizes,
         )
 
 
@@ -177,11 +167,11 @@ def _with_missing(subsets: Array, given: Array, n_levels: Array, missing_left: A
     return np.concatenate(parts), start
 
 
-def _by_word(woods: Woods, exits: Array, n_exits: Array) -> NDArray[np.float64]:
-    """What leaves say, tree by tree and, in a tree, word by word; nothing if some exits are no leaves."""
+def _leaf_values(woods: Woods, exits: Array, n_exits: Array) -> NDArray[np.float64]:
+    """Values of leaves, tree by tree and, in a tree, all first values, all second ones, …; none if a tree is large."""
     if (exits >= 0).any():
         return np.empty(0)
-    said = woods.words.reshape(-1, woods.width)[~exits]
+    values = woods.words.reshape(-1, woods.width)[~exits]
     if woods.width == 1:
-        return np.ascontiguousarray(said[:, 0])
-    return np.concatenate([tree.T.ravel() for tree in np.split(said, np.cumsum(n_exits)[:-1])])
+        return np.ascontiguousarray(values[:, 0])
+    return np.concatenate([tree.T.ravel() for tree in np.split(values, np.cumsum(n_exits)[:-1])])
