@@ -62,13 +62,7 @@ class Nursery:
 
 
 def code_for_many(
-    table: Table,
-    statistics: Statistics,
-    max_features: int,
-    *,
-    max_bins: int | None,
-    draws: bool,
-    n_jobs: int = 1,
+    table: Table, statistics: Statistics, max_features: int, *, max_bins: int | None, draws: bool, n_jobs: int = 1
 ) -> CodedTable:
     """Code a table for many trees.
 

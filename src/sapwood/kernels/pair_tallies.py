@@ -12,14 +12,7 @@ from sapwood.kernels.code_list import FLAT, list_codes, note_code
 from sapwood.kernels.criteria import pair_mass
 from sapwood.kernels.node_totals import begin_totals, subtract
 from sapwood.kernels.pair_sums import frame_rows, pair_totals, sorted_pairs, write_two_groups
-from sapwood.kernels.statistic import (
-    PairTallies,
-    begin_node,
-    collect,
-    collect_drawn,
-    total_node,
-    total_sibling,
-)
+from sapwood.kernels.statistic import PairTallies, begin_node, collect, collect_drawn, total_node, total_sibling
 from sapwood.kernels.tree_frame import Groups
 
 EIGHT = np.uint64(8)

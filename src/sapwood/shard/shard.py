@@ -274,12 +274,7 @@ class Shard:
         self._write_groups(place, feature, codes, self.table.rows, int(self.table.bundles.home[feature]))
 
     def _write_groups(
-        self,
-        place: int,
-        feature: int,
-        codes: NDArray[np.uint8],
-        rows: NDArray[np.uint8] | None = None,
-        at: int = 0,
+        self, place: int, feature: int, codes: NDArray[np.uint8], rows: NDArray[np.uint8] | None = None, at: int = 0
     ) -> None:
         of, out = (self.table.levels[place], codes, self.offset, self._key), (self.table.columns[feature], rows, at)
         run_all([partial(write_group_codes, *of, *block, *out) for block in self._shares()], self.n_jobs)
