@@ -23,7 +23,6 @@ from sapwood.kernels.statistic import (
     recentred,
     sum_tossed,
     total_node,
-    total_sibling,
 )
 from sapwood.kernels.tree_frame import STEPS, Cut, Groups, Totals
 from sapwood.kernels.tree_rules import in_order, is_large_enough, rounded
@@ -31,16 +30,7 @@ from sapwood.kernels.tree_rules import in_order, is_large_enough, rounded
 FEW_SUBSETS = 6  # a subset costs a pass over the rows, so all are tried for few levels only
 
 
-@total_node.of(Medians)
-def _total_node(stat, at, node):
-    return total_medians(stat.frame, at, node)
-
-
-@total_sibling.of(Medians)
-def _total_sibling(stat, at, parent, known, node):  # noqa: ARG001 - medians cannot be subtracted
-    return total_medians(stat.frame, at, node)
-
-
+@total_node.of_frame(Medians)
 @lean_kernel
 def total_medians(frame, at, node):
     """Totals of a node; returns whether its targets are constant. OUT nodes, sums, medians."""
@@ -180,11 +170,6 @@ def _recentred(stat, column, totals, groups):  # noqa: ARG001
 # The best split of a column
 
 
-@best_cut.of(Medians)
-def _best_cut(stat, totals, groups, bounds, first, last, floor):
-    return best_median_cut(stat.frame, totals, groups, bounds, first, last, floor)
-
-
 @lean_kernel
 def fill_losses(frame, totals, groups, missing_left, bounded):
     """OUT loss_left[g]: loss of groups 0…g; loss_right[g]: of groups g…; missing rows on their side; and medians."""
@@ -200,6 +185,7 @@ def fill_losses(frame, totals, groups, missing_left, bounded):
             running_losses(frame, o, (count, count + 1, 1), mn, n, frame.loss_right, frame.median_right, bounded)
 
 
+@best_cut.of_frame(Medians)
 @lean_kernel
 def best_median_cut(frame, totals, groups, bounds, first, last, floor):
     """The best cut after one of the groups first…last-1."""

@@ -26,11 +26,7 @@ from sapwood.kernels.tree_frame import Bounds
 FREE = Bounds(0, -np.inf, np.inf)  # no constraint
 
 
-@sum_tossed.of(Pairs, PairTallies)
-def _sum_tossed(stat, count):
-    sum_left_groups(stat.frame, count)
-
-
+@sum_tossed.of_frame(Pairs, PairTallies)
 @lean_kernel
 def sum_left_groups(frame, count):
     """Rows, weight and sum of the groups that go left; OUT cum_rows[0], cum_weight[0], cum_sum[0]."""

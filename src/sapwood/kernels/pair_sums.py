@@ -12,6 +12,7 @@ from sapwood.kernels.code_list import BIT, FLAT, list_codes, note_code
 from sapwood.kernels.criteria import ERROR, INVALID, SQUARED, pair_decrease, pair_mass
 from sapwood.kernels.node_totals import add_deviation, begin_totals, is_constant, number_mass
 from sapwood.kernels.statistic import (
+    Medians,
     Pairs,
     PairTallies,
     Vectors,
@@ -32,11 +33,7 @@ from sapwood.kernels.tree_rules import in_order, is_large_enough, rounded
 HIST_N, HIST_W, HIST_S = 0, 1, 2  # fields of the histogram
 
 
-@total_node.of(Pairs)
-def _total_node(stat, at, node):
-    return sum_pairs_of_node(stat.frame, at, node)
-
-
+@total_node.of_frame(Pairs)
 @lean_kernel
 def sum_pairs_of_node(frame, at, node):
     """Totals of a node; returns whether its target is constant. OUT nodes, sums."""
@@ -58,9 +55,9 @@ def sum_pairs_of_node(frame, at, node):
     return constant
 
 
-@total_sibling.of(Pairs)
-def _total_sibling(stat, at, parent, known, node):  # noqa: ARG001 - sums of floats are made anew
-    return sum_pairs_of_node(stat.frame, at, node)
+@total_sibling.of(Pairs, Vectors, Medians)
+def _total_sibling(stat, at, parent, known, node):  # noqa: ARG001 - only whole numbers may be subtracted
+    return total_node(stat, at, node)
 
 
 @begin_node.of(Pairs)
@@ -269,11 +266,7 @@ def _node_value(stat, node):
 # The best split of a column
 
 
-@best_cut.of(Pairs, PairTallies)
-def _best_cut(stat, totals, groups, bounds, first, last, floor):
-    return best_pair_cut(stat.frame, totals, groups, bounds, first, last, floor)
-
-
+@best_cut.of_frame(Pairs, PairTallies)
 @lean_kernel
 def best_pair_cut(frame, totals, groups, bounds, first, last, floor):
     """The best cut after one of the groups first…last-1."""

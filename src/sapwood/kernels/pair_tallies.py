@@ -22,11 +22,7 @@ ROW = np.uint64(1 << 32)
 LOW_HALF = np.uint64(0xFFFFFFFF)
 
 
-@total_node.of(PairTallies)
-def _total_node(stat, at, node):
-    return sum_tallies(stat.frame, at, node)
-
-
+@total_node.of_frame(PairTallies)
 @lean_kernel
 def sum_tallies(frame, at, node):
     """Totals of a node; returns whether it is pure. OUT nodes, sums."""
@@ -41,13 +37,9 @@ def sum_tallies(frame, at, node):
     return s in (0, w)
 
 
-@total_sibling.of(PairTallies)
-def _total_sibling(stat, at, parent, known, node):  # noqa: ARG001 - sums are exact: a difference will do
-    return subtract_pair(stat.frame, parent, known, node)
-
-
+@total_sibling.of_frame(PairTallies)
 @lean_kernel
-def subtract_pair(frame, parent, known, node):
+def subtract_pair(frame, at, parent, known, node):  # noqa: ARG001 - sums are exact: a difference will do
     """Totals of a node from those of its parent and its sibling; returns whether it is pure. OUT nodes, sums."""
     pure = subtract(frame, parent, known, node)
     own, s = frame.nodes[node], frame.sums[node, 0]

@@ -56,7 +56,10 @@ class Medians(NamedTuple):
 
 
 def per_statistic(function: Callable[..., Any]) -> Any:
-    """A function of which every statistic has a version: `@function.of(Pairs)` adds one."""
+    """A function of which every statistic has a version.
+
+    `@function.of(Pairs)` adds one, and `@function.of_frame(Pairs)` a kernel that takes the statistic's frame instead.
+    """
     versions: dict[type, Callable[..., Any]] = {}
 
     @wraps(function)
@@ -77,7 +80,14 @@ def per_statistic(function: Callable[..., Any]) -> Any:
 
         return add
 
-    call.of = of  # type: ignore[attr-defined]
+    def of_frame(*kinds: type) -> Callable[..., Any]:
+        def add(kernel: Callable[..., Any]) -> Callable[..., Any]:
+            of(*kinds)(lambda stat, *arguments: kernel(stat.frame, *arguments))
+            return kernel
+
+        return add
+
+    call.of, call.of_frame = of, of_frame  # type: ignore[attr-defined]
     return call
 
 

@@ -101,11 +101,7 @@ def merge_vectors(frame, n, scale):
     return position + 1
 
 
-@left_of_subset.of(Vectors, VectorTallies)
-def _left_of_subset(stat, totals, groups, subset, turn):
-    return load_left(stat.frame, totals, groups, subset, turn)
-
-
+@left_of_subset.of_frame(Vectors, VectorTallies)
 @lean_kernel
 def load_left(frame, totals, groups, subset, turn):
     """Rows and weight of a subset (0: of all levels), with the missing rows if turn is 1; OUT left_sums."""
@@ -162,11 +158,7 @@ def best_of_orders(frame, totals, groups, scale, floor):
     return decrease, missing_left
 
 
-@mass_between.of(Vectors, VectorTallies)
-def _mass_between(stat, totals, groups):
-    return vector_mass_between(stat.frame, totals, groups)
-
-
+@mass_between.of_frame(Vectors, VectorTallies)
 @lean_kernel
 def vector_mass_between(frame, totals, groups):
     """How much all levels together take from the mass of a node; OUT level_weight, level_sums."""

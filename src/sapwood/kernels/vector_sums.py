@@ -24,17 +24,12 @@ from sapwood.kernels.statistic import (
     collect_drawn,
     recentred,
     total_node,
-    total_sibling,
 )
 from sapwood.kernels.tree_frame import MISSING, NOTHING, STEPS, VALUE, Cut, Groups, Totals
 from sapwood.kernels.tree_rules import is_large_enough, rounded
 
 
-@total_node.of(Vectors)
-def _total_node(stat, at, node):
-    return sum_vectors_of_node(stat.frame, at, node)
-
-
+@total_node.of_frame(Vectors)
 @lean_kernel
 def sum_vectors_of_node(frame, at, node):
     """Totals of a node; returns whether its targets are constant. OUT nodes, sums."""
@@ -62,16 +57,7 @@ def sum_vectors_of_node(frame, at, node):
     return constant
 
 
-@total_sibling.of(Vectors)
-def _total_sibling(stat, at, parent, known, node):  # noqa: ARG001 - sums of floats are made anew
-    return sum_vectors_of_node(stat.frame, at, node)
-
-
-@begin_node.of(Vectors)
-def _begin_node(stat, at):
-    return vector_totals(stat.frame, at)
-
-
+@begin_node.of_frame(Vectors)
 @lean_kernel
 def vector_totals(frame, at):
     """Totals of the node in a slot; OUT node_sums, centers."""

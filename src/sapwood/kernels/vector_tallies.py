@@ -17,11 +17,7 @@ from sapwood.kernels.tree_frame import Groups
 from sapwood.kernels.vector_sums import drawn_vectors, note_group, sorted_vectors, vector_totals
 
 
-@total_node.of(VectorTallies)
-def _total_node(stat, at, node):
-    return sum_class_tallies(stat.frame, at, node)
-
-
+@total_node.of_frame(VectorTallies)
 @lean_kernel
 def sum_class_tallies(frame, at, node):
     """Totals of a node; returns whether it is pure. OUT nodes, sums."""
@@ -39,13 +35,9 @@ def sum_class_tallies(frame, at, node):
     return pure
 
 
-@total_sibling.of(VectorTallies)
-def _total_sibling(stat, at, parent, known, node):  # noqa: ARG001 - sums are exact: a difference will do
-    return subtract_vector(stat.frame, parent, known, node)
-
-
+@total_sibling.of_frame(VectorTallies)
 @lean_kernel
-def subtract_vector(frame, parent, known, node):
+def subtract_vector(frame, at, parent, known, node):  # noqa: ARG001 - sums are exact: a difference will do
     """Totals of a node from those of its parent and its sibling; returns whether it is pure. OUT nodes, sums."""
     pure = subtract(frame, parent, known, node)
     own = frame.nodes[node]
