@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 from sapwood.kernels._jit import lean_kernel
-from sapwood.kernels.team import DONE, END, TASKS, add, await_all, end, new_board, pause, post, take, topic_of
+from sapwood.kernels.team import BOARD, DONE, END, TASKS, add, await_all, end, pause, post, take, topic_of
 
 Array = NDArray[Any]
 
@@ -45,7 +45,7 @@ def work(board, me, leads, n_phases, n_tasks, done):
 @pytest.mark.parametrize("n_tasks", [0, 1, 7, 500])
 def test_every_task_is_done_once(n_helpers: int, n_tasks: int) -> None:
     n_phases = 60
-    board, done = new_board(), np.zeros((n_phases, max(n_tasks, 1)), dtype=np.int64)
+    board, done = np.zeros(BOARD, dtype=np.int64), np.zeros((n_phases, max(n_tasks, 1)), dtype=np.int64)
     helpers = [threading.Thread(target=work, args=(board, me, False, 0, 0, done)) for me in range(1, n_helpers + 1)]
     for helper in helpers:
         helper.start()
@@ -59,7 +59,7 @@ def test_every_task_is_done_once(n_helpers: int, n_tasks: int) -> None:
 
 
 def test_who_comes_after_the_end_leaves_at_once() -> None:
-    board, done = new_board(), np.zeros((2, 3), dtype=np.int64)
+    board, done = np.zeros(BOARD, dtype=np.int64), np.zeros((2, 3), dtype=np.int64)
     work(board, 0, True, 2, 3, done)
     work(board, 1, False, 0, 0, done)
     assert (done == 1).all()

@@ -19,7 +19,7 @@ from sapwood.boosting.ensemble import Ensemble
 from sapwood.boosting.fitting import Rows, Setup
 from sapwood.boosting.history import Curves, History, Watched
 from sapwood.boosting.rounds import Rounds
-from sapwood.boosting.training import Outcome, Plan
+from sapwood.boosting.training import Outcome, Plan, reason_to_stop
 from sapwood.codes.ranked import RankedTable
 from sapwood.codes.sparse import Binned
 from sapwood.counted import counted
@@ -184,7 +184,7 @@ def train_folds(folds: Sequence[Fold], plan: Plan, at_once: int) -> FoldsOutcome
             seconds = time.monotonic() - begin
             progress = FoldsProgress(done, plan.n_rounds, means, best, seconds, folds)
             asked = [callback(progress) for callback in plan.callbacks]  # type: ignore[arg-type]  # tells as much
-            found = _reason_to_stop(plan, done - 1 - best, seconds, any(asked), interrupts.asked)
+            found = reason_to_stop(plan, done - 1 - best, seconds, any(asked), interrupts.asked)
             if found is not None:
                 reason = found
                 break
@@ -194,18 +194,6 @@ def train_folds(folds: Sequence[Fold], plan: Plan, at_once: int) -> FoldsOutcome
         )
     curves = {rows: {m.name: _curve(folds, rows, m.name) for m in metrics} for rows in (TRAIN, TEST)}
     return FoldsOutcome(curves, metric, reason)
-
-
-def _reason_to_stop(plan: Plan, waited: int, seconds: float, asked: bool, interrupt: str | None) -> str | None:
-    if interrupt is not None:
-        return f"interrupted by {interrupt}"
-    if asked:
-        return "a callback asked to stop"
-    if plan.max_seconds is not None and seconds >= plan.max_seconds:
-        return f"max_seconds={plan.max_seconds} reached"
-    if plan.early_stopping_rounds is not None and waited >= plan.early_stopping_rounds:
-        return f"no better round for early_stopping_rounds={plan.early_stopping_rounds}"
-    return None
 
 
 def _curve(folds: Sequence[Fold], rows: str, metric: str) -> FoldCurve:

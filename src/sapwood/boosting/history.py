@@ -68,3 +68,8 @@ class History:
         if np.isnan(values).all():
             return None
         return int(np.nanargmax(values) if self.metrics[-1].larger_is_better else np.nanargmin(values))
+
+    @property
+    def waited(self) -> int:
+        """Rounds since the best one."""
+        return 0 if self.best is None or self.deciding is None else len(self.deciding) - 1 - self.best

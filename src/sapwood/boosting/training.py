@@ -82,7 +82,7 @@ def train(rounds: Rounds, history: History, plan: Plan) -> Outcome:
             progress = Progress(rounds.n_done, n_rounds, history.curves, best, seconds, rounds, history)
             show(progress)
             asked = [callback(progress) for callback in plan.callbacks]
-            reason = _reason_to_stop(history, plan, seconds, any(asked), interrupts.asked)
+            reason = reason_to_stop(plan, history.waited, seconds, any(asked), interrupts.asked)
             if plan.keep is not None and reason is None and rounds.n_done < n_rounds:
                 plan.keep(progress)
     reason = reason or "all rounds done"
@@ -98,14 +98,14 @@ def _best(rounds: Rounds, history: History) -> int | None:
     return None if history.best is None else rounds.start.n_rounds + history.best
 
 
-def _reason_to_stop(history: History, plan: Plan, seconds: float, asked: bool, interrupt: str | None) -> str | None:
+def reason_to_stop(plan: Plan, waited: int, seconds: float, asked: bool, interrupt: str | None) -> str | None:
+    """Why training ends now, after so many rounds that were not better; None if it goes on."""
     if interrupt is not None:
         return f"interrupted by {interrupt}"
     if asked:
         return "a callback asked to stop"
     if plan.max_seconds is not None and seconds >= plan.max_seconds:
         return f"max_seconds={plan.max_seconds} reached"
-    patience, best, curve = plan.early_stopping_rounds, history.best, history.deciding
-    if patience is not None and best is not None and curve is not None and len(curve) - 1 - best >= patience:
-        return f"no better round for early_stopping_rounds={patience}"
+    if plan.early_stopping_rounds is not None and waited >= plan.early_stopping_rounds:
+        return f"no better round for early_stopping_rounds={plan.early_stopping_rounds}"
     return None

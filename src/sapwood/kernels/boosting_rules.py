@@ -1,4 +1,4 @@
-"""Rules of boosted trees: which nodes may be split, how large children must be, their bounds, and who is split next."""
+"""Rules of boosted trees: which nodes may be split, how large children must be, and which is split next."""
 
 from __future__ import annotations
 

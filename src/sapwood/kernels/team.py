@@ -36,11 +36,6 @@ END, NONE = np.int64(-1), np.int64(-2)
 PATIENCE = 300_000  # pauses, some milliseconds, that a worker without tasks waits
 
 
-def new_board() -> Any:
-    """A board on which nothing is posted yet."""
-    return np.zeros(BOARD, dtype=np.int64)
-
-
 def _place(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
     data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
     return builder.gep(data, [arguments[1]])

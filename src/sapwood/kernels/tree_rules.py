@@ -70,7 +70,7 @@ def is_worth_it(frame, decrease):
 
 @part
 def narrow(sign, border, left, right):
-    """Bounds of the children of a split on a constrained column: neither may cross the middle of their values."""
+    """Bounds of the children of a split on a constrained column: neither may cross the middle of their values; OUT."""
     if sign > 0:
         left.upper, right.lower = border, border
     elif sign < 0:
