@@ -11,15 +11,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sapwood.arrays import Floats, Ints, Mask
 from sapwood.cached_property import cached_property
 from sapwood.table.schema import ColumnSchema, Schema
 from sapwood.tree import Tree
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Mask = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sapwood.arrays import Mask
 from sapwood.boosting.boxes import Boxes, find_cells, subtree_ends
 from sapwood.boosting.ensemble import Ensemble
 from sapwood.boosting.witness import Breach, Witnesses
@@ -189,7 +190,7 @@ class _Check:
         return " ".join(parts)
 
 
-def _comparable(boxes: Boxes, j: int, left: slice, right: slice) -> NDArray[np.bool_]:
+def _comparable(boxes: Boxes, j: int, left: slice, right: slice) -> Mask:
     """Pairs of leaves between which a row can pass when column j alone changes from one number to another."""
     has_number = boxes.sides[j].has_cells
     found = has_number[left, None] & has_number[None, right]

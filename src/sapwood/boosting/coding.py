@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sapwood.arrays import Floats
 from sapwood.boosting.rounds import Method
 from sapwood.codes.binned import bin_table, find_bins
 from sapwood.codes.bins import MOST_BINS, Bins, NumberBins
@@ -15,7 +15,6 @@ from sapwood.codes.sparse import Binned, sparse_table, suits_sparse
 from sapwood.codes.weighted import weighted_cuts
 from sapwood.table.table import Table
 
-Floats = NDArray[np.float64]
 Coded = Binned | RankedTable
 Recode = Callable[[Floats], Coded]
 

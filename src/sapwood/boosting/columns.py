@@ -7,12 +7,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sapwood.arrays import Array, Floats, Mask
 from sapwood.elementary import log
 from sapwood.kernels.draws import mix
 
-Mask = NDArray[np.bool_]
 BY_TREE, BY_LEVEL, BY_NODE = 1, 2, 3  # keep the draws apart
 
 
@@ -24,7 +23,7 @@ class ColumnOptions:
     by_tree: float = 1.0
     by_level: float = 1.0
     by_node: float = 1.0
-    weights: NDArray[np.float64] | None = None
+    weights: Floats | None = None
     together: tuple[frozenset[int], ...] | None = None  # columns of one path must lie in one of these sets
 
     def choice(self, key: int) -> ColumnChoice:
@@ -63,7 +62,7 @@ class ColumnChoice:
         options = self.options
         return options.by_level >= 1.0 and options.by_node >= 1.0 and options.together is None
 
-    def usable(self, nodes: NDArray[Any], ids: Sequence[int]) -> Mask:
+    def usable(self, nodes: Array, ids: Sequence[int]) -> Mask:
         """(nodes, columns), or one row that serves all nodes."""
         if self.is_plain:
             return self.of_tree[None, :]
@@ -82,7 +81,7 @@ class ColumnChoice:
             return mask
         return self.options.draw(mask, self.options.by_node, _hash(int(node["key"]), BY_NODE))
 
-    def follow(self, nodes: NDArray[Any], ids: Sequence[int]) -> None:
+    def follow(self, nodes: Array, ids: Sequence[int]) -> None:
         """Remember which columns lie on the way to the children of nodes that are being split."""
         if self.options.together is None:
             return

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sapwood.arrays import Floats, Ints
 from sapwood.boosting.coding import Recode, code
 from sapwood.boosting.ensemble import Ensemble
 from sapwood.boosting.fitting import Rows, Setup
@@ -31,8 +31,6 @@ from sapwood.progress_bar import describe
 from sapwood.result import Part, Result
 from sapwood.threads import run_all
 
-Floats = NDArray[np.float64]
-Numbers = NDArray[np.int64]
 Coded = tuple[Binned | RankedTable, Recode | None]
 TRAIN, TEST = "train", "test"
 
@@ -68,9 +66,9 @@ class FoldCurve(Result):
 class Split:
     """Rows of one fold, ascending; `queries` are the numbers of rows of the queries of both parts, for rankings."""
 
-    train: Numbers
-    test: Numbers
-    queries: tuple[Numbers, Numbers] | None = None
+    train: Ints
+    test: Ints
+    queries: tuple[Ints, Ints] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,7 +128,7 @@ def _begin(number: int, coded: Coded, rows: Rows, split: Split, setup: Setup) ->
     return Fold(number, setup.loss, rounds, History(watched, setup.metrics))
 
 
-def _watch(name: str, rounds: Rounds, weight: Floats | None, rows: Numbers, groups: Numbers | None) -> Watched:
+def _watch(name: str, rounds: Rounds, weight: Floats | None, rows: Ints, groups: Ints | None) -> Watched:
     own = None if weight is None else weight[rows]
     return Watched(name, rounds.y[rows], own, lambda: rounds.score[:, rows], groups)
 

@@ -9,6 +9,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
+from sapwood.arrays import Floats
 from sapwood.cached_property import cached_property
 from sapwood.grove import Grove, Member
 from sapwood.predictor import BLOCK_ROWS, Predictor, Scorer
@@ -16,8 +17,6 @@ from sapwood.result import Part, Result
 from sapwood.table.table import Table
 from sapwood.threads import blocks, run_all
 from sapwood.tree import Tree
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sapwood.arrays import Array
 from sapwood.boosting.columns import ColumnChoice
 from sapwood.kernels.split_order import take_over_all
 from sapwood.shard.ranked_shard import RankedShard
 
 Ids = list[int]
-Nodes = NDArray[Any]
+Nodes = Array  # of the layout NODE
 
 
 class ExactSearch:

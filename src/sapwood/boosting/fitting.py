@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import brentq
 
+from sapwood.arrays import Floats, Ints
 from sapwood.boosting.coding import code
 from sapwood.boosting.ensemble import Ensemble
 from sapwood.boosting.history import Curves, History, Watched
@@ -18,7 +19,6 @@ from sapwood.losses.loss import Loss
 from sapwood.metrics.metric import Metric
 from sapwood.table.table import Table
 
-Floats = NDArray[np.float64]
 WIDEST_SCORE = 50.0  # beyond it a link function is flat
 
 
@@ -29,7 +29,7 @@ class Rows:
     table: Table
     y: Floats
     weight: Floats | None = None
-    groups: NDArray[np.int64] | None = None
+    groups: Ints | None = None
     name: str = "train"
     offset: Floats | None = None  # (n_scores, rows), added to the scores a model starts from
     index: NDArray[np.intp] | None = None  # which rows of the user's these are; None: all
@@ -61,7 +61,7 @@ class Setup:
     metrics: Sequence[Metric] = ()
     base: Floats | None = None  # scores to start from; None: the best constants
     start: Ensemble | None = None  # a model to continue from
-    held_out: NDArray[np.int64] | None = field(default=None)  # training rows that only watch
+    held_out: Ints | None = field(default=None)  # training rows that only watch
     done: Done | None = None  # rounds of the same training, before it was interrupted
 
 
@@ -107,7 +107,7 @@ def fit_ensemble(rows: Rows, evals: Sequence[Rows], setup: Setup) -> Outcome:
     return train(rounds, History(watched, setup.metrics if watched else (), curves), setup.plan)
 
 
-def _training_rows(rows: Rows, setup: Setup) -> NDArray[np.int64] | None:
+def _training_rows(rows: Rows, setup: Setup) -> Ints | None:
     if setup.held_out is None:
         return None
     mask = np.ones(len(rows.y), dtype=np.bool_)
@@ -115,7 +115,7 @@ def _training_rows(rows: Rows, setup: Setup) -> NDArray[np.int64] | None:
     return np.flatnonzero(mask)
 
 
-def _base(rows: Rows, own: NDArray[np.int64] | None, setup: Setup) -> Floats:
+def _base(rows: Rows, own: Ints | None, setup: Setup) -> Floats:
     if setup.base is not None:
         return setup.base
     of = slice(None) if own is None else own
@@ -126,14 +126,14 @@ def _watch(rows: Rows, validation_set: ValidationSet) -> Watched:
     return Watched(rows.name, rows.y, rows.weight, lambda: validation_set.score, rows.groups)
 
 
-def _watch_own(rows: Rows, rounds: Rounds, held_out: NDArray[np.int64]) -> Watched:
+def _watch_own(rows: Rows, rounds: Rounds, held_out: Ints) -> Watched:
     weight = rows.weight if rows.measured is None else rows.measured
     own = None if weight is None else weight[held_out]
     groups = None if rows.groups is None else _groups_of(rows.groups, held_out)
     return Watched("validation", rows.y[held_out], own, lambda: rounds.score[:, held_out], groups)
 
 
-def _groups_of(groups: NDArray[np.int64], rows: NDArray[np.int64]) -> NDArray[np.int64]:
+def _groups_of(groups: Ints, rows: Ints) -> Ints:
     """Rows of each group among some rows."""
     counts = np.bincount(np.repeat(np.arange(len(groups)), groups)[rows], minlength=len(groups))
     return counts[counts > 0].astype(np.int64)

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sapwood.arrays import Array, Ints
 from sapwood.boosting.columns import ColumnChoice
 from sapwood.boosting.grown import GrownTree, prune_by_cost, prune_by_gain
 from sapwood.boosting.histogram_search import HistogramSearch
@@ -29,7 +29,7 @@ from sapwood.shard.gradient_units import GradientUnits
 from sapwood.shard.shard import Shard
 
 Ids = list[int]
-Nodes = NDArray[Any]
+Nodes = Array  # of the layout NODE
 
 
 class Search(Protocol):
@@ -143,7 +143,7 @@ class Grower:
                     waiting[n], n = child, n + 1
         return chosen
 
-    def _next_best(self, waiting: NDArray[np.int64], most: int) -> Ids:
+    def _next_best(self, waiting: Ints, most: int) -> Ids:
         """Leaves to be split next: whichever of them is, what the children of the others offer is the same."""
         new = waiting[self._nodes["left"][waiting] < 0]
         found: Ids = []

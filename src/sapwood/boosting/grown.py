@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sapwood.arrays import Array, Ints, Mask
 from sapwood.cached_property import cached_property
 from sapwood.kernels.nodes import preorder
 
@@ -16,18 +15,18 @@ from sapwood.kernels.nodes import preorder
 class GrownTree:
     """Nodes (kernels.boosting_records.NODE), children after their parents; `splits` says which are split."""
 
-    nodes: NDArray[Any]
-    splits: NDArray[np.bool_]
+    nodes: Array
+    splits: Mask
 
     @cached_property
-    def order(self) -> NDArray[np.int64]:
+    def order(self) -> Ints:
         """Nodes that hang on the root in preorder: parents first, left before right."""
         left = np.where(self.splits, self.nodes["left"], -1)
-        found: NDArray[np.int64] = preorder(left, self.nodes["right"], len(self.nodes))
+        found: Ints = preorder(left, self.nodes["right"], len(self.nodes))
         return found
 
     @cached_property
-    def position(self) -> NDArray[np.int64]:
+    def position(self) -> Ints:
         """Place of each node in that order, if it hangs on the root."""
         position = np.empty(len(self.nodes), dtype=np.int64)
         position[self.order] = np.arange(len(self.order))
@@ -51,7 +50,7 @@ class GrownTree:
         return sorted(self.order[~self.splits[self.order]].tolist())
 
     @cached_property
-    def leaf_above(self) -> NDArray[np.int64]:
+    def leaf_above(self) -> Ints:
         """The leaf that each node was merged into by pruning, or the node itself."""
         leaf_above = np.arange(len(self.nodes))
         for node in np.flatnonzero(self.nodes["left"] >= 0):  # parents come first

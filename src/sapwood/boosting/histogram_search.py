@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sapwood.arrays import Array
 from sapwood.boosting.columns import ColumnChoice
 from sapwood.boosting.pool import Pool
 from sapwood.kernels.histogram import subtract
@@ -20,7 +21,7 @@ from sapwood.threads import run_all
 SCAN_PER_THREAD = 1 << 16  # codes to look at before another thread is worth waking
 
 Ids = list[int]
-Nodes = NDArray[Any]
+Nodes = Array  # of the layout NODE
 
 
 class HistogramSearch:

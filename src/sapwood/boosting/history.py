@@ -6,12 +6,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sapwood.arrays import Floats, Ints
 from sapwood.losses.loss import Loss
 from sapwood.metrics.metric import Metric
 
-Floats = NDArray[np.float64]
 Curves = dict[str, dict[str, list[float]]]
 
 
@@ -20,10 +19,10 @@ class Watched:
     """Rows whose metrics are followed; `score` gives their present scores (n_scores, rows)."""
 
     name: str
-    y: NDArray[np.float64]
+    y: Floats
     weight: Floats | None
     score: Callable[[], Floats]
-    groups: NDArray[np.int64] | None = None
+    groups: Ints | None = None
 
     def measure(self, metric: Metric, loss: Loss) -> float:
         """The metric of the present scores."""

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sapwood.arrays import Ints
 from sapwood.boosting.grown import GrownTree
 from sapwood.codes.bins import MOST_BINS, GroupedLevels
 from sapwood.kernels.decoding import Decoder
@@ -45,7 +46,7 @@ class LevelGroups:
             self._decoder.code_of_level[start : start + n_levels] = codes[2, 1:]
             self._codes[place, : n_levels + 1] = codes[2]
 
-    def settle(self, grown: GrownTree, rules: Any) -> tuple[GrownTree, NDArray[np.int64] | None]:
+    def settle(self, grown: GrownTree, rules: Any) -> tuple[GrownTree, Ints | None]:
         """Rows take the groups of their levels and move to the leaves they have then.
 
         Splits whose children are too small with these rows are undone. Returns the tree of these rows, and the sums of
@@ -78,7 +79,7 @@ class LevelGroups:
         return units.fine_gradient_unit / units.gradient_unit, units.fine_hessian_unit / units.hessian_unit
 
 
-def group_levels(sums: NDArray[np.int64]) -> Codes:
+def group_levels(sums: Ints) -> Codes:
     """Codes (3, levels + 1) of levels from their sums (halves, levels + 1, 2): for rows of each half, and for new rows.
 
     Level 0 is missing and has code 0. One group holds all levels if the halves do not agree on any effect.

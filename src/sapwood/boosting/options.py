@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sapwood.arrays import Array, Floats
 from sapwood.cached_property import cached_property
 from sapwood.kernels.boosting_records import RULES
 from sapwood.shard.gradient_units import GradientUnits
 
 NO_LIMIT = 2**31
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -53,7 +52,7 @@ class TreeOptions:
         clipped: Floats = np.clip(weights, lower, upper)
         return clipped
 
-    def rules(self, units: GradientUnits) -> NDArray[Any]:
+    def rules(self, units: GradientUnits) -> Array:
         """As the kernels want it."""
         record = self._unitless_rules.copy()
         record["gradient_unit"], record["hessian_unit"] = units.gradient_unit, units.hessian_unit
@@ -62,7 +61,7 @@ class TreeOptions:
         return record
 
     @cached_property
-    def _unitless_rules(self) -> NDArray[Any]:
+    def _unitless_rules(self) -> Array:
         record = np.zeros(1, dtype=RULES)
         for name in RULES.names or ():
             if hasattr(self, name):

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
+
+from sapwood.arrays import Ints
 
 
 class Pool:
@@ -11,7 +12,7 @@ class Pool:
 
     def __init__(self, n_cells: int, n_sums: int, n_spare: int) -> None:
         self._shape = (n_cells, n_sums)
-        self.slots: NDArray[np.int64] = np.empty((n_spare + 4, *self._shape), dtype=np.int64)
+        self.slots: Ints = np.empty((n_spare + 4, *self._shape), dtype=np.int64)
         self.spare = list(range(n_spare))  # for nodes that threads share
         self._free = list(range(n_spare + 3, n_spare - 1, -1))
 
@@ -29,6 +30,6 @@ class Pool:
         """Return slots."""
         self._free += slots
 
-    def temporary(self, n: int) -> NDArray[np.int64]:
+    def temporary(self, n: int) -> Ints:
         """A pool of n slots beside this one, for what another shard adds; spare slots come first."""
         return np.empty((len(self.spare) + n, *self._shape), dtype=np.int64)

@@ -9,12 +9,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import pairwise
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import brentq
 
+from sapwood.arrays import Array, Floats, Ints
 from sapwood.boosting.columns import ColumnOptions
 from sapwood.boosting.ensemble import Ensemble
 from sapwood.boosting.exact_search import ExactSearch
@@ -45,7 +46,6 @@ LONGEST_STEP = 10.0  # of a line search: a tree whose leaves are Newton's steps 
 OUTLIER = 64.0  # times as large as most rows
 OUTLIER_SHARE = 0.01
 OUTLIER_SAMPLE = 1 << 15  # rows that are looked at, evenly spaced
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,12 +84,12 @@ class Rounds:
     table: Binned | RankedTable
     n_levels: NDArray[np.int32]
     loss: Loss
-    y: NDArray[np.float64]
+    y: Floats
     weight: Floats | None
     options: RoundOptions
     start: Ensemble
     score: Floats
-    rows: NDArray[np.int64] | None = None
+    rows: Ints | None = None
     validation_sets: Sequence[ValidationSet] = ()
     trees: list[tuple[Tree, ...]] = field(default_factory=list)
     sample: Sample | None = None  # of the last round
@@ -99,7 +99,7 @@ class Rounds:
         self._place()
         short = self.loss.bounded and self.table.n_rows >= PACKED_ROWS and not isinstance(self.table, RankedTable)
         dtype = np.float32 if short else np.float64
-        self._gradient: NDArray[Any] = np.empty((self.loss.n_scores, self.table.n_rows), dtype=dtype)
+        self._gradient: Array = np.empty((self.loss.n_scores, self.table.n_rows), dtype=dtype)
         self._hessian = np.empty_like(self._gradient)
         self._shown_weight = self.weight
         if self.rows is not None:  # rows that only watch must not decide about units
@@ -239,7 +239,7 @@ class Rounds:
         return bool(total([shard.count_large(g, h, step, least) for shard in self._shards]).min() < least)
 
     def _node_values(
-        self, grown: GrownTree, units: GradientUnits, sums: NDArray[np.int64] | None, k: int, weight: Floats | None
+        self, grown: GrownTree, units: GradientUnits, sums: Ints | None, k: int, weight: Floats | None
     ) -> Floats:
         """Values of all nodes: Newton's step, for inner nodes too; robust losses set leaves by their exact step.
 
@@ -262,7 +262,7 @@ class Rounds:
         grown: GrownTree,
         units: GradientUnits,
         own: GradientUnits,
-        sums: NDArray[Any],
+        sums: Array,
         k: int,
         weight: Floats | None,
     ) -> Floats:

@@ -8,32 +8,29 @@ counts 1 / p_i times.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sapwood.arrays import Array, Floats
 from sapwood.kernels.sampling import draw_rows
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
 class Sample:
     """Rows of a round, and what their weight is multiplied by (None: nothing)."""
 
-    rows: NDArray[Any] | None
+    rows: Array | None
     factor: Floats | None = None
 
 
-def uniform_sample(candidates: NDArray[Any] | None, n_rows: int, share: float, key: int) -> Sample:
+def uniform_sample(candidates: Array | None, n_rows: int, share: float, key: int) -> Sample:
     """Each candidate with the same probability; at least one row."""
     if share >= 1.0:
         return Sample(candidates)
     return Sample(_draw(candidates, n_rows, None, share, key))
 
 
-def counted_sample(candidates: NDArray[Any] | None, n_rows: int, share: float, key: int) -> Sample:
+def counted_sample(candidates: Array | None, n_rows: int, share: float, key: int) -> Sample:
     """A share of the candidates, rounded down; every set of so many is equally likely. At least one row."""
     if share >= 1.0:
         return Sample(candidates)
@@ -45,7 +42,7 @@ def counted_sample(candidates: NDArray[Any] | None, n_rows: int, share: float, k
 
 
 def gradient_sample(
-    candidates: NDArray[Any] | None, gradient: Floats, hessian: Floats, weight: Floats | None, share: float, key: int
+    candidates: Array | None, gradient: Floats, hessian: Floats, weight: Floats | None, share: float, key: int
 ) -> Sample:
     """By the size of gradients (scores, rows): rows that pull hardest are surely drawn."""
     if share >= 1.0:
@@ -76,7 +73,7 @@ def threshold(sizes: Floats, expected: float) -> float:
     return float(ordered[ordered > 0].min(initial=np.inf)) if ordered.any() else 1.0  # all that pull at all are certain
 
 
-def _draw(candidates: NDArray[Any] | None, n_rows: int, shares: Floats | None, share: float, key: int) -> NDArray[Any]:
+def _draw(candidates: Array | None, n_rows: int, shares: Floats | None, share: float, key: int) -> Array:
     rows = np.empty(n_rows if candidates is None else len(candidates), dtype=np.int64)
     count = draw_rows(np.uint64(key), 0, shares, share, candidates, rows)
     return rows[: max(count, 1)]

@@ -9,8 +9,8 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sapwood.arrays import Array, Floats
 from sapwood.boosting.fitting import Rows
 from sapwood.boosting.rounds import Rounds
 from sapwood.boosting.training import Progress
@@ -18,8 +18,6 @@ from sapwood.losses.loss import Loss
 from sapwood.threads import blocks, run_all
 
 BLOCK = 1 << 15  # rows whose losses are summed at a time, in this order whatever the number of threads
-Floats = NDArray[np.float64]
-Numbers = NDArray[Any]
 
 FACTORS = {"squared_error": 2.0, "logistic": 2.0, "poisson": 2.0, "gamma": 2.0, "tweedie": 2.0}
 """Losses that are half of what people report: the mean squared error, the mean deviance. (As in scikit-learn.)"""
@@ -30,7 +28,7 @@ class Stages:
     """A callback that measures every stage; lists hold a number for each stage of the model, earlier fits included."""
 
     rows: Rows
-    held_out: Numbers | None = None
+    held_out: Array | None = None
     train: list[float] = field(default_factory=list)
     oob: list[float] = field(default_factory=list)
     improvement: list[float] = field(default_factory=list)
@@ -51,7 +49,7 @@ class Stages:
         if self.held_out is not None:
             self.validation.append(self._loss(rounds, rounds.score, self.held_out))
 
-    def _measure_rest(self, progress: Progress, rest: Numbers) -> None:
+    def _measure_rest(self, progress: Progress, rest: Array) -> None:
         """The loss of rows that were not drawn, and how much lower it is than at the stage before.
 
         Each stage has its own rows; of the first one, the same rows are looked at before and after.
@@ -68,7 +66,7 @@ class Stages:
         self.knows_oob = True
 
     @staticmethod
-    def _loss(rounds: Rounds, score: Floats, rows: Numbers | None) -> float:
+    def _loss(rounds: Rounds, score: Floats, rows: Array | None) -> float:
         of = slice(None) if rows is None else rows
         weight = None if rounds.weight is None else rounds.weight[of]
         mean = mean_loss(rounds.loss, rounds.y[of], score[:, of], weight, rounds.options.n_jobs)
@@ -87,7 +85,7 @@ def mean_loss(loss: Loss, y: Floats, score: Floats, weight: Floats | None, n_job
     return sum(sums) / whole if whole > 0 else float("nan")
 
 
-def _drawn_rows(rounds: Rounds) -> tuple[Numbers | None, Numbers | None]:
+def _drawn_rows(rounds: Rounds) -> tuple[Array | None, Array | None]:
     """Rows that the last round drew (None: all of the table), and those it did not (None: it drew none)."""
     assert rounds.sample is not None
     drawn = rounds.sample.rows

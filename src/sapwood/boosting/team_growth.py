@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sapwood.arrays import Array, Mask
 from sapwood.boosting.options import NO_LIMIT, TreeOptions
 from sapwood.kernels.boosting_records import NODE
 from sapwood.kernels.leader import begin_tree
@@ -96,9 +97,7 @@ class TeamGrowth:
             "share": share,
         }
 
-    def grow(
-        self, rules: Any, n_rows: int, mask: NDArray[np.bool_], key: int
-    ) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+    def grow(self, rules: Any, n_rows: int, mask: Mask, key: int) -> tuple[Array, Mask]:
         """Grow a tree on the records that the shard has begun with; returns its nodes and which of them are split."""
         capacity = min(self._capacity, 2 * (n_rows + MOST_AHEAD) + 1)
         nodes, splits = np.empty(capacity, dtype=NODE), np.zeros(capacity, dtype=np.bool_)
@@ -110,7 +109,7 @@ class TeamGrowth:
         n_nodes = int(self._arrays["node_count"][0])
         return nodes[:n_nodes], splits[:n_nodes]
 
-    def _work(self, me: int, nodes: NDArray[Any], splits: NDArray[np.bool_], rules: Any) -> None:
+    def _work(self, me: int, nodes: Array, splits: Mask, rules: Any) -> None:
         """Lead (0) or help. A method, so that a thread that goes on after an interrupt keeps all arrays alive."""
         if me == 0:
             lead(nodes, splits, self._team[0], rules)

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sapwood.arrays import Array, Floats, Ints, Mask
 from sapwood.boosting.grown import GrownTree
 from sapwood.codes.bins import Bins, NumberBins
 from sapwood.codes.ranked import Ranks
 from sapwood.kernels.decoding import Decoder, TreeArrays, count_level_words, write_tree
 from sapwood.tree import Tree
-
-Floats = NDArray[np.float64]
 
 
 def decoder_of(bins: Sequence[Bins | Ranks], n_levels: NDArray[np.int32]) -> Decoder:
@@ -27,7 +25,7 @@ def decoder_of(bins: Sequence[Bins | Ranks], n_levels: NDArray[np.int32]) -> Dec
     return Decoder(starts, joined, _starts(levels), np.concatenate(levels).astype(np.uint32), n_levels.astype(np.int64))
 
 
-def _starts(parts: Sequence[NDArray[Any]]) -> NDArray[np.int64]:
+def _starts(parts: Sequence[Array]) -> Ints:
     return np.concatenate([[0], np.cumsum([len(part) for part in parts])[:-1]]).astype(np.int64)
 
 
@@ -69,9 +67,7 @@ def to_tree(
     )
 
 
-def _set_thresholds(
-    nodes: NDArray[Any], splits: NDArray[np.bool_], bins: Sequence[Bins | Ranks], threshold: Floats
-) -> None:
+def _set_thresholds(nodes: Array, splits: Mask, bins: Sequence[Bins | Ranks], threshold: Floats) -> None:
     """Thresholds between the values that a node has, where every value has a code; OUT threshold."""
     for j in np.unique(nodes["feature"][splits]):
         own = bins[j]

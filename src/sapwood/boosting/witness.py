@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sapwood.arrays import Floats
 from sapwood.boosting.boxes import Boxes, Cells
 from sapwood.boosting.ensemble import Ensemble
 from sapwood.predictor import Predictor
@@ -19,7 +19,6 @@ from sapwood.table.storage import ColumnStorage
 from sapwood.table.table import Table
 from sapwood.tree import Tree
 
-Floats = NDArray[np.float64]
 TRIES = 16  # rows tried for each breach
 MOST_ROWS = 1 << 18  # to be scored at a time
 NOISE = 1e-9  # of the scores: a smaller change of a change may be rounding

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sapwood.arrays import Array, Floats, Ints
 from sapwood.kernels import criteria as formulas
 from sapwood.table.target import ClassTarget, NumberTarget
 
@@ -32,12 +32,12 @@ NUMBER_CRITERIA = {
 class Statistics:
     """Weights and targets of the rows, and how their sums are laid out."""
 
-    wy: NDArray[np.float64]  # (rows, 1 + outputs): weight, then targets or class numbers
+    wy: Floats  # (rows, 1 + outputs): weight, then targets or class numbers
     criterion: int
     n_classes: tuple[int, ...]  # per output; () for numbers
     tallied: NDArray[np.uint32] | None = None  # weights and classes that replace those of wy; see `tally`
 
-    def counted(self, rows: NDArray[Any], counts: NDArray[Any]) -> Statistics | None:
+    def counted(self, rows: Array, counts: Array) -> Statistics | None:
         """The statistics of rows that were drawn so often, if rows can be tallied; nothing is copied for the others."""
         if not self._may_tally or counts.sum() > MOST_TALLIED_WEIGHT:
             return None
@@ -69,7 +69,7 @@ class Statistics:
         """One output, and two classes or a number: the sums are (w, s)."""
         return self.n_outputs == 1 and not self.is_absolute and max(self.n_classes, default=2) <= 2
 
-    def tally(self, rows: NDArray[Any] | None) -> NDArray[np.uint32] | None:
+    def tally(self, rows: Array | None) -> NDArray[np.uint32] | None:
         """For each row weight << 8 | class, if there is one output of classes and weights are small whole numbers.
 
         Then sums are exact, and a row takes 4 bytes instead of 16. `rows` are those that count, None for all.
@@ -90,18 +90,18 @@ class Statistics:
         return int(self.output_start[-1])
 
     @property
-    def output_start(self) -> NDArray[np.int64]:
+    def output_start(self) -> Ints:
         """Where each output's sums begin, and the end."""
         widths = self.n_classes if self.is_class and not self.is_pair else (1,) * self.n_outputs
         return np.concatenate(([0], np.cumsum(widths))).astype(np.int64)
 
 
-def class_statistics(target: ClassTarget, weight: NDArray[np.float64], criterion: str) -> Statistics:
+def class_statistics(target: ClassTarget, weight: Floats, criterion: str) -> Statistics:
     """Statistics of classes; `weight` includes class weights."""
     wy = np.column_stack([weight, target.codes.astype(np.float64)])
     return Statistics(wy, CLASS_CRITERIA[criterion], tuple(len(c) for c in target.classes))
 
 
-def number_statistics(target: NumberTarget, weight: NDArray[np.float64], criterion: str) -> Statistics:
+def number_statistics(target: NumberTarget, weight: Floats, criterion: str) -> Statistics:
     """Statistics of numbers."""
     return Statistics(np.column_stack([weight, target.values]), NUMBER_CRITERIA[criterion], ())

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sapwood.arrays import Array, Ints
 from sapwood.codes.coded import CodedTable
 from sapwood.codes.sorted_column import sort_column
 from sapwood.growth.criteria import Statistics
@@ -25,7 +26,6 @@ from sapwood.kernels.statistics import Medians, Pairs, PairTallies, Vectors, Vec
 from sapwood.kernels.tree_frame import ALL_PRESENT, COLUMN, FRAME, NODE, OPEN, SOME_MISSING, Values
 from sapwood.tree import Tree
 
-Array = NDArray[Any]
 N_SLOTS = 64  # depth first, the smaller child first: at most log2(rows) nodes are open
 
 
@@ -34,11 +34,11 @@ class Lists:
     """All lists in one array: rows, orders of targets, the columns' lists, marks of coded columns, and an empty one."""
 
     entries: NDArray[np.uint32]
-    lo: NDArray[np.int64]
-    hi: NDArray[np.int64]
+    lo: Ints
+    hi: Ints
     n_always: int
     n_lists: int
-    of_column: NDArray[np.int64]  # (features, 3): below, above, missing; the last list, which is empty, for none
+    of_column: Ints  # (features, 3): below, above, missing; the last list, which is empty, for none
 
     @property
     def n_rows(self) -> int:
@@ -55,8 +55,8 @@ def grow_tree(
     monotonic: NDArray[np.int8] | None = None,
     leaf: str = "auto",
     draw_thresholds: bool = False,
-    rows: NDArray[Any] | None = None,
-    features: NDArray[Any] | None = None,
+    rows: Array | None = None,
+    features: Array | None = None,
 ) -> Tree:
     """Grow one tree: of all rows, which uses the coded table up, or of a sample of `rows`, ascending.
 
@@ -93,8 +93,8 @@ def _run_kernel(
     statistics: Statistics,
     rules: GrowthRules,
     lists: Lists,
-    allowed: NDArray[np.int64],
-    members: NDArray[Any] | None,
+    allowed: Ints,
+    members: Array | None,
     monotonic: Array | None,
     draws: bool,
 ) -> RawTree:
@@ -234,7 +234,7 @@ def _arrange_lists(coded: CodedTable, statistics: Statistics) -> Lists:
     return _lists(coded, coded.entries, len(always), n, columns, coded.ranges[tuple(columns.T)])
 
 
-def _sample_lists(coded: CodedTable, statistics: Statistics, rows: NDArray[Any]) -> Lists:
+def _sample_lists(coded: CodedTable, statistics: Statistics, rows: Array) -> Lists:
     """Lists of some rows, copied from those of all."""
     inside = np.zeros(coded.n_rows, dtype=np.bool_)
     inside[rows] = True

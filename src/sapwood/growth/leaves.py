@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
 from sapwood import elementary
+from sapwood.arrays import Array, Floats
 from sapwood.growth.criteria import Statistics
 from sapwood.growth.raw import RawTree
 from sapwood.growth.scale import Scale, shifted
 from sapwood.kernels.nodes import node_medians
 
-Floats = NDArray[np.float64]
 
-
-def leaf_values(raw: RawTree, statistics: Statistics, leaf: str, rows: NDArray[Any], scale: Scale) -> Floats:
+def leaf_values(raw: RawTree, statistics: Statistics, leaf: str, rows: Array, scale: Scale) -> Floats:
     """Values (node, output, class share or 1), in the caller's scale.
 
     `leaf`: "auto"; for classes "share" or "softmax" (of the class weights); for numbers "mean" or "median".
@@ -62,7 +58,7 @@ def _softmax(scores: Floats) -> Floats:
     return shares
 
 
-def _medians(raw: RawTree, statistics: Statistics, rows: NDArray[Any]) -> Floats:
+def _medians(raw: RawTree, statistics: Statistics, rows: Array) -> Floats:
     medians = np.empty((len(raw), statistics.n_outputs))
     for o in range(statistics.n_outputs):
         column = np.empty(len(medians))

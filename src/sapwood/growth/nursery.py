@@ -6,11 +6,11 @@ Every tree depends on its own rows, weights and key alone, so trees can be grown
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sapwood.arrays import Array
 from sapwood.codes.coded import CodedTable, code_table
 from sapwood.growth.criteria import Statistics
 from sapwood.growth.grower import grow_tree
@@ -20,7 +20,6 @@ from sapwood.table.table import Table
 from sapwood.tree import Tree
 
 FEW_COLUMNS = 0.5  # trees that look at a smaller share of the columns in a node are grown on ranks, not on lists
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +36,7 @@ class Nursery:
     ccp_alpha: float = 0.0
     min_weight_share: float = 0.0  # of the weight of a tree that a leaf must have
 
-    def grow(self, rows: NDArray[Any], weight: NDArray[Any], key: int, features: NDArray[Any] | None = None) -> Tree:
+    def grow(self, rows: Array, weight: Array, key: int, features: Array | None = None) -> Tree:
         """The tree of some rows, ascending, with these weights, or counts; of some columns, or all."""
         statistics = self.statistics.counted(rows, weight) if weight.dtype.kind in "iu" else None
         if statistics is None:

@@ -9,12 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sapwood.arrays import Floats, Ints
 from sapwood.kernels.nodes import kept_ancestors, weakest_links
 from sapwood.tree import LEAF, UNDEFINED, Tree
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,7 +21,7 @@ class PruningPath:
 
     alphas: Floats
     costs: Floats
-    nodes: NDArray[np.int64]
+    nodes: Ints
     effective_alpha: Floats
     initial_cost: float
 
@@ -47,14 +45,14 @@ def prune(tree: Tree, alpha: float) -> Tree:
     return collapse(tree, kept)
 
 
-def ancestors_at(tree: Tree, path: PruningPath, alpha: float) -> NDArray[np.int64]:
+def ancestors_at(tree: Tree, path: PruningPath, alpha: float) -> Ints:
     """For every node the node that stands for it once the tree is pruned at alpha: itself, or an ancestor."""
     kept = np.empty(tree.node_count, dtype=np.int64)
     kept_ancestors(tree.parents(), path.effective_alpha, alpha, kept)
     return kept
 
 
-def collapse(tree: Tree, kept: NDArray[np.int64]) -> Tree:
+def collapse(tree: Tree, kept: Ints) -> Tree:
     """The tree of the nodes that stand for themselves; a node whose children do not is a leaf."""
     stays = kept == np.arange(tree.node_count)
     ends = stays & (tree.is_leaf | ~stays[tree.children_left])

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import chdtri, fdtri
+
+from sapwood.arrays import Floats
 
 UNLIMITED = 2**31 - 1
 LARGEST_TABLE = 100_000  # beyond so many degrees of freedom a critical value of F no longer changes visibly
@@ -56,9 +57,7 @@ class GrowthRules:
         }
 
 
-def critical_values(
-    level: float | None, n_classes: tuple[int, ...], n_outputs: int, weight: float
-) -> NDArray[np.float64] | None:
+def critical_values(level: float | None, n_classes: tuple[int, ...], n_outputs: int, weight: float) -> Floats | None:
     """Least significant test statistic by degrees of freedom, after the level itself; None for no test.
 
     Classes: chi-squared of the table side x class. Numbers: F with one degree of freedom for the two sides (the outputs

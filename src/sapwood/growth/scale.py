@@ -7,11 +7,10 @@ the ordinary range, because tests of significance read them as numbers of rows.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sapwood.arrays import Array, Floats
 from sapwood.growth.criteria import Statistics
 from sapwood.growth.rules import GrowthRules
 from sapwood.kernels.criteria import SQUARED
@@ -57,7 +56,7 @@ class Scale:
         )
 
 
-def shifted(values: NDArray[Any], power: int) -> NDArray[np.float64]:
+def shifted(values: Array, power: int) -> Floats:
     """Values times 2 to a power; what is too large becomes infinite."""
     with np.errstate(over="ignore"):
         return np.ldexp(values, power) if power else values

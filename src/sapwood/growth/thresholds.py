@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
+from sapwood.arrays import Array, Floats
 from sapwood.codes.coded import CodedTable
 from sapwood.codes.separation import midpoints
 from sapwood.growth.raw import RawTree
 from sapwood.kernels.tree_frame import IMPLICIT_ROW, NO_ROW
 from sapwood.tree import UNDEFINED
 
-Array = NDArray[Any]
 
-
-def split_thresholds(coded: CodedTable, raw: RawTree) -> NDArray[np.float64]:
+def split_thresholds(coded: CodedTable, raw: RawTree) -> Floats:
     """Threshold of every node: +inf where all present rows go left, NaN at category splits, -2 at leaves."""
     inner = np.flatnonzero(raw.feature >= 0)
     thresholds = np.full(len(raw), float(UNDEFINED))
@@ -30,7 +26,7 @@ def split_thresholds(coded: CodedTable, raw: RawTree) -> NDArray[np.float64]:
     return thresholds
 
 
-def _column_thresholds(coded: CodedTable, j: int, raw: RawTree, at: Array) -> NDArray[np.float64]:
+def _column_thresholds(coded: CodedTable, j: int, raw: RawTree, at: Array) -> Floats:
     below, above, drawn = raw.at_left[at], raw.at_right[at], raw.threshold[at]
     result = np.full(len(at), np.inf)
     cut = above != NO_ROW

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sapwood.arrays import Array, Ints, Mask
 from sapwood.codes.ranked import Ranks
 from sapwood.kernels.exact import (
     CURSOR,
@@ -25,8 +26,6 @@ from sapwood.kernels.scan import new_lanes
 from sapwood.shard.dealing import Piece
 from sapwood.shard.shard import Shard
 from sapwood.threads import run_all
-
-Ints = NDArray[np.int64]
 
 
 class RankedShard(Shard):
@@ -46,15 +45,15 @@ class RankedShard(Shard):
         return sum_records(self._records, *self._ranges[0], self._wide)  # type: ignore[no-any-return]
 
     def search(
-        self, nodes: NDArray[Any], ids: Sequence[int], usable: NDArray[np.bool_], rules: Any, signs: NDArray[np.int8]
-    ) -> list[NDArray[Any]]:
+        self, nodes: Array, ids: Sequence[int], usable: Mask, rules: Any, signs: NDArray[np.int8]
+    ) -> list[Array]:
         """For each column, copies of the nodes with their best split on it."""
         ranges = np.array([self._ranges[i] for i in ids], dtype=np.int64)
         self._place.fill(-1)
         mark_places(self._records, ranges, self._place)
         n_sums = 3 if rules["min_child_rows"] > 1 else 2
 
-        def best(j: int) -> NDArray[Any]:
+        def best(j: int) -> Array:
             found = nodes[ids]
             column, n_codes = self.table.columns[j], int(self.table.bins[j].n_codes)
             if self.table.is_category[j]:
@@ -69,7 +68,7 @@ class RankedShard(Shard):
         return run_all([partial(best, j) for j in range(self.n_features)], self.n_jobs)
 
     def _split_tasks(
-        self, nodes: NDArray[Any], ids: Sequence[int], parts: list[list[Piece]], cuts: list[Ints]
+        self, nodes: Array, ids: Sequence[int], parts: list[list[Piece]], cuts: list[Ints]
     ) -> list[Callable[[], None]]:
         tasks: list[Callable[[], None]] = []
         for part, cut in zip(parts, cuts, strict=True):
@@ -79,10 +78,10 @@ class RankedShard(Shard):
             )
         return tasks
 
-    def _finder(self, nodes: NDArray[Any], splits: NDArray[np.bool_]) -> Callable[..., None]:
+    def _finder(self, nodes: Array, splits: Mask) -> Callable[..., None]:
         return partial(settle_by_rank, self.table.columns, self._for_any_row(nodes, splits), splits)
 
-    def _for_any_row(self, nodes: NDArray[Any], splits: NDArray[np.bool_]) -> NDArray[Any]:
+    def _for_any_row(self, nodes: Array, splits: Mask) -> Array:
         """Nodes for rows that did not take part, whose values may lie between those that the split was made between."""
         nodes = nodes.copy()
         for j in np.unique(nodes["feature"][splits]):

@@ -15,6 +15,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from sapwood.arrays import Array, Floats, Ints, Mask
 from sapwood.codes.bins import GroupedLevels
 from sapwood.codes.ranked import RankedTable
 from sapwood.codes.sparse import Binned
@@ -39,9 +40,6 @@ from sapwood.threads import run_all
 
 ROWS_PER_THREAD = 8192  # fewer rows are not worth waking another thread for
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-
 
 class Shard:
     """Rows of one binned table on some threads of this machine."""
@@ -54,7 +52,7 @@ class Shard:
         self.offset = offset  # of its first row among all rows
         self._buffers = np.empty((2, table.n_rows), dtype=np.uint64)
         self._records, self._spare = self._buffers
-        self._wide: NDArray[np.int64] | None = None
+        self._wide: Ints | None = None
         self._leaf_of = np.empty(0, dtype=np.uint16)
         self._ranges: dict[int, tuple[int, int]] = {}
         self._framed: tuple[Any, ...] = (None,) * 3  # arrays of the frame that may be replaced
@@ -75,7 +73,7 @@ class Shard:
         """Number of columns."""
         return int(self.table.n_features)
 
-    def own(self, rows: NDArray[Any]) -> NDArray[Any]:
+    def own(self, rows: Array) -> Array:
         """Those of some rows, ascending, that are the shard's, by the shard's own numbers."""
         first, last = np.searchsorted(rows, [self.offset, self.offset + self.n_rows])
         return rows[first:last] - self.offset
@@ -96,7 +94,7 @@ class Shard:
         of = self.gradient, self.hessian, self.weight, gradient, hessian
         return np.array(count_large(*of, -self.offset % step, self.n_rows, step, enough), dtype=np.int64)
 
-    def begin(self, units: GradientUnits, rows: NDArray[Any] | None = None, key: int = 1) -> None:
+    def begin(self, units: GradientUnits, rows: Array | None = None, key: int = 1) -> None:
         """Start a tree on all rows, or on some; the root is node 0. The odd key decides about halves of rows."""
         self.units = units
         n = self.n_rows if rows is None else len(rows)
@@ -107,7 +105,7 @@ class Shard:
         self.level_sums = [total(own) for own in zip(*parts, strict=True)]
         self._ranges = {0: (0, n)}
 
-    def _begin(self, rows: NDArray[Any] | None, first: int, last: int) -> list[Ints]:
+    def _begin(self, rows: Array | None, first: int, last: int) -> list[Ints]:
         """Write some records; returns their sums by half and level (0: missing) of each grouped column, in units."""
         of, scales = (self.gradient, self.hessian, self.weight), self.units.scales
         write_records(rows, *of, *scales, first, last, self._records, self._quantized)
@@ -120,11 +118,11 @@ class Shard:
         return found
 
     @property
-    def _quantized(self) -> NDArray[np.int64] | None:
+    def _quantized(self) -> Ints | None:
         """Whole numbers of the rows, unless the records hold them."""
         return None if self.units.packed else self._wide
 
-    def frame(self, n_nodes: int, n_sums: int) -> NDArray[Any]:
+    def frame(self, n_nodes: int, n_sums: int) -> Array:
         """What a team needs to know of the rows, for a tree of at most so many nodes (`kernels/shard_frame.py`)."""
         self._number_leaves(n_nodes)
         self._make_sums(n_sums)
@@ -132,13 +130,13 @@ class Shard:
         if any(array is not known for array, known in zip(changing, self._framed, strict=True)):
             self._framed = changing
             self._arrays = self._frame_arrays()
-            self._frame: NDArray[Any] = SHARD.fill(**self._arrays, words_of_row=self.table.row_codes.n_words)
+            self._frame: Array = SHARD.fill(**self._arrays, words_of_row=self.table.row_codes.n_words)
         is_short = self._leaf_of.dtype == np.uint16
         numbers = {"block_rows": self.units.block_rows, "is_packed": self.units.packed}
         SHARD.update(self._frame[0], **numbers, is_short=is_short)
         return self._frame
 
-    def _frame_arrays(self) -> dict[str, NDArray[Any]]:
+    def _frame_arrays(self) -> dict[str, Array]:
         """The arrays of a frame by name; they are kept, because a frame does not keep them alive."""
         table, codes = self.table, self.table.row_codes
         arrays = {
@@ -164,9 +162,7 @@ class Shard:
         if self._sums.shape[1:] != (n_codes, n_sums):
             self._sums = np.zeros((self.n_jobs, n_codes, n_sums), dtype=np.int64)
 
-    def histograms(
-        self, ids: Sequence[int], pool: NDArray[np.int64], slots: Sequence[int], spare: Sequence[int]
-    ) -> None:
+    def histograms(self, ids: Sequence[int], pool: Ints, slots: Sequence[int], spare: Sequence[int]) -> None:
         """Histograms of nodes into slots of the pool; the n_jobs - 1 spare slots are for nodes cut between threads."""
         self._make_sums(pool.shape[2])
         ranges = [self._ranges[i] for i in ids]
@@ -184,7 +180,7 @@ class Shard:
         for target, source in joins:
             add_to(pool, target, source)
 
-    def _build(self, pieces: Ints, part: int, pool: NDArray[np.int64]) -> None:
+    def _build(self, pieces: Ints, part: int, pool: Ints) -> None:
         build(
             pieces,
             self._records,
@@ -196,7 +192,7 @@ class Shard:
             pool,
         )
 
-    def split(self, nodes: NDArray[Any], ids: Sequence[int]) -> Ints:
+    def split(self, nodes: Array, ids: Sequence[int]) -> Ints:
         """Move the rows of nodes to their children, by the nodes' splits; returns how many went left."""
         ranges = [self._ranges[i] for i in ids]
         parts = deal(ranges, self._n_threads(ranges, 4))
@@ -209,7 +205,7 @@ class Shard:
         return borders - np.array([first for first, _ in ranges], dtype=np.int64)
 
     def _split_tasks(
-        self, nodes: NDArray[Any], ids: Sequence[int], parts: list[list[Piece]], cuts: list[Ints]
+        self, nodes: Array, ids: Sequence[int], parts: list[list[Piece]], cuts: list[Ints]
     ) -> list[Callable[[], None]]:
         features = nodes["feature"][ids].tolist()
         tables = np.empty((len(ids), 256), dtype=np.uint8)
@@ -294,7 +290,7 @@ class Shard:
         sums, moved = zip(*run_all([partial(move, *block) for block in self._shares()], self.n_jobs), strict=True)
         return total(sums), total(moved)
 
-    def _for_any_row(self, nodes: NDArray[Any], splits: NDArray[np.bool_]) -> NDArray[Any]:  # noqa: ARG002
+    def _for_any_row(self, nodes: Array, splits: Mask) -> Array:  # noqa: ARG002
         """Nodes whose splits hold for rows that did not take part, too."""
         return nodes
 
@@ -303,16 +299,16 @@ class Shard:
         tasks = [partial(add_by_leaf, self._leaf_of, values, *block, score) for block in self._shares()]
         run_all(tasks, self.n_jobs)
 
-    def settle_rest(self, nodes: NDArray[Any], splits: NDArray[np.bool_]) -> None:
+    def settle_rest(self, nodes: Array, splits: Mask) -> None:
         """Find the leaves of the rows outside the tree too, so that leaves can be added to all scores."""
         find = self._finder(nodes, splits)
         run_all([partial(find, *block, self._leaf_of) for block in self._shares()], self.n_jobs)
 
-    def _finder(self, nodes: NDArray[Any], splits: NDArray[np.bool_]) -> Callable[..., None]:
+    def _finder(self, nodes: Array, splits: Mask) -> Callable[..., None]:
         return partial(settle_by_code, self.table.columns, *ways(nodes, splits))
 
     @property
-    def leaf_of(self) -> NDArray[Any]:
+    def leaf_of(self) -> Array:
         """The node that every row ends in."""
         return self._leaf_of
 
@@ -335,7 +331,7 @@ def total(parts: Sequence[Ints]) -> Ints:
     return parts[0]
 
 
-def ways(nodes: NDArray[Any], splits: NDArray[np.bool_]) -> tuple[NDArray[Any], ...]:
+def ways(nodes: Array, splits: Mask) -> tuple[Array, ...]:
     """Column (negative at leaves), children and table of every node."""
     ids = np.flatnonzero(splits)
     tables = np.empty((len(nodes), 256), dtype=np.uint8)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sapwood.arrays import Array, Ints, Mask
 from sapwood.kernels.entries import build_sparse, settle_by_entry, split_entries
-from sapwood.shard.shard import Ints, Shard, ways
+from sapwood.shard.shard import Shard, ways
 
 
 class SparseShard(Shard):
@@ -24,11 +24,11 @@ class SparseShard(Shard):
     def _make_sums(self, n_sums: int) -> None:
         """Sums need no room beside the pool."""
 
-    def _build(self, pieces: Ints, part: int, pool: NDArray[np.int64]) -> None:  # noqa: ARG002 - no scratch
+    def _build(self, pieces: Ints, part: int, pool: Ints) -> None:  # noqa: ARG002 - no scratch
         build_sparse(pieces, self._records, self.table.entries, self._quantized, pool)
 
     def _split(self, pieces: Ints, tables: NDArray[np.uint8], cuts: Ints) -> None:
         split_entries(pieces, self._records, self.table.entries, tables, self._codes, self._spare, cuts)
 
-    def _finder(self, nodes: NDArray[Any], splits: NDArray[np.bool_]) -> Callable[..., None]:
+    def _finder(self, nodes: Array, splits: Mask) -> Callable[..., None]:
         return partial(settle_by_entry, self.table.entries, *ways(nodes, splits))
