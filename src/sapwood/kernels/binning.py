@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from sapwood.kernels._jit import lean_kernel
+from sapwood.kernels._jit import ONE, lean_kernel
 
 CELL_BITS = 14
 SHIFT = np.uint32(32 - CELL_BITS)
 SIGN = np.uint32(1 << 31)
-ONE = np.uint32(1)
 EIGHT = np.uint64(8)
 N_CELLS = 1 << CELL_BITS
 

@@ -6,11 +6,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sapwood.kernels._jit import lean_kernel
+from sapwood.kernels._jit import ONE, lean_kernel
 from sapwood.kernels.exact import goes_left
 
 Array = Any
-ONE = np.uint32(1)
 LEAF, UNDEFINED = -1, -2  # as in `sapwood.tree`
 
 

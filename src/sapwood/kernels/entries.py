@@ -8,10 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sapwood.kernels._jit import lean_kernel
-from sapwood.kernels.histogram import add_code
-from sapwood.kernels.routing import HALF, SIXTEEN, split_records
-
-LOW = np.uint64(0xFFFF)
+from sapwood.kernels.histogram import HALF, LOW, SIXTEEN, add_code
+from sapwood.kernels.routing import split_records
 
 
 class Entries(NamedTuple):

@@ -10,13 +10,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sapwood.kernels._jit import lean_kernel
-from sapwood.kernels.histogram import add_code
+from sapwood.kernels.histogram import HALF, add_code
 from sapwood.kernels.newton import NO_GAIN
 from sapwood.kernels.routing import split_records
 from sapwood.kernels.scan import keep, scan_levels, score_if_first
 from sapwood.kernels.split_order import begin_search
 
-HALF = np.uint64(32)
 SIDES = np.array([0, 1], dtype=np.uint8)  # a table for codes that are sides
 
 

@@ -14,13 +14,10 @@ import numpy as np
 from sapwood.kernels._jit import lean_kernel
 from sapwood.kernels.boosting_rules import is_large_enough
 from sapwood.kernels.exact import goes_left
+from sapwood.kernels.histogram import HALF, packed_value
 from sapwood.kernels.newton import score_of
 
 Array = Any
-
-HALF = np.uint64(32)
-SIXTEEN = np.uint64(16)
-LOW = np.uint64(0xFFFF)
 SIGN = np.uint64(63)
 TOP = np.uint64(1 << 31)
 ALL = np.uint64(0xFFFFFFFF)
@@ -46,7 +43,7 @@ def sum_levels(records, first, last, quantized, levels, offset, key, block_rows,
             row = record >> HALF
             half, level = half_of(row + np.uint64(offset), key), np.uint64(levels[row])
             if quantized is None:
-                packed[level << ONE | half] += (np.int64(np.int16(record >> SIXTEEN)) << 32) + np.int64(record & LOW)
+                packed[level << ONE | half] += packed_value(record)
             else:
                 sums[half, level, 0] += quantized[row, 0]
                 sums[half, level, 1] += quantized[row, 1]

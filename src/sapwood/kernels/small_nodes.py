@@ -9,15 +9,10 @@ from __future__ import annotations
 import numpy as np
 
 from sapwood.kernels._jit import lean_kernel, lowest_bit
-from sapwood.kernels.histogram import add_code
+from sapwood.kernels.code_list import BIT, LOW_6, SIX
+from sapwood.kernels.histogram import HALF, LOW, SIXTEEN, add_code
 
 SMALL = 96  # rows
-HALF = np.uint64(32)
-SIXTEEN = np.uint64(16)
-LOW = np.uint64(0xFFFF)
-BIT = np.uint64(1)
-SIX = np.uint64(6)
-LOW_6 = np.uint64(63)
 
 
 @lean_kernel

@@ -11,14 +11,12 @@ import numpy as np
 
 from sapwood.kernels._jit import lean_kernel, part
 from sapwood.kernels.branching import write_table
-from sapwood.kernels.histogram import add_block, add_rows, widen_all
+from sapwood.kernels.histogram import HALF, ONE, add_block, add_rows, widen_all
 from sapwood.kernels.phases import ADD, MARK
 from sapwood.kernels.shard_frame import codes_of
 from sapwood.kernels.small_nodes import gather, remove_rows
 from sapwood.kernels.team_frame import records_at
 
-HALF = np.uint64(32)
-ONE = np.uint64(1)
 LEAST_PIECE, MOST_PIECE = 1 << 16, 1 << 16  # cells, and rows, that a thread takes at a time
 
 
