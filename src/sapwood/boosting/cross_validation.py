@@ -188,7 +188,7 @@ def train_folds(folds: Sequence[Fold], plan: Plan, at_once: int) -> FoldsOutcome
                 break
     if reason.startswith("interrupted"):
         warn_user(
-            f"Cross-validation was {reason} after {counted(done, 'round')}; the result holds the rounds done so far.",
+            f"Cross-validation was {reason} after {counted(done, 'round')}; the result holds the rounds done so far."
         )
     curves = {rows: {m.name: _curve(folds, rows, m.name) for m in metrics} for rows in (TRAIN, TEST)}
     return FoldsOutcome(curves, metric, reason)

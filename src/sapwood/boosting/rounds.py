@@ -258,13 +258,7 @@ class Rounds:
         return values
 
     def _new_values(
-        self,
-        grown: GrownTree,
-        units: GradientUnits,
-        own: GradientUnits,
-        sums: Array,
-        k: int,
-        weight: Floats | None,
+        self, grown: GrownTree, units: GradientUnits, own: GradientUnits, sums: Array, k: int, weight: Floats | None
     ) -> Floats:
         """Values on another scale than that of growth, whose bounds for monotone constraints are of no use here."""
         nodes, leaves = grown.nodes, grown.leaves

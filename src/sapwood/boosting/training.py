@@ -88,7 +88,7 @@ def train(rounds: Rounds, history: History, plan: Plan) -> Outcome:
     reason = reason or "all rounds done"
     if interrupts.asked is not None and reason.startswith("interrupted"):
         warn_user(
-            f"Training was {reason} after {counted(rounds.n_done, 'round')}; the model holds the rounds done so far.",
+            f"Training was {reason} after {counted(rounds.n_done, 'round')}; the model holds the rounds done so far."
         )
     return Outcome(rounds.ensemble, history, _best(rounds, history), reason)
 

@@ -61,13 +61,8 @@ def mark_places(records, ranges, place):
 @lean_kernel
 def offer(node, cursor, rules, sign, feature, ahead):
     """Try the cut between two neighbouring values of a node, missing rows on the right, then on the left; OUT node."""
-    counts, parent, code, left_g, left_h = (
-        rules.min_child_rows > 1,
-        cursor.parent,
-        cursor.code,
-        cursor.left_g,
-        cursor.left_h,
-    )
+    counts, parent, code = rules.min_child_rows > 1, cursor.parent, cursor.code
+    left_g, left_h = cursor.left_g, cursor.left_h
     both = score_if_first(left_g, left_h, cursor.left_n, rules, counts, sign, feature, node)
     if both > NO_GAIN:
         keep(node, both, parent, feature, code, ahead, False, left_g, left_h)

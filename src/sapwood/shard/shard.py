@@ -181,16 +181,8 @@ class Shard:
             add_to(pool, target, source)
 
     def _build(self, pieces: Ints, part: int, pool: Ints) -> None:
-        build(
-            pieces,
-            self._records,
-            self.table.row_codes,
-            np.uint64(self.units.block_rows),
-            self._quantized,
-            self._packed[part],
-            self._sums[part],
-            pool,
-        )
+        of = self._records, self.table.row_codes, np.uint64(self.units.block_rows), self._quantized
+        build(pieces, *of, self._packed[part], self._sums[part], pool)
 
     def split(self, nodes: Array, ids: Sequence[int]) -> Ints:
         """Move the rows of nodes to their children, by the nodes' splits; returns how many went left."""
