@@ -162,7 +162,7 @@ def _mark_outside(levels, at, subsets, first, marks):
 
 
 @lean_kernel
-def _play(season, contest, ground, codes, levels, first_slot):
+def _find_exits(season, contest, ground, codes, levels, first_slot):
     """The slot with the exits of 64 rows from one tree; OUT ground.slots."""
     slots, out, winner = ground.slots, first_slot, ZERO
     for m in range(contest.first, contest.end):
@@ -234,7 +234,7 @@ def play_season(X, coding, season, rest, levels, ground, n_trees, out, start):
         for t in range(n_trees):
             contest = season.contests[t]
             for g in range(groups):
-                winner = _play(season, contest, ground, g * sizes[0], g * sizes[1], sizes[2])
+                winner = _find_exits(season, contest, ground, g * sizes[0], g * sizes[1], sizes[2])
                 if rest is None:
                     _add_leaf_values(season, contest, ground.slots, winner, ground.sums, g * n_columns * GROUP)
                 else:

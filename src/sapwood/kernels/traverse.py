@@ -108,10 +108,10 @@ def find_leaves(steps, levels, X, stop_at_unseen, out):
 
 
 @kernel
-def add_words_of_leaves(steps, levels, roots, words, width, column, X, stop_at_unseen, out, start):
-    """What the leaves of trees say; OUT out (columns, rows), from row `start` on: what is there, plus all trees.
+def add_leaf_values(steps, levels, roots, leaf_values, width, column, X, stop_at_unseen, out, start):
+    """Values of the leaves of trees; OUT out (columns, rows), from row `start` on: what is there, plus all trees.
 
-    Rows pass a tree crowd by crowd while its steps are in the cache; leaf i has `width` words from `i * width` on.
+    Rows pass a tree crowd by crowd while its steps are in the cache; leaf i has `width` values from `i * width` on.
     """
     n_rows, width, start = np.uint32(X.shape[0]), np.uint64(width), np.uint64(start)
     crowd, at = np.empty(CROWD, np.uint64), np.empty(CROWD, np.int32)
@@ -125,13 +125,13 @@ def add_words_of_leaves(steps, levels, roots, words, width, column, X, stop_at_u
             for c in range(width):
                 line = out[np.uint64(column[t]) + c]
                 for k in range(size):
-                    line[start + first + k] += words[np.uint64(~at[k]) * width + c]
+                    line[start + first + k] += leaf_values[np.uint64(~at[k]) * width + c]
             first += np.uint32(CROWD)
 
 
 @kernel
-def score_row(steps, levels, roots, words, width, column, x, stop_at_unseen, out):
-    """What the leaves of one row say; OUT out (columns): what is there, plus all trees.
+def score_row(steps, levels, roots, leaf_values, width, column, x, stop_at_unseen, out):
+    """Values of the leaves of one row; OUT out (columns): what is there, plus all trees.
 
     Eight trees are descended side by side, so that none waits for the memory of the others.
     """
@@ -157,4 +157,4 @@ def score_row(steps, levels, roots, words, width, column, x, stop_at_unseen, out
                     under_way |= at[k] >= 0
         for k in range(size):
             for c in range(width):
-                out[np.uint64(column[first + k]) + c] += words[np.uint64(~at[k]) * width + c]
+                out[np.uint64(column[first + k]) + c] += leaf_values[np.uint64(~at[k]) * width + c]

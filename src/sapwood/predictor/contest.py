@@ -77,7 +77,7 @@ class Contest:
     def _rest(self, n_groups: int, narrow: bool) -> Rest:
         woods = self.woods.narrow if narrow else self.woods
         at, crowd = np.empty(n_groups * LANES, dtype=np.int32), np.empty(CROWD, dtype=np.uint64)
-        return Rest(self.exits, woods.steps, woods.words, at, crowd)
+        return Rest(self.exits, woods.steps, woods.leaf_values, at, crowd)
 
     def _ground(self, dtype: np.dtype[Any], n_groups: int, n_columns: int) -> Ground:
         slots = aligned(2 * self.n_slots * LANES, np.uint8)
@@ -171,7 +171,7 @@ def _leaf_values(woods: Woods, exits: Array, n_exits: Array) -> NDArray[np.float
     """Values of leaves, tree by tree and, in a tree, all first values, all second ones, …; none if a tree is large."""
     if (exits >= 0).any():
         return np.empty(0)
-    values = woods.words.reshape(-1, woods.width)[~exits]
+    values = woods.leaf_values.reshape(-1, woods.width)[~exits]
     if woods.width == 1:
         return np.ascontiguousarray(values[:, 0])
     return np.concatenate([tree.T.ravel() for tree in np.split(values, np.cumsum(n_exits)[:-1])])

@@ -1,7 +1,7 @@
 """Scores of rows by all trees of a grove; which way depends on the shape of the trees, the result does not.
 
-Whatever the way, the words of the trees are added in their order, so the scores are the same bits for one row or a
-million, on any number of threads, from any container.
+Whatever the way, the leaf values of the trees are added in their order, so the scores are the same bits for one row or
+a million, on any number of threads, from any container.
 """
 
 from __future__ import annotations
@@ -95,10 +95,10 @@ class Scorer:
         out = self.grove.base.copy()
         if not len(self.grove):
             return out
-        steps, levels, roots, words, width, column, n_columns = self._one_row
+        steps, levels, roots, leaf_values, width, column, n_columns = self._one_row
         if len(cells) < n_columns:
             check_reach(n_columns, len(cells))
-        score_row(steps, levels, roots[:n_trees], words, width, column, cells, self._stop, out)
+        score_row(steps, levels, roots[:n_trees], leaf_values, width, column, cells, self._stop, out)
         if self.grove.divisor != 1.0:
             out /= self.grove.divisor
         return out
@@ -106,4 +106,4 @@ class Scorer:
     @cached_property
     def _one_row(self) -> tuple[Any, ...]:
         woods = self.woods(np.dtype(np.float64))
-        return woods.steps, woods.levels, woods.roots, woods.words, woods.width, woods.column, woods.n_columns
+        return woods.steps, woods.levels, woods.roots, woods.leaf_values, woods.width, woods.column, woods.n_columns

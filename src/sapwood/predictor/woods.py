@@ -1,4 +1,4 @@
-"""Woods: the inner nodes of all trees of a grove as steps, in one array, and what their leaves say, in another."""
+"""Woods: the inner nodes of all trees of a grove as steps, in one array, and the values of their leaves in another."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sapwood.cached_property import cached_property
 from sapwood.codes.separation import round_down
 from sapwood.grove import Grove
-from sapwood.kernels.traverse import STEPS, Levels, add_words_of_leaves
+from sapwood.kernels.traverse import STEPS, Levels, add_leaf_values
 from sapwood.predictor.reach import columns_asked
 from sapwood.tree import LEAF, Tree
 
@@ -23,15 +23,15 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Woods:
-    """Children of a step are steps, or ~leaf; leaf i says `words[i * width : (i + 1) * width]`.
+    """Children of a step are steps, or ~leaf; leaf i has `leaf_values[i * width : (i + 1) * width]`.
 
-    A row may stop at a step, where it meets an unseen level; then it gets words that come after those of all leaves.
+    A row may stop at a step, where it meets an unseen level; then it gets values that come after those of all leaves.
     """
 
     steps: NDArray[np.void]
     roots: NDArray[np.int32]  # first step of each tree, or ~leaf
     levels: Levels | None
-    words: Floats
+    leaf_values: Floats
     width: int
     column: NDArray[np.uint32]  # of the scores, for each tree
     n_steps: NDArray[np.int64]  # of each tree
@@ -40,30 +40,30 @@ class Woods:
 
     @classmethod
     def of(cls, grove: Grove, dtype: np.dtype[Any], may_stop: bool = False) -> Woods:
-        """Pack all trees for cells of a type; words of inner nodes are needed only where rows may stop."""
+        """Pack all trees for cells of a type; values of inner nodes are needed only where rows may stop."""
         members = list(grove)
         sizes = np.array([member.tree.node_count for member in members])
         nodes = {name: np.concatenate([getattr(member.tree, name) for member in members]) for name in NODES}
         is_leaf = nodes["children_left"] == LEAF
         inner = np.flatnonzero(~is_leaf)
         tree = np.repeat(np.arange(len(members)), sizes)
-        words = np.concatenate([member.words for member in members])
-        said, kept = _shared(words[is_leaf])
+        values = np.concatenate([member.words for member in members])
+        place, kept = _shared(values[is_leaf])
         number = np.where(is_leaf, 0, np.cumsum(~is_leaf) - 1).astype(np.int32)
-        number[is_leaf] = ~said
+        number[is_leaf] = ~place
         first = starts(sizes)
         steps = np.zeros(len(inner), dtype=STEPS[dtype])
         steps["threshold"] = round_down(nodes["threshold"][inner], dtype)
         steps["test"] = nodes["feature"][inner].astype(np.uint32) << np.uint32(1) | nodes["missing_go_to_left"][inner]
         steps["left"] = number[nodes["children_left"][inner] + first[tree[inner]]]
         steps["right"] = number[nodes["children_right"][inner] + first[tree[inner]]]
-        parts = [kept, words[inner]] if may_stop else [kept]
+        parts = [kept, values[inner]] if may_stop else [kept]
         return cls(
             steps,
             number[first],
             _levels([member.tree for member in members], inner, tree, len(kept)),
             np.concatenate(parts).ravel(),
-            int(words.shape[1]),
+            int(values.shape[1]),
             np.array([member.column for member in members], dtype=np.uint32),
             np.bincount(tree[inner], minlength=len(members)),
             nodes["n_node_samples"][inner],
@@ -84,20 +84,20 @@ class Woods:
         return replace(self, steps=steps, n_columns=columns_asked(steps))
 
     def add(self, cells: Array, out: Floats, start: int, n_trees: int, stop_at_unseen: bool) -> None:
-        """Add what the first trees say of a block of rows to `out` (columns, rows), from row `start` on."""
+        """Add the scores by the first trees of a block of rows to `out` (columns, rows), from row `start` on."""
         roots, column = self.roots[:n_trees], self.column[:n_trees]
-        add_words_of_leaves(
-            self.steps, self.levels, roots, self.words, self.width, column, cells, stop_at_unseen, out, start
+        add_leaf_values(
+            self.steps, self.levels, roots, self.leaf_values, self.width, column, cells, stop_at_unseen, out, start
         )
 
 
-def _shared(words: Floats) -> tuple[NDArray[np.int32], Floats]:
-    """Numbers of what leaves say, and what these say: leaves that are sure of a class say the same, and share it."""
-    sure = np.eye(words.shape[1])
-    likely = words.argmax(axis=1)
-    is_sure = (words == sure[likely]).all(axis=1)
+def _shared(values: Floats) -> tuple[NDArray[np.int32], Floats]:
+    """Places of the values of leaves, and the values: leaves that are sure of a class share theirs."""
+    sure = np.eye(values.shape[1])
+    likely = values.argmax(axis=1)
+    is_sure = (values == sure[likely]).all(axis=1)
     number = np.where(is_sure, likely, len(sure) + np.cumsum(~is_sure) - 1)
-    return number.astype(np.int32), np.concatenate([sure, words[~is_sure]])
+    return number.astype(np.int32), np.concatenate([sure, values[~is_sure]])
 
 
 def starts(sizes: Array) -> NDArray[np.int64]:
