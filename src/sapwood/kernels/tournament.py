@@ -179,9 +179,8 @@ def _find_exits(season, contest, ground, codes, levels, first_slot):
 
 
 @lean_kernel
-def _add_leaf_values(season, contest, slots, winner, sums, to):
+def _add_leaf_values(values, contest, slots, winner, width, sums, to):
     """Values of the leaves that won; OUT sums[to:]."""
-    values, width = season.leaf_values, season.width
     for k in range(width):
         first, line = contest.exit * width + k * contest.n_exits, to + (contest.column + k) * GROUP
         for lane in range(GROUP):
@@ -236,7 +235,8 @@ def play_season(X, coding, season, rest, levels, ground, n_trees, out, start):
             for g in range(groups):
                 winner = _find_exits(season, contest, ground, g * sizes[0], g * sizes[1], sizes[2])
                 if rest is None:
-                    _add_leaf_values(season, contest, ground.slots, winner, ground.sums, g * n_columns * GROUP)
+                    to = g * n_columns * GROUP
+                    _add_leaf_values(season.leaf_values, contest, ground.slots, winner, width, ground.sums, to)
                 else:
                     for lane in range(GROUP):
                         rest.at[g * GROUP + lane] = rest.exits[contest.exit + np.uint64(ground.slots[winner + lane])]
