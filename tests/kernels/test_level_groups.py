@@ -124,7 +124,7 @@ def test_codes_of_effects_are_those_of_searching() -> None:
         np.testing.assert_array_equal(codes[1], expected)
 
 
-@pytest.mark.parametrize("n_levels", [1, 7, 300, 3000])
+@pytest.mark.parametrize("n_levels", [4, 7, 300, 3000])
 @pytest.mark.parametrize("spread", [2, 10_000])
 def test_cuts_are_those_of_sorted_effects(n_levels: int, spread: int) -> None:
     """With a small spread, many effects are equal; some levels have no rows."""
@@ -133,8 +133,7 @@ def test_cuts_are_those_of_sorted_effects(n_levels: int, spread: int) -> None:
     sums[:, :, 1] = rng.integers(0, 3, n_levels + 1) * 50
     sums[:, :, 0] = sums[:, :, 1] * rng.integers(-spread, spread + 1, n_levels + 1)
     effects, keys = np.empty((3, n_levels + 1), dtype=np.float32), np.empty(n_levels, dtype=np.uint64)
-    if not find_effects(sums, effects, effects[2].view(np.uint32), keys):
-        pytest.skip("all effects are equal")
+    assert find_effects(sums, effects, effects[2].view(np.uint32), keys)
     keys.sort()
     order = np.argsort(effects[2, 1:], kind="stable")
     np.testing.assert_array_equal(effects[2][keys & np.uint64(0xFFFFFFFF)], effects[2, 1:][order])
@@ -144,6 +143,7 @@ def test_cuts_are_those_of_sorted_effects(n_levels: int, spread: int) -> None:
     ends = np.cumsum(weight)
     group = np.minimum(((ends - 0.5 * weight) * (255 / ends[-1])).astype(np.int64), 254)
     expected = np.unique(effects[2, 1:][order][:-1][np.diff(group) > 0])
+    assert len(expected) > 0
     np.testing.assert_array_equal(cuts[: len(expected)], expected)
     assert np.isinf(cuts[len(expected) :]).all()
     np.testing.assert_array_equal(codes[1:], 1 + np.searchsorted(expected, effects[2, 1:]))
@@ -208,6 +208,24 @@ def test_rows_move_to_the_leaves_of_their_new_codes(grouped: tuple[int, ...]) ->
     np.testing.assert_array_equal(leaf_of[20:], after[20:])
     gained = np.bincount(after[20:], minlength=7) - np.bincount(before[20:], minlength=7)
     np.testing.assert_array_equal(moved, gained)
+
+
+@pytest.mark.parametrize("last", [9, 255])
+def test_missing_rows_stay_in_a_child_of_their_own(last: int) -> None:
+    """Node 2 has codes of 6 to `last`; all of them go left and missing rows right, where column 1 is split too."""
+    nodes, splits = np.zeros(9, dtype=NODE), np.array([True, False, True, False, True, True, False, False, False])
+    nodes["left"], nodes["right"] = [1, -1, 3, -1, 5, 6, -1, -1, -1], [2, -1, 4, -1, 8, 7, -1, -1, -1]
+    nodes["code"][[0, 2, 4, 5]], nodes["feature"][[4, 5]] = (5, last, 6, 3), 1
+    columns = np.array([[2, 7, last, last, 0, 0, 0], [1, 1, 1, 9, 1, 4, 9]], dtype=np.uint8)
+    levels, codes = np.array([[1, 2, 3, 4, 0, 0, 0]], np.uint16), np.array([[0, 8, 3, last, 1]], np.uint8)
+    leaf_of, moved = leaves_of(columns, nodes, splits).astype(np.uint16), np.zeros(9, np.int64)
+    assert leaf_of.tolist() == [1, 3, 3, 3, 6, 7, 8]
+    bounds = np.empty(9, np.int64), np.empty((1, 9), np.uint8), np.empty((1, 9), np.uint8)
+    moves = Moves(nodes, splits, np.array([0, -1]), codes, *bounds)
+    assert bound_nodes(moves)
+    reroute(moves, columns, levels, 0, 7, leaf_of, moved)
+    assert leaf_of.tolist() == [3, 1, 3, 1, 6, 7, 8]
+    assert moved.tolist() == [0, 1, 0, -1, 0, 0, 0, 0, 0]
 
 
 def test_no_row_moves_in_a_tree_without_a_split_on_a_grouped_column() -> None:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from sapwood.kernels.branching import write_tables
 from sapwood.kernels.routing import (
     add_by_leaf,
+    count_large,
     join_pieces,
     largest,
     mark_leaves,
@@ -220,3 +221,19 @@ def test_tables_of_thresholds_and_subsets(code: int, missing_left: bool, subset:
     write_tables(np.array([2, 1]), nodes, tables)
     assert tables[0].tolist() == [int(missing_left)] + [int(c <= code) for c in range(1, 256)]
     np.testing.assert_array_equal(tables[1], bits)
+
+
+@examples
+@given(st.integers(0, 2**32), st.integers(1, 4), st.booleans(), st.floats(0.5, 12.0))
+def test_large_numbers_are_counted_until_there_are_enough(seed: int, step: int, weighted: bool, enough: float) -> None:
+    """Parts of the rows that stop early decide as all rows would."""
+    rng = np.random.default_rng(seed)
+    n, cut = (step * rng.integers(0, [30, 15])).tolist()
+    g, h, weight = rng.normal(size=n), rng.random(n), rng.random(n) if weighted else None
+    w = np.ones(n) if weight is None else weight
+    full = [int((np.abs(g) * w >= 0.5)[::step].sum()), int((h * w >= 0.3)[::step].sum())]
+    of, parts = (g, h, weight, 0.5, 0.3), ((0, min(cut, n)), (min(cut, n), n))
+    assert np.sum([count_large(*of, *part, step, np.inf) for part in parts], axis=0).tolist() == full
+    found = [count_large(*of, *part, step, enough) for part in parts]
+    assert (np.sum(found, axis=0).min() >= enough) == (min(full) >= enough)
+    assert all(min(own) <= np.ceil(enough) for own in found)
