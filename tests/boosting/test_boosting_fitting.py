@@ -1,4 +1,4 @@
-"""Fitting from tables: bins, validation_sets, held-out rows, continued models."""
+"""Fitting from tables: bins, validation sets, held-out rows, continued models."""
 
 from __future__ import annotations
 

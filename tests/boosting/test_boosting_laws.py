@@ -217,7 +217,7 @@ def test_rows_that_only_watch_change_nothing(loss: str, policy: str) -> None:
 
 @each_loss
 @pytest.mark.parametrize("draws", DRAWS)
-def test_an_audience_follows_the_model(loss: str, draws: str) -> None:
+def test_a_validation_set_follows_the_model(loss: str, draws: str) -> None:
     frame = mixed_frame(300)
     y = target(loss, frame)
     data = Data.of(frame[:200], y[:200])
