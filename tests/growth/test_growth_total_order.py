@@ -12,8 +12,8 @@ from sapwood.growth.criteria import class_statistics, number_statistics
 from sapwood.growth.grower import grow_tree
 from sapwood.growth.rules import GrowthRules
 from sapwood.kernels._jit import lean_kernel
+from sapwood.kernels.split_order import rounded
 from sapwood.kernels.tree_frame import STEPS, Totals
-from sapwood.kernels.tree_rules import rounded
 from sapwood.table.table import Table
 from sapwood.table.target import ClassTarget, NumberTarget
 

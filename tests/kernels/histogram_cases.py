@@ -96,7 +96,7 @@ def stretches(draw: st.DrawFn, n: int, most: int = 5) -> list[tuple[int, int]]:
 def rules(**options: Any) -> np.void:
     """Rules that forbid nothing, with a unit of 1."""
     record = np.zeros(1, dtype=RULES)
-    record["max_depth"], record["min_child_rows"], record["min_split_rows"] = 1 << 31, 1, 2
+    record["max_depth"], record["min_split_rows"] = 1 << 31, 2
     record["max_cat_to_onehot"], record["max_cat_threshold"] = 4, 64
     record["gradient_unit"] = record["hessian_unit"] = 1.0
     for name, value in options.items():

@@ -237,7 +237,7 @@ def test_no_row_moves_in_a_tree_without_a_split_on_a_grouped_column() -> None:
 def rules_with(**options: Any) -> Any:
     rules = np.zeros(1, dtype=RULES)
     rules["gradient_unit"] = rules["hessian_unit"] = rules["reg_lambda"] = 1.0
-    rules["is_plain"], rules["min_child_rows"] = True, 1
+    rules["is_plain"] = True
     for name, value in options.items():
         rules[name] = value
     return rules[0]

@@ -164,7 +164,7 @@ def test_bounds_that_exclude_zero(data: st.DataObject, penalty: dict[str, Any], 
 @given(st.data(), penalties)
 def test_rows_without_hessian(data: st.DataObject, penalty: dict[str, Any]) -> None:
     rows = data.draw(some_rows(least_hessian=0))
-    node = Node(data.draw(columns(rows, 2)), rules(**penalty | {"min_child_rows": 1}))
+    node = Node(data.draw(columns(rows, 2)), rules(**penalty | {"min_child_rows": 0}))
     if node.total[1] > 0:
         check(node, scan(node, counts=False), list(node.splits()))
 
@@ -172,7 +172,7 @@ def test_rows_without_hessian(data: st.DataObject, penalty: dict[str, Any]) -> N
 @examples
 @given(st.data(), penalties)
 def test_counts_of_rows_change_nothing_else(data: st.DataObject, penalty: dict[str, Any]) -> None:
-    penalty = penalty | {"min_child_rows": 1}
+    penalty = penalty | {"min_child_rows": 0}
     node = Node(data.draw(columns(data.draw(some_rows()), 3)), rules(**penalty))
     with_counts, without = scan(node), scan(node, counts=False)
     for name in ("gain", "feature", "left_gradient", "left_hessian"):

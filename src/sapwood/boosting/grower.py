@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from sapwood.arrays import Array, Ints
+from sapwood.arrays import Array
 from sapwood.boosting.columns import ColumnChoice
 from sapwood.boosting.grown import GrownTree, prune_by_cost, prune_by_gain
 from sapwood.boosting.histogram_search import HistogramSearch
@@ -21,8 +21,8 @@ from sapwood.boosting.options import NO_LIMIT, TreeOptions
 from sapwood.boosting.team_growth import TeamGrowth, is_leaf_wise
 from sapwood.cached_property import cached_property
 from sapwood.kernels.boosting_records import NODE
-from sapwood.kernels.boosting_rules import best_of, drop_weak_splits, limit_by_root, mark_splittable
-from sapwood.kernels.branching import branch, new_node
+from sapwood.kernels.branching import branch, drop_weak_splits, limit_by_root, mark_splittable, new_node
+from sapwood.kernels.frontier import best_without_children, pop, push
 from sapwood.kernels.newton import NO_GAIN
 from sapwood.kernels.phases import AHEAD
 from sapwood.shard.gradient_units import GradientUnits
@@ -129,29 +129,19 @@ class Grower:
     def _by_leaf(self) -> Ids:
         most = self._options.max_leaves
         chosen: Ids = []
-        waiting, n = np.zeros(most + 1, dtype=np.int64), int(self._nodes["gain"][0] > NO_GAIN)
+        ahead = np.empty(AHEAD, dtype=np.int64)  # leaves split next: what their children offer does not depend on it
+        heap, n = np.zeros(most + 1, dtype=np.int64), int(self._nodes["gain"][0] > NO_GAIN)
         while n > 0 and len(chosen) + 1 < most:
-            place = best_of(self._nodes, waiting, n, False)
-            best = int(waiting[place])
-            if self._nodes["left"][best] < 0:
-                self._expand(self._next_best(waiting[:n], min(AHEAD, most - len(chosen) - 1)))
+            if self._nodes["left"][heap[0]] < 0:
+                n_ahead = best_without_children(self._nodes, heap, n, min(AHEAD, most - len(chosen) - 1), ahead)
+                self._expand(ahead[:n_ahead].tolist())
+            best, n = int(pop(self._nodes, heap, n)), n - 1
             chosen.append(best)
-            nodes, n = self._nodes, n - 1
-            waiting[place] = waiting[n]
-            for child in (nodes["left"][best], nodes["right"][best]):
-                if nodes["gain"][child] > NO_GAIN:
-                    waiting[n], n = child, n + 1
+            for child in (self._nodes["left"][best], self._nodes["right"][best]):
+                if self._nodes["gain"][child] > NO_GAIN:
+                    push(self._nodes, heap, n, child)
+                    n += 1
         return chosen
-
-    def _next_best(self, waiting: Ints, most: int) -> Ids:
-        """Leaves to be split next: whichever of them is, what the children of the others offer is the same."""
-        new = waiting[self._nodes["left"][waiting] < 0]
-        found: Ids = []
-        while len(new) and len(found) < most:
-            place = best_of(self._nodes, new, len(new), False)
-            found.append(int(new[place]))
-            new = np.delete(new, place)
-        return found
 
     def _splittable(self, first: int, last: int) -> Ids:
         """Those of the nodes first…last-1 that may be split."""

@@ -67,6 +67,7 @@ class TreeOptions:
             if hasattr(self, name):
                 record[name] = getattr(self, name)
         record["max_depth"] = self.max_depth or NO_LIMIT
+        record["min_child_rows"] = self.min_child_rows if self.counts_rows else 0
         bounded = self.signs is not None and bool(np.any(self.signs))
         record["is_plain"] = self.reg_alpha == 0.0 and self.max_delta_step == 0.0 and not bounded
         return record

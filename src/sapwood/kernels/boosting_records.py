@@ -11,11 +11,11 @@ RULES = np.dtype(
         ("reg_alpha", np.float64),
         ("max_delta_step", np.float64),  # 0: no limit
         ("min_child_weight", np.float64),  # least hessian of a child
-        ("min_child_rows", np.int64),  # more than 1 only where histograms count rows
+        ("min_child_rows", np.int64),  # 0 unless histograms count rows
         ("min_split_rows", np.int64),
         ("min_child_share", np.float64),  # least share of the root's hessian in a child
         ("min_decrease", np.float64),  # least gain of a split, twice and per hessian of the root
-        ("weak", np.float64),  # the same as a gain, once the root's hessian is known
+        ("least_gain", np.float64),  # the same as a gain, once the root's hessian is known
         ("cat_smooth", np.float64),  # added to the hessian of a level when levels are put in order
         ("max_cat_to_onehot", np.int64),  # up to so many levels, one level is split off
         ("max_cat_threshold", np.int64),  # most levels on the smaller side of a split

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from sapwood.kernels._jit import lean_kernel, part
-from sapwood.kernels.boosting_rules import drop_weak, end_in_leaves, may_split
-from sapwood.kernels.branching import branch_one, write_table
+from sapwood.kernels.branching import branch_one, drop_weak, end_in_leaves, is_splittable, write_table
 from sapwood.kernels.newton import NO_GAIN
 from sapwood.kernels.phases import SETTLED
 from sapwood.kernels.small_nodes import SMALL
@@ -37,7 +36,7 @@ def search_children(nodes, at, own, team, rules, me):
     node = nodes[at]
     s, l = smaller_and_larger(nodes, at)  # noqa: E741
     small, large = nodes[s], nodes[l]
-    search_small, search_large = may_split(small, rules), may_split(large, rules)
+    search_small, search_large = is_splittable(small, rules), is_splittable(large, rules)
     if not (search_small or search_large):
         return own
     begin_search(small, rules)

@@ -1,4 +1,4 @@
-"""Branching: nodes that are split get children, and splits become tables that rows are routed by."""
+"""Nodes of a boosted tree: which may be split, their children, and the tables that their rows are routed by."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import numpy as np
 from sapwood.kernels._jit import ONE, lean_kernel
 from sapwood.kernels.draws import mix
 from sapwood.kernels.newton import NO_GAIN, leaf_weight
-from sapwood.kernels.tree_rules import narrow
+from sapwood.kernels.rules import is_worth_it, may_split, narrow
 
 
 @lean_kernel
@@ -65,3 +65,47 @@ def branch(ids, n_nodes, signs, rules, nodes):
     """Give each node its two children, numbered from n_nodes on; OUT nodes."""
     for k in range(len(ids)):
         branch_one(nodes, ids[k], n_nodes + 2 * k, signs, rules)
+
+
+@lean_kernel
+def limit_by_root(root, rules):
+    """Set the limits that are shares of the root's hessian; OUT rules."""
+    hessian = root.hessian * rules.hessian_unit
+    rules.min_child_weight = max(rules.min_child_weight, rules.min_child_share * hessian)
+    rules.least_gain = 0.5 * rules.min_decrease * hessian
+
+
+@lean_kernel
+def is_splittable(node, rules):
+    """Whether the rules let a node be split at all."""
+    return may_split(rules, node.depth, node.n_rows, node.hessian * rules.hessian_unit)
+
+
+@lean_kernel
+def mark_splittable(nodes, first, last, rules, out):
+    """Which of the nodes first…last-1 may be split; OUT out."""
+    for i in range(first, last):
+        out[i - first] = is_splittable(nodes[i], rules)
+
+
+@lean_kernel
+def end_in_leaves(nodes, at, rules):
+    """Whether the children of a node cannot be split, however its rows part."""
+    node = nodes[at]
+    least = 2.0 * rules.min_child_weight
+    left, right = nodes[node.left].hessian * rules.hessian_unit, nodes[node.right].hessian * rules.hessian_unit
+    return node.depth + 1 >= rules.max_depth or (left < least and right < least)
+
+
+@lean_kernel
+def drop_weak(node, rules):
+    """Forget a split that gains too little; OUT node."""
+    if not is_worth_it(rules, node.gain):
+        node.gain = NO_GAIN
+
+
+@lean_kernel
+def drop_weak_splits(nodes, ids, rules):
+    """The same for some nodes; OUT nodes."""
+    for i in ids:
+        drop_weak(nodes[i], rules)

@@ -61,16 +61,16 @@ def mark_places(records, ranges, place):
 @lean_kernel
 def offer(node, cursor, rules, sign, feature, ahead):
     """Try the cut between two neighbouring values of a node, missing rows on the right, then on the left; OUT node."""
-    counts, parent, code = rules.min_child_rows > 1, cursor.parent, cursor.code
+    parent, code = cursor.parent, cursor.code
     left_g, left_h = cursor.left_g, cursor.left_h
-    both = score_if_first(left_g, left_h, cursor.left_n, rules, counts, sign, feature, node)
+    both = score_if_first(left_g, left_h, cursor.left_n, rules, sign, feature, node)
     if both > NO_GAIN:
         keep(node, both, parent, feature, code, ahead, False, left_g, left_h)
     missing_n = node.n_rows - cursor.present_n
     if missing_n > 0 and ahead > 0:
         left_g += node.gradient - cursor.present_g
         left_h += node.hessian - cursor.present_h
-        both = score_if_first(left_g, left_h, cursor.left_n + missing_n, rules, counts, sign, feature, node)
+        both = score_if_first(left_g, left_h, cursor.left_n + missing_n, rules, sign, feature, node)
         if both > NO_GAIN:
             keep(node, both, parent, feature, code, ahead, True, left_g, left_h)
 

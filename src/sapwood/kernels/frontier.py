@@ -1,4 +1,4 @@
-"""The frontier: open nodes that wait to be split, as a stack (depth first) or a binary heap (best first)."""
+"""The frontier: nodes that wait to be split, best first, as a binary heap of their numbers."""
 
 from __future__ import annotations
 
@@ -7,40 +7,57 @@ from sapwood.kernels.float_bits import to_30_bits
 
 
 @part
-def comes_before(slots, a, b):
-    """Best first: larger decrease, then the older node. Last bits, which depend on the order of rows, do not count."""
-    one, other = to_30_bits(slots[a].decrease), to_30_bits(slots[b].decrease)
-    if one != other:
-        return one > other
-    return slots[a].node < slots[b].node
+def comes_before(one, other):
+    """Whether a node is split before another: larger gain, then less depth, then the smaller key of its path.
 
-
-@part
-def push(frame, size, slot):
-    """Add a slot to the frontier of `size` slots; OUT frontier."""
-    frontier, slots, at = frame.frontier, frame.slots, size
-    if frame.max_leaves > 0:
-        while at > 0 and comes_before(slots, slot, frontier[(at - 1) // 2]):
-            frontier[at] = frontier[(at - 1) // 2]
-            at = (at - 1) // 2
-    frontier[at] = slot
+    Last bits of gains, which may depend on the order of rows, do not count.
+    """
+    gain, other_gain = to_30_bits(one.gain), to_30_bits(other.gain)
+    if gain != other_gain:
+        return gain > other_gain
+    if one.depth != other.depth:
+        return one.depth < other.depth
+    return one.key < other.key
 
 
 @lean_kernel
-def pop(frame, size):
-    """Take the next slot off the frontier of `size` slots; OUT frontier."""
-    frontier, slots = frame.frontier, frame.slots
-    if frame.max_leaves == 0:
-        return frontier[size - 1]
-    top, last = frontier[0], frontier[size - 1]
-    at, end = 0, size - 1
+def push(nodes, heap, size, node):
+    """Add a node to a heap of `size` nodes; OUT heap."""
+    at = size
+    while at > 0 and comes_before(nodes[node], nodes[heap[(at - 1) // 2]]):
+        heap[at] = heap[(at - 1) // 2]
+        at = (at - 1) // 2
+    heap[at] = node
+
+
+@lean_kernel
+def pop(nodes, heap, size):
+    """Take the best of `size` nodes off a heap, and put it behind the others; OUT heap."""
+    best, last, at, end = heap[0], heap[size - 1], 0, size - 1
     while 2 * at + 1 < end:
         child = 2 * at + 1
-        if child + 1 < end and comes_before(slots, frontier[child + 1], frontier[child]):
+        if child + 1 < end and comes_before(nodes[heap[child + 1]], nodes[heap[child]]):
             child += 1
-        if not comes_before(slots, frontier[child], last):
+        if not comes_before(nodes[heap[child]], nodes[last]):
             break
-        frontier[at] = frontier[child]
+        heap[at] = heap[child]
         at = child
-    frontier[at] = last
-    return top
+    heap[at] = last
+    heap[end] = best
+    return best
+
+
+@lean_kernel
+def best_without_children(nodes, heap, size, most, out):
+    """The best nodes of a heap that have no children yet, `most` of them or fewer; OUT out; returns how many."""
+    rest, count = size, 0
+    while rest > 0 and count < most:
+        node = pop(nodes, heap, rest)
+        rest -= 1
+        if nodes[node].left < 0:
+            out[count] = node
+            count += 1
+    while rest < size:
+        push(nodes, heap, rest, heap[rest])
+        rest += 1
+    return count

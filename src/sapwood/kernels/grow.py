@@ -15,10 +15,10 @@ from sapwood.kernels._jit import lean_kernel, part
 from sapwood.kernels.draws import mix
 from sapwood.kernels.frontier import pop, push
 from sapwood.kernels.partition import move_rows, split_lists
+from sapwood.kernels.rules import is_worth_it, may_split, narrow
 from sapwood.kernels.search import search
 from sapwood.kernels.significance import is_significant
 from sapwood.kernels.statistics import node_value, total_node, total_sibling
-from sapwood.kernels.tree_rules import is_worth_it, may_split, narrow
 
 
 @part
@@ -35,6 +35,14 @@ def release(frame, at):
     frame.n_free += 1
 
 
+@part
+def is_splittable(frame, node, depth, constant):
+    """Whether a node may be split: the rules let it, and its targets differ enough."""
+    own = frame.nodes[node]
+    is_pure = constant or own.mass <= frame.impurity_threshold * own.weight
+    return not is_pure and may_split(frame, depth, own.n_rows, own.weight)
+
+
 @lean_kernel
 def open_root(stat):
     """Make the root, in slot 0; OUT frame."""
@@ -49,7 +57,9 @@ def open_root(stat):
     slot.lower, slot.upper = -np.inf, np.inf
     if frame.is_bounded:
         frame.bounds[0, 0], frame.bounds[0, 1] = -np.inf, np.inf
-    frame.children[0], frame.wanted[0] = 0, may_split(frame, frame.nodes[0], 0, constant)
+    root_weight = frame.nodes[0].weight * (1.0 - 1e-12)  # a gain of the least size may have lost its last bits
+    frame.least_gain = frame.min_decrease * root_weight if frame.min_decrease > 0.0 else -np.inf
+    frame.children[0], frame.wanted[0] = 0, is_splittable(frame, 0, 0, constant)
 
 
 @part
@@ -57,11 +67,23 @@ def open_child(stat, codes, values, subsets, c):
     """Search one of the nodes just made, if it may be split, and open it if there is a split; OUT frame."""
     frame = stat.frame
     at = frame.children[c]
-    if frame.wanted[c] and search(stat, codes, values, subsets, at) and is_worth_it(frame, frame.slots[at].decrease):
-        push(frame, frame.n_open, at)
+    if frame.wanted[c] and search(stat, codes, values, subsets, at) and is_worth_it(frame, frame.slots[at].gain):
+        if frame.max_leaves > 0:
+            push(frame.slots, frame.frontier, frame.n_open, at)
+        else:
+            frame.frontier[frame.n_open] = at
         frame.n_open += 1
     else:
         release(frame, at)
+
+
+@part
+def take_next(frame):
+    """The slot of the node to split next: the best of the heap, or the last one opened; OUT frame."""
+    frame.n_open -= 1
+    if frame.max_leaves > 0:
+        return pop(frame.slots, frame.frontier, frame.n_open + 1)
+    return frame.frontier[frame.n_open]
 
 
 @part
@@ -75,9 +97,9 @@ def total_children(stat, at, left):
     new_leaf(frame.nodes[left])
     new_leaf(frame.nodes[left + 1])
     constant = total_node(stat, children[small], left + small)
-    frame.wanted[small] = may_split(frame, frame.nodes[left + small], slot.depth + 1, constant)
+    frame.wanted[small] = is_splittable(frame, left + small, slot.depth + 1, constant)
     constant = total_sibling(stat, children[large], slot.node, left + small, left + large)
-    frame.wanted[large] = may_split(frame, frame.nodes[left + large], slot.depth + 1, constant)
+    frame.wanted[large] = is_splittable(frame, left + large, slot.depth + 1, constant)
 
 
 @part
@@ -166,8 +188,7 @@ def grow(stat, codes, values, subsets, critical):
     open_root(stat)
     open_child(stat, codes, values, subsets, np.int64(0))
     while frame.n_open > 0 and (frame.max_leaves == 0 or frame.n_leaves < frame.max_leaves):
-        at = pop(frame, frame.n_open)
-        frame.n_open -= 1
+        at = take_next(frame)
         left = frame.n_made
         if split_node(stat, codes, values, subsets, critical, at):
             larger = np.int64(frame.nodes[left].n_rows <= frame.nodes[left + 1].n_rows)

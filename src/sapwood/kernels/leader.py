@@ -12,9 +12,9 @@ from __future__ import annotations
 import numpy as np
 
 from sapwood.kernels._jit import lean_kernel
-from sapwood.kernels.boosting_rules import best_of, drop_weak, end_in_leaves, limit_by_root, may_split
 from sapwood.kernels.branch_growth import new_children, place_children
-from sapwood.kernels.branching import new_node
+from sapwood.kernels.branching import drop_weak, end_in_leaves, is_splittable, limit_by_root, new_node
+from sapwood.kernels.frontier import best_without_children, pop, push
 from sapwood.kernels.newton import NO_GAIN
 from sapwood.kernels.phases import (
     ADD,
@@ -61,11 +61,13 @@ def give_back(nodes, at, own, team):
 
 @lean_kernel
 def open_children(nodes, at, team):
-    """Children worth splitting wait to be split; OUT team.open."""
-    waiting = team.open
+    """Children worth splitting wait to be split; OUT team.open, a heap if leaves are split best first."""
     for child in (nodes[at].left, nodes[at].right):
         if nodes[child].gain > NO_GAIN:
-            waiting[team.n_open] = child
+            if team.leaf_wise:
+                push(nodes, team.open, team.n_open, child)
+            else:
+                team.open[team.n_open] = child
             team.n_open += 1
 
 
@@ -179,14 +181,11 @@ def next_by_level(nodes, team, rules):
 @lean_kernel
 def next_by_leaf(nodes, splits, team, rules):
     """The best leaf is split; what the children of the next best ones offer is found out at the same time."""
-    waiting = team.open
     while team.n_open > 0 and team.n_leaves < team.max_leaves:
-        place = best_of(nodes, waiting, team.n_open, False)
-        at = waiting[place]
-        if nodes[at].left < 0:
+        if nodes[team.open[0]].left < 0:
             return expand_best(nodes, team, rules)
+        at = pop(nodes, team.open, team.n_open)
         team.n_open -= 1
-        waiting[place] = waiting[team.n_open]
         splits[at] = True
         team.n_leaves += 1
         open_children(nodes, at, team)
@@ -196,21 +195,16 @@ def next_by_leaf(nodes, splits, team, rules):
 @lean_kernel
 def expand_best(nodes, team, rules):
     """The best leaves without children get some: a large one from all threads together, others each from one."""
-    waiting, ids, child_slots = team.open, team.ids, team.child_slots
     in_vain = (team.node_count[0] + 1) // 2 - team.n_leaves  # so far
     wanted = AHEAD if team.n_threads > 1 and in_vain + AHEAD <= MOST_AHEAD else 1
+    ids, most = team.ids, min(wanted, team.max_leaves - team.n_leaves)
+    n_best = best_without_children(nodes, team.open, team.n_open, most, ids)
+    if nodes[ids[0]].n_rows > team.large:
+        return begin_split(nodes, ids[0], team, rules)
     team.n_ids = 0
-    while team.n_ids < min(wanted, team.max_leaves - team.n_leaves):
-        place = best_of(nodes, waiting, team.n_open, True)
-        if place < 0:
-            break
-        at = waiting[place]
-        if nodes[at].n_rows > team.large:
-            if team.n_ids == 0:
-                return begin_split(nodes, at, team, rules)
-            break
-        new_children(nodes, at, team, rules)
-        ids[team.n_ids], child_slots[team.n_ids] = at, take_slot(team)
+    while team.n_ids < n_best and nodes[ids[team.n_ids]].n_rows <= team.large:
+        new_children(nodes, ids[team.n_ids], team, rules)
+        team.child_slots[team.n_ids] = take_slot(team)
         team.n_ids += 1
     return phase(team, EXPAND, np.int64(0), team.n_ids)
 
@@ -276,7 +270,7 @@ def next_phase(nodes, splits, team, rules):
     elif step == MOVE:
         join_shares(nodes, team)
         s, l = smaller_and_larger(nodes, team.at)  # noqa: E741
-        if may_split(nodes[s], rules) or may_split(nodes[l], rules):
+        if is_splittable(nodes[s], rules) or is_splittable(nodes[l], rules):
             if team.by_tiles:
                 return phase(team, TILES, team.at, n_tiles(team))
             return phase(team, ADD, s, count_pieces(nodes[s], team))

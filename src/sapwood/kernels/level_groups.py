@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sapwood.kernels._jit import lean_kernel
-from sapwood.kernels.boosting_rules import is_large_enough
 from sapwood.kernels.exact import goes_left
 from sapwood.kernels.histogram import HALF, packed_value
 from sapwood.kernels.newton import score_of
+from sapwood.kernels.rules import is_large_enough
 
 Array = Any
 SIGN = np.uint64(63)
@@ -250,7 +250,6 @@ def recount(nodes, splits, sums, scales, moved, rules):
 
     A split with a child that is now too small, or without a gain, is undone. OUT nodes, splits, sums of inner nodes.
     """
-    counts = rules.min_child_rows > 1
     for at in range(len(nodes) - 1, -1, -1):
         node = nodes[at]
         if splits[at]:
@@ -260,8 +259,8 @@ def recount(nodes, splits, sums, scales, moved, rules):
             for k in range(2):
                 sums[at, k] = sums[node.left, k] + sums[node.right, k]
             node.gain = 0.5 * (score_of(left, rules) + score_of(right, rules) - score_of(node, rules))
-            left_fits = is_large_enough(left.hessian, left.n_rows, rules, counts)
-            right_fits = is_large_enough(right.hessian, right.n_rows, rules, counts)
+            left_fits = is_large_enough(rules, left.n_rows, left.hessian * rules.hessian_unit)
+            right_fits = is_large_enough(rules, right.n_rows, right.hessian * rules.hessian_unit)
             splits[at] = left_fits and right_fits and node.gain > 0.0
         else:
             node.gradient = np.int64(np.rint(sums[at, 0] * scales[0]))

@@ -19,8 +19,9 @@ import numpy as np
 
 from sapwood.kernels._jit import ONE, lean_kernel, part
 from sapwood.kernels.criteria import INVALID, POISSON
+from sapwood.kernels.rules import are_large_enough
+from sapwood.kernels.split_order import rounded
 from sapwood.kernels.statistic import mass_between, per_statistic
-from sapwood.kernels.tree_rules import is_large_enough, rounded
 
 EQUAL = 1e-9  # shares closer than this part of their range, or of the node's scale, are the same
 HALVES = 1e-9  # children whose weights differ by less than this part of the node's are equal
@@ -133,7 +134,7 @@ def mark_prefix(frame, n, last):
 @part
 def forbids_some(frame):
     """Whether a rule may forbid the best subset, so that the best one allowed need not be a prefix."""
-    return frame.min_rows_leaf > 1 or frame.min_weight_leaf > 0.0 or frame.criterion == POISSON
+    return frame.min_child_rows > 1 or frame.min_child_weight > 0.0 or frame.criterion == POISSON
 
 
 @lean_kernel
@@ -173,7 +174,7 @@ def best_of_all_subsets(stat, totals, groups, n_merged, floor):
     for subset in range(1, everything + 1 if n_missing > 0 else everything):
         for turn in range(2 if n_missing > 0 and subset < everything else 1):
             n_left, w_left, s_left = left_of_subset(stat, totals, groups, subset & (everything - 1), turn)
-            if is_large_enough(frame, totals, n_left, w_left):
+            if are_large_enough(frame, totals, n_left, w_left):
                 decrease = subset_decrease(stat, totals, w_left, s_left)
                 if decrease > best and rounded(totals, decrease) > best:
                     best, best_decrease = rounded(totals, decrease), decrease

@@ -10,6 +10,8 @@ from sapwood.kernels.fenwick import running_losses, sorted_median_and_loss
 from sapwood.kernels.levels import merge_equal
 from sapwood.kernels.node_totals import begin_totals, is_constant
 from sapwood.kernels.pair_sums import HIST_N
+from sapwood.kernels.rules import are_large_enough, in_order
+from sapwood.kernels.split_order import rounded
 from sapwood.kernels.statistic import (
     Medians,
     begin_node,
@@ -25,7 +27,6 @@ from sapwood.kernels.statistic import (
     total_node,
 )
 from sapwood.kernels.tree_frame import STEPS, Cut, Groups, Totals
-from sapwood.kernels.tree_rules import in_order, is_large_enough, rounded
 
 FEW_SUBSETS = 6  # a subset costs a pass over the rows, so all are tried for few levels only
 
@@ -199,7 +200,7 @@ def best_median_cut(frame, totals, groups, bounds, first, last, floor):
             gain = rounded(totals, decrease)
             if gain > best or (gain == best and g < found.group):  # the lower group comes before the side
                 n_left, w_left = frame.cum_rows[g] + dn, frame.cum_weight[g] + dw
-                if n_left == totals.rows or not is_large_enough(frame, totals, n_left, w_left):
+                if not are_large_enough(frame, totals, n_left, w_left):
                     continue
                 if bounded and not in_order(bounds, frame.median_left[g], frame.median_right[g + 1]):
                     continue
@@ -289,7 +290,7 @@ def best_median_subset(frame, codes, n_codes, totals, groups, at, floor):
         for turn in range(2 if n_missing > 0 else 1):
             n_left, w_left = (n_missing, groups.missing_weight) if turn == 1 else (np.int64(0), 0.0)
             n_left, w_left = size_of_left(frame, count, n_left, w_left)
-            if n_left == totals.rows or not is_large_enough(frame, totals, n_left, w_left):
+            if not are_large_enough(frame, totals, n_left, w_left):
                 continue
             decrease = totals.mass - two_sided_loss(frame, codes, turn == 1, at)
             if decrease > best and rounded(totals, decrease) > best:

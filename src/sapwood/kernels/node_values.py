@@ -6,7 +6,7 @@ import numpy as np
 
 from sapwood.kernels._jit import lean_kernel
 from sapwood.kernels.newton import leaf_weight
-from sapwood.kernels.tree_rules import narrow
+from sapwood.kernels.rules import narrow
 
 
 @lean_kernel

@@ -11,6 +11,8 @@ from sapwood.kernels._jit import ONE, lean_kernel, part
 from sapwood.kernels.code_list import BIT, FLAT, list_codes, note_code
 from sapwood.kernels.criteria import ERROR, INVALID, SQUARED, pair_decrease, pair_mass
 from sapwood.kernels.node_totals import add_deviation, begin_totals, is_constant, number_mass
+from sapwood.kernels.rules import are_large_enough, in_order
+from sapwood.kernels.split_order import rounded
 from sapwood.kernels.statistic import (
     Medians,
     Pairs,
@@ -28,7 +30,6 @@ from sapwood.kernels.statistic import (
     total_sibling,
 )
 from sapwood.kernels.tree_frame import MISSING, NOTHING, STEPS, VALUE, Cut, Groups, Totals
-from sapwood.kernels.tree_rules import in_order, is_large_enough, rounded
 
 HIST_N, HIST_W, HIST_S = 0, 1, 2  # fields of the histogram
 
@@ -281,7 +282,7 @@ def best_pair_cut(frame, totals, groups, bounds, first, last, floor):
         decrease = pair_decrease(criterion, mass, w_left, s_left, w, s)
         if decrease > best and rounded(totals, decrease) > best:
             n_left = cum_rows[g] + dn
-            if n_left < totals.rows and is_large_enough(frame, totals, n_left, w_left):
+            if are_large_enough(frame, totals, n_left, w_left):
                 left, right = s_left / w_left + totals.center, (s - s_left) / (w - w_left) + totals.center
                 # A free column may pass the bounds: its children's values are clipped.
                 if bounds.sign == 0 or in_order(bounds, left, right):

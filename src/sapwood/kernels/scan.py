@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sapwood.kernels._jit import ONE, lane_kernel, lean_kernel, part
-from sapwood.kernels.boosting_rules import is_large_enough
 from sapwood.kernels.float_bits import to_30_bits
 from sapwood.kernels.frame import Array, Layout
 from sapwood.kernels.newton import NO_GAIN, leaf_weight, score_at, score_of_both
+from sapwood.kernels.rules import is_large_enough
 from sapwood.kernels.split_order import begin_search, comes_first
 
 
@@ -65,12 +65,11 @@ def score_of_children(left_g, left_h, g, h, rules, sign, node):
 
 
 @lean_kernel
-def score_if_first(left_g, left_h, left_n, rules, counts, sign, feature, node):
+def score_if_first(left_g, left_h, left_n, rules, sign, feature, node):
     """Scores of the children of a candidate, together, if it comes before the node's best so far, else NO_GAIN."""
-    g, h = node.gradient, node.hessian
-    if is_large_enough(left_h, left_n, rules, counts) and is_large_enough(
-        h - left_h, node.n_rows - left_n, rules, counts
-    ):
+    g, h, unit = node.gradient, node.hessian, rules.hessian_unit
+    left_fits = is_large_enough(rules, left_n, left_h * unit)
+    if left_fits and is_large_enough(rules, node.n_rows - left_n, (h - left_h) * unit):
         both = score_of_children(left_g, left_h, g, h, rules, sign, node)
         if comes_first(to_30_bits(both), feature, node):
             return both
@@ -200,7 +199,7 @@ def scan_numbers(hist, codes, count, rules, sign, parent, feature, node):
             left_n += hist[code, 2]
         for turn in range(2 if some_missing else 1):
             with_g, with_h, with_n = with_missing(hist, turn, left_g, left_h, left_n)
-            both = score_if_first(with_g, with_h, with_n, rules, counts, sign, feature, node)
+            both = score_if_first(with_g, with_h, with_n, rules, sign, feature, node)
             if both > NO_GAIN:
                 keep(node, both, parent, feature, code, 0, turn == 1, with_g, with_h)
                 found = i
@@ -275,7 +274,7 @@ def scan_levels(hist, n_codes, rules, parent, feature, lanes, node):
             continue
         for turn in range(2 if some_missing else 1):
             with_g, with_h, with_n = with_missing(hist, turn, left_g, left_h, left_n)
-            both = score_if_first(with_g, with_h, with_n, rules, counts, 0, feature, node)
+            both = score_if_first(with_g, with_h, with_n, rules, 0, feature, node)
             if both > NO_GAIN:
                 keep(node, both, parent, feature, -1, 0, turn == 1, with_g, with_h)
                 first, last = i if single else 0, i + 1

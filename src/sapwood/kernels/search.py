@@ -16,9 +16,9 @@ from sapwood.kernels.criteria import INVALID
 from sapwood.kernels.drawn import draw_groups, entry_row, random_cut, toss_levels
 from sapwood.kernels.draws import mix, uniform
 from sapwood.kernels.levels import credit_of_levels, is_heavier, single_groups, write_subset
+from sapwood.kernels.split_order import least_decrease, rounded
 from sapwood.kernels.statistics import begin_node, best_cut, best_subset, collect, recentred
 from sapwood.kernels.tree_frame import NO_ROW, Bounds
-from sapwood.kernels.tree_rules import least_gain, rounded
 
 
 @part
@@ -59,7 +59,7 @@ def keep_cut(frame, f, totals, groups, cut, threshold, at):
     slot, column = frame.slots[at], frame.columns[f]
     n_left, behind = frame.cum_rows[cut.group], cut.group + 1 < groups.count
     heavier = is_heavier(frame.cum_weight[cut.group], totals.weight)
-    slot.feature, slot.decrease = f, cut.decrease
+    slot.feature, slot.gain = f, cut.decrease
     slot.n_left, slot.threshold, slot.at_right = n_left, threshold, NO_ROW
     slot.missing_left = np.int64(cut.missing_left) if groups.missing > 0 else np.int64(heavier)
     if column.code_row >= 0:
@@ -95,7 +95,7 @@ def search_numbers(stat, values, f, totals, groups, threshold, at, best):
 @lean_kernel
 def search_categories(stat, codes, values, f, totals, groups, at, best):
     """Look at a category, and keep its subset in the slot if it beats `best`; returns the best gain then."""
-    frame, credit = stat.frame, 1.0
+    frame, credit, floor = stat.frame, 1.0, least_decrease(totals)
     if values is None:  # levels that are tossed are not chosen
         credit = credit_of_levels(stat, totals, groups)
         if credit == 0.0:
@@ -104,13 +104,13 @@ def search_categories(stat, codes, values, f, totals, groups, at, best):
     if values is not None and groups.count > 1 and frame.tosses_levels:
         toss_levels(stat, f, groups.count, at)
         free = Bounds(np.int64(0), -np.inf, np.inf)
-        decrease, _, missing_left = best_cut(stat, totals, groups, free, np.int64(0), np.int64(1), least_gain(totals))
+        decrease, _, missing_left = best_cut(stat, totals, groups, free, np.int64(0), np.int64(1), floor)
     else:
-        decrease, missing_left = best_subset(stat, codes, frame.columns[f], totals, groups, at, least_gain(totals))
+        decrease, missing_left = best_subset(stat, codes, frame.columns[f], totals, groups, at, floor)
     gain = rounded(totals, decrease * credit)
     if not gain > (best if credit == 1.0 else max(best, 0.0)):
         return best
-    frame.slots[at].feature, frame.slots[at].decrease = f, decrease
+    frame.slots[at].feature, frame.slots[at].gain = f, decrease
     write_subset(frame, frame.columns[f], totals, groups, missing_left, at)
     return gain
 
@@ -123,7 +123,7 @@ def search(stat, codes, values, subsets, at):
     """
     frame = stat.frame
     slot, totals = frame.slots[at], begin_node(stat, at)
-    slot.feature, best = -1, least_gain(totals)
+    slot.feature, best = -1, least_decrease(totals)
     for i in range(len(frame.allowed)):
         if i >= frame.max_features and slot.feature >= 0:
             break  # constant columns count as looked at, as in scikit-learn, but at least one split is tried

@@ -1,8 +1,12 @@
 """The order of candidate splits. It is total: however columns are divided among threads, the same candidate wins.
 
-The larger score comes first: the scores of both children together, rounded to 30 significant bits, so that the last
-bits of equal sums do not decide. Of equal scores, the lower column wins; within a column, the lower code, then missing
-rows on the right: candidates of a column are offered in that order, and an equal one does not replace an earlier one.
+The larger gain comes first, rounded to some 30 bits, so that the last bits of equal sums do not decide. Of equal gains,
+the lower column wins; within a column, the lower code, then missing rows on the right: candidates of a column are
+offered in that order, and an equal one does not replace an earlier one. As rounding is monotone, the best of the best
+of any blocks of candidates is the best of all.
+
+Trees and forests compare decreases of impurity, on a grid of their node; boosting compares scores of both children
+together, of 30 significant bits.
 """
 
 from __future__ import annotations
@@ -10,7 +14,19 @@ from __future__ import annotations
 from sapwood.kernels._jit import lean_kernel, part
 from sapwood.kernels.newton import NO_GAIN, score_of
 
-LEAST_GAIN = 1e-9  # of the score of the node: smaller gains are rounding
+LEAST_GAIN = 1e-9  # of the score or the mass of the node: smaller gains are rounding
+
+
+@part
+def rounded(totals, decrease):
+    """A decrease of impurity on the grid of its node, about 2^-30 of the node's mass apart."""
+    return (decrease + totals.grid) - totals.grid
+
+
+@part
+def least_decrease(totals):
+    """What a decrease must exceed: a split without any is taken, it may prepare a good one."""
+    return -LEAST_GAIN * totals.mass - 1e-300
 
 
 @lean_kernel

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from sapwood.kernels._jit import lean_kernel, part
-from sapwood.kernels.boosting_rules import may_split
+from sapwood.kernels.branching import is_splittable
 from sapwood.kernels.histogram import TILE, add_tile, clear
 from sapwood.kernels.newton import score_of
 from sapwood.kernels.phases import BLOCK
@@ -65,7 +65,7 @@ def part_and_search(team, whole, own, first, last, small, large, rules, me):
     """
     lanes, mask, n_codes, pool = team.threads[me].lanes, team.mask, team.shard.n_codes, team.pool
     small_score, large_score = score_of(small, rules), score_of(large, rules)
-    search_small, search_large = own >= 0 and may_split(small, rules), may_split(large, rules)
+    search_small, search_large = own >= 0 and is_splittable(small, rules), is_splittable(large, rules)
     whole_hist, own_hist = pool[whole], pool[max(own, 0)]
     for f in range(first, last):
         if mask[f]:

@@ -36,7 +36,7 @@ OPEN = np.dtype(  # a node that may still be split, with the best split found fo
         ("key", np.uint64),  # hash of the path from the root
         ("lower", np.float64),  # bounds of the node's value under monotonic constraints
         ("upper", np.float64),
-        ("decrease", np.float64),  # of the best split, times the weight
+        ("gain", np.float64),  # of the best split: the decrease of impurity, times the weight
         ("feature", np.int64),  # -1: no split found
         ("n_left", np.int64),  # present rows that go left
         ("missing_left", np.int64),
@@ -68,10 +68,11 @@ FRAME = Layout(
     criterion=np.int64,
     max_depth=np.int64,
     max_leaves=np.int64,  # 0: no limit, depth first
-    min_rows_split=np.int64,
-    min_rows_leaf=np.int64,
-    min_weight_leaf=np.float64,
-    min_decrease=np.float64,
+    min_split_rows=np.int64,
+    min_child_rows=np.int64,
+    min_child_weight=np.float64,
+    min_decrease=np.float64,  # least gain of a split, per weight of the root
+    least_gain=np.float64,  # the same as a gain, once the root's weight is known
     impurity_threshold=np.float64,
     max_features=np.int64,
     max_exhaustive=np.int64,  # most groups of levels whose subsets are all tried
@@ -191,7 +192,7 @@ class Totals(NamedTuple):
     sum: Any
     mass: Any
     center: Any
-    grid: Any  # mass * STEPS, see `rounded` in tree_rules.py
+    grid: Any  # mass * STEPS, see `rounded` in split_order.py
 
 
 class Groups(NamedTuple):

@@ -23,8 +23,8 @@ from sapwood.kernels.levels import (
 )
 from sapwood.kernels.pair_levels import sum_left_groups
 from sapwood.kernels.pair_sums import HIST_N, HIST_S, HIST_W
+from sapwood.kernels.split_order import rounded
 from sapwood.kernels.statistic import Vectors, VectorTallies, best_subset, mass_between, sum_tossed
-from sapwood.kernels.tree_rules import rounded
 from sapwood.kernels.vector_sums import best_vector_cut, vector_decrease
 
 

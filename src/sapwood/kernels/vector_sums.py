@@ -14,6 +14,8 @@ from sapwood.kernels.code_list import FLAT, list_codes, note_code
 from sapwood.kernels.criteria import ERROR, GINI, INVALID, NO_EVENTS, POISSON, SQUARED, vector_mass
 from sapwood.kernels.node_totals import add_deviation, begin_totals, is_constant, number_mass
 from sapwood.kernels.pair_sums import HIST_N, HIST_S, HIST_W
+from sapwood.kernels.rules import are_large_enough
+from sapwood.kernels.split_order import rounded
 from sapwood.kernels.statistic import (
     Vectors,
     VectorTallies,
@@ -26,7 +28,6 @@ from sapwood.kernels.statistic import (
     total_node,
 )
 from sapwood.kernels.tree_frame import MISSING, NOTHING, STEPS, VALUE, Cut, Groups, Totals
-from sapwood.kernels.tree_rules import is_large_enough, rounded
 
 
 @total_node.of_frame(Vectors)
@@ -255,7 +256,7 @@ def best_vector_cut(frame, totals, groups, first, last, floor):
         g, turn = k >> twice, k & twice
         dn, dw, factor = (groups.missing, groups.missing_weight, 1.0) if turn == 1 else (0, 0.0, 0.0)
         n_left, w_left = frame.cum_rows[g] + dn, frame.cum_weight[g] + dw
-        if n_left == totals.rows or not is_large_enough(frame, totals, n_left, w_left):
+        if not are_large_enough(frame, totals, n_left, w_left):
             continue
         for d in range(len(left_sums)):
             left_sums[d] = cum_sums[g, d] + factor * missing_sums[d]
@@ -300,7 +301,7 @@ def best_gini_cut(frame, totals, groups, first, last, floor):
         decrease = squares_left / w_left + squares_right / (w - w_left) - mass
         if decrease > best and rounded(totals, decrease) > best:
             n_left = cum_rows[g] + dn
-            if n_left < totals.rows and is_large_enough(frame, totals, n_left, w_left):
+            if are_large_enough(frame, totals, n_left, w_left):
                 best, found = rounded(totals, decrease), Cut(decrease, g, turn == 1)
     return found
 
