@@ -6,7 +6,7 @@
 Both packages are copied to a temporary folder and have kernel caches of their own. For each case of bench_tree,
 bench_forest and bench_boosting there is one process for each commit, which loads its data, compiles its kernels and
 makes some fits before times are taken; then the two take turns, A B B A and so on, and the median counts. A turn of a
-short fit is several fits. MB is the least peak of the first fits. Compiling: every use of `warmup` in a fresh process
+short fit is several fits. MB is the peak of the arrays of a fit. Compiling: every use of `warmup` in a fresh process
 with an empty cache, processor time. Ratios are those of the working tree (after) to REV (before). `--cases` and
 `--compile-uses` are patterns as of file names. Covertype and flights need SAPWOOD_DATA.
 """

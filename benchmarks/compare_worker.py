@@ -9,18 +9,17 @@ Answers are lines of JSON.
 
 from __future__ import annotations
 
-import ctypes
 import json
 import math
 import os
 import sys
 import time
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
 import sapwood
 
-PEAK_FITS = 3  # the least peak counts: how threads meet decides about some of it
 LEAST_TURN = 0.3  # seconds; short fits are repeated
 
 
@@ -39,11 +38,11 @@ def fit(name: str) -> None:
         answer(None)
         return
     job.warm_up()
-    peaks = [_peak(job) for _ in range(PEAK_FITS)]
+    peak = _peak(job)
     start = time.perf_counter()
     model = job.run()
     calls = math.ceil(LEAST_TURN / (time.perf_counter() - start))
-    answer({"peak": min(peaks), "fingerprint": sapwood.fingerprint(model)})
+    answer({"peak": peak, "fingerprint": sapwood.fingerprint(model)})
     del model
     for _ in sys.stdin:
         turns = all_turns({"": job.run}, calls)[""]
@@ -51,14 +50,16 @@ def fit(name: str) -> None:
 
 
 def _peak(job: Any) -> float:
-    """Memory that a fit takes at its peak beyond what was there before, in MB."""
-    from peak_memory import HIGHEST, PRESENT, _status
+    """Memory that arrays and objects of a fit take at their peak, in MB, the same in every run.
 
-    ctypes.CDLL(None).malloc_trim(0)  # what an earlier fit has left would hide what this one takes
-    Path("/proc/self/clear_refs").write_text("5")
-    before = _status(PRESENT)
-    job.run()
-    return (_status(HIGHEST) - before) / 1024
+    What a process takes of the system depends on how threads meet, by some MB; kernels allocate next to nothing.
+    """
+    tracemalloc.start()
+    try:
+        job.run()
+        return tracemalloc.get_traced_memory()[1] / 1e6
+    finally:
+        tracemalloc.stop()
 
 
 def use(name: str) -> None:
