@@ -33,9 +33,14 @@ def test_other_trees_take_huge_limits() -> None:
 
 
 def test_limits_that_count_stay() -> None:
-    assert GrowthRules(max_leaf_nodes=7).on(100).max_leaf_nodes == 7
-    assert GrowthRules(max_leaf_nodes=99).on(100).max_leaf_nodes == 99
-    assert GrowthRules(max_leaf_nodes=100).on(100).max_leaf_nodes == 0
-    assert GrowthRules(max_leaf_nodes=20, min_samples_leaf=5).on(100).max_leaf_nodes == 0
+    assert GrowthRules(max_leaf_nodes=7).on(100, draws=True).max_leaf_nodes == 7
+    assert GrowthRules(max_leaf_nodes=99).on(100, draws=True).max_leaf_nodes == 99
+    assert GrowthRules(max_leaf_nodes=100).on(100, draws=True).max_leaf_nodes == 0
+    assert GrowthRules(max_leaf_nodes=20, min_samples_leaf=5).on(100, draws=True).max_leaf_nodes == 0
+
+
+def test_a_tree_without_draws_has_no_seed() -> None:
+    assert GrowthRules(seed=7).on(100, draws=True).seed == 7
+    assert GrowthRules(seed=7).on(100, draws=False).seed == 0
     X, y = load_iris(return_X_y=True)
     assert DecisionTreeClassifier(max_leaf_nodes=4).fit(X, y).get_n_leaves() == 4

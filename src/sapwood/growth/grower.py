@@ -66,7 +66,8 @@ def grow_tree(
     statistics, rules = scale.statistics(statistics), scale.rules(rules)
     lists = _arrange_lists(coded, statistics) if rows is None else _sample_lists(coded, statistics, rows)
     allowed = np.arange(coded.n_features) if features is None else np.unique(features)
-    raw = _run_kernel(coded, statistics, rules.on(lists.n_rows), lists, allowed, rows, monotonic, draw_thresholds)
+    rules = rules.on(lists.n_rows, draws=draw_thresholds or rules.max_features < len(allowed))
+    raw = _run_kernel(coded, statistics, rules, lists, allowed, rows, monotonic, draw_thresholds)
     members = lists.entries[: lists.n_rows].copy()
     if rows is None:  # the entries go before the tree is put together: they are the largest part
         coded = replace(coded, entries=members[:0])

@@ -29,10 +29,10 @@ class GrowthRules:
     max_exhaustive: int = 10
     seed: int = 0
 
-    def on(self, n_rows: int) -> GrowthRules:
-        """These rules for a tree of n_rows rows: without a limit on leaves that so many rows cannot reach."""
+    def on(self, n_rows: int, draws: bool) -> GrowthRules:
+        """These rules for one tree: without a limit on leaves that its rows cannot reach, or a seed it does not use."""
         is_reached = 0 < self.max_leaf_nodes < n_rows // self.min_samples_leaf
-        return self if is_reached else replace(self, max_leaf_nodes=0)
+        return replace(self, max_leaf_nodes=self.max_leaf_nodes if is_reached else 0, seed=self.seed if draws else 0)
 
     def most_nodes(self, n_rows: int) -> int:
         """An upper bound on the nodes of a tree of n_rows rows under these rules."""
