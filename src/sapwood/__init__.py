@@ -9,7 +9,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from sapwood.boosting.certificate import Certificate
     from sapwood.compilation.warm import warmup
     from sapwood.errors import SapwoodError
     from sapwood.estimators.adaboost import AdaBoostClassifier, AdaBoostRegressor
@@ -29,6 +28,7 @@ if TYPE_CHECKING:
     from sapwood.estimators.pruning import PruningChoice, prune_by_cv
     from sapwood.estimators.tree import DecisionTreeClassifier, DecisionTreeRegressor
     from sapwood.explain import diff
+    from sapwood.explain.certificate import Certificate
     from sapwood.forest.permutation import PermutationImportance
     from sapwood.plot import (
         plot_calibration,
@@ -54,7 +54,7 @@ _HOMES = {
     "BaggingClassifier": "sapwood.estimators.bagging",
     "BaggingRegressor": "sapwood.estimators.bagging",
     "BoostingCV": "sapwood.estimators.boosting_cv",
-    "Certificate": "sapwood.boosting.certificate",
+    "Certificate": "sapwood.explain.certificate",
     "Checkpoint": "sapwood.estimators.checkpoint",
     "DecisionTreeClassifier": "sapwood.estimators.tree",
     "DecisionTreeRegressor": "sapwood.estimators.tree",

@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterator, Sequence
 from copy import copy
 from dataclasses import replace
 from itertools import islice
-from typing import Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import Tags
 
-from sapwood.boosting.certificate import Certificate, certify
+from sapwood.arrays import Floats, Ints
 from sapwood.boosting.ensemble import Ensemble
 from sapwood.boosting.fitting import Done, Rows, Setup, fit_ensemble
 from sapwood.boosting.rounds import RoundOptions
@@ -54,8 +54,9 @@ from sapwood.table.table import Table
 from sapwood.table.weight import check_weight
 from sapwood.threads import resolve_jobs
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+if TYPE_CHECKING:
+    from sapwood.explain.certificate import Certificate
+
 ReadQueries = Callable[[int], Ints]  # from the number of rows to the rows of each query
 
 
@@ -164,7 +165,7 @@ class Boosting(TreeModel):
         for i, given in enumerate(eval_sets):
             with naming(given.argument):
                 read = None if eval_queries is None else eval_queries[i]
-                evals.append(self._evaluation_rows(given.X, given.y, given.weight, read, loss, given.name))
+                evals.append(self._evaluation_rows(given, read, loss))
         kept = Checkpoints.of(checkpoint, self, lambda: digests([rows, *evals], start))
         if kept is not None and kept.is_finished:
             take_over(self, kept.found)
@@ -200,8 +201,7 @@ class Boosting(TreeModel):
 
     def _training_table(self, X: Any, start: Any) -> Table:
         if start is None:
-            options = {"categorical_features": self.categorical_features, "sparse_absent": self.sparse_absent}
-            table = Table.from_any(X, **options)
+            table = Table.from_any(X, categorical_features=self.categorical_features, sparse_absent=self.sparse_absent)
             warn_of_identifiers(table)
             return table
         return start.schema_.match(X, unseen="error", owner=type(self).__name__)  # type: ignore[no-any-return]
@@ -239,14 +239,12 @@ class Boosting(TreeModel):
         with naming(self.weight_name):
             return check_weight(given, n_rows)
 
-    def _evaluation_rows(
-        self, X: Any, y: Any, weight: Any, read_queries: ReadQueries | None, loss: Loss, name: str
-    ) -> Rows:
-        table = self.schema_.match(X, unseen="missing", owner=type(self).__name__)
-        target = self._code_target(y, table.n_rows)
+    def _evaluation_rows(self, given: EvalRows, read_queries: ReadQueries | None, loss: Loss) -> Rows:
+        table = self.schema_.match(given.X, unseen="missing", owner=type(self).__name__)
+        target = self._code_target(given.y, table.n_rows)
         Loss.check_target(loss, target)  # losses ask more of the rows of training
         groups = None if read_queries is None else read_queries(table.n_rows)
-        return Rows(table, target, self._read_weight(weight, table.n_rows, groups), groups, name)
+        return Rows(table, target, self._read_weight(given.weight, table.n_rows, groups), groups, given.name)
 
     def _setup(self, rows: Rows, loss: Loss, start: Any, watched: bool) -> Setup:
         options = self._round_options(rows.table.schema, self._seed)
@@ -388,6 +386,8 @@ class Boosting(TreeModel):
             monotone_constraints: constraints to check; by default those the model was trained with.
             interaction_constraints: likewise. If either one is given, nothing else is checked.
         """
+        from sapwood.explain.certificate import certify  # models need no proofs until they are asked for one
+
         self._check_fitted()
         if getattr(self, "_has_init", False):
             raise ParameterError("The model starts from its init, of which nothing can be proved. Use init=None.")

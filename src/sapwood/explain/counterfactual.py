@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sapwood.boosting.boxes import find_cells
 from sapwood.cached_property import cached_property
 from sapwood.data_warnings import quiet
 from sapwood.errors import InputError, InternalError
 from sapwood.explain.beam import beam_search
+from sapwood.explain.boxes import find_cells
 from sapwood.explain.cheapest import Found, Point, Rules, cheapest
 from sapwood.explain.decision_path import plain_prediction
 from sapwood.explain.goal import Goal, goal_of

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sapwood.boosting.boxes import Cells
 from sapwood.codes.separation import round_down
+from sapwood.explain.boxes import Cells
 from sapwood.table.schema import ColumnSchema
 
 Floats = NDArray[np.float64]

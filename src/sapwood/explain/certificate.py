@@ -12,65 +12,23 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from textwrap import wrap
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sapwood.arrays import Mask
-from sapwood.boosting.boxes import Boxes, find_cells, subtree_ends
 from sapwood.boosting.ensemble import Ensemble
-from sapwood.boosting.witness import Breach, Witnesses
 from sapwood.counted import counted
 from sapwood.errors import ParameterError
-from sapwood.one_line import one_line
-from sapwood.result import Part, Result, TextTable
+from sapwood.explain.boxes import Boxes, find_cells, subtree_ends
+from sapwood.explain.counter_example import CounterExample, CounterExampleSearch, Violation
+from sapwood.result import Part, Result
 from sapwood.table.schema import Schema
 from sapwood.tree import Tree
 
 Sets = tuple[frozenset[int], ...]
 WIDTH = 110  # of the argument in print
-MOST_BREACHES = 50  # of which witnesses are sought
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class CounterExample(Result):
-    """Rows that show that a constraint is broken.
-
-    Attributes:
-        kind: "monotone" or "interaction".
-        columns: the constrained column; or two columns that should not interact (all columns of the path, if any two
-            of them may meet, but not all).
-        rows: for "monotone", two rows that differ in the column alone, the lower value first. For "interaction", four:
-            a row, the same with the first column changed, with the second one changed, and with both; or one row that
-            takes the path, if the model's scores do not show the breach.
-        scores: of the rows. Two are in the wrong order; of four, the change by the first column depends on the second.
-        round, tree: where the breach was found.
-        in_model: whether `scores`, those of the whole model, show the breach. If not, other trees make up for it in
-            all rows that were tried, and only the tree's own values show it.
-        tree_values: what the tree alone says for the rows.
-    """
-
-    kind: str
-    columns: tuple[str, ...]
-    rows: tuple[dict[str, Any], ...]
-    scores: tuple[float, ...]
-    round: int
-    tree: int
-    in_model: bool
-    tree_values: tuple[float, ...]
-
-    def _parts(self) -> Iterator[Part]:
-        """The rows, with what they get: their own columns first, since other columns are alike in all of them."""
-        yield f"Counter-example ({self.kind}) in tree {self.tree} of round {self.round}:"
-        names = [*self.columns, *(name for name in self.rows[0] if name not in self.columns)]
-        heads = ["score", "value of the tree", *map(one_line, names)]
-        numbers = zip(self.rows, self.scores, self.tree_values, strict=False)
-        yield TextTable(
-            heads,
-            [[f"{s:.6g}", f"{v:.6g}", *(one_line(row[name]) for name in names)] for row, s, v in numbers],
-            sides="r",
-        )
+MOST_VIOLATIONS = 50  # for which counter-examples are looked for
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -108,18 +66,18 @@ class Certificate(Result):
 
 def certify(ensemble: Ensemble, schema: Schema, signs: NDArray[np.int8] | None, together: Sets | None) -> Certificate:
     """Check every tree against monotone constraints (a sign for each column) and sets of columns that may meet."""
-    checked = (*_said_signs(signs, schema), *_said_sets(together, schema))
+    checked = (*_describe_signs(signs, schema), *_describe_sets(together, schema))
     if not checked:
         raise ParameterError(
             "There is nothing to certify: the model has no constraints. Pass monotone_constraints or "
             "interaction_constraints to certify, or train with them."
         )
     check = _Check(ensemble, schema)
-    disorder = [] if signs is None else check.monotone(signs)
-    strangers = [] if together is None else check.interactions(together)
-    found = Witnesses(ensemble, schema, check.cells).best(disorder or strangers) if disorder or strangers else None
-    example = None if found is None else CounterExample(*found)
-    proof = check.proof(signs is not None, together is not None) if example is None else _indictment(example)
+    wrong_pairs = [] if signs is None else check.monotone(signs)
+    wrong_paths = [] if together is None else check.interactions(together)
+    violations = wrong_pairs or wrong_paths
+    example = CounterExampleSearch(ensemble, schema, check.cells).best(violations) if violations else None
+    proof = check.proof(signs is not None, together is not None) if example is None else _describe_violation(example)
     return Certificate(example is None, checked, check.n_trees, check.n_pairs, check.n_paths, proof, example)
 
 
@@ -131,14 +89,14 @@ class _Check:
         self.cells = find_cells((tree for _, _, tree in self._trees), schema)
         self.n_trees, self.n_pairs, self.n_paths = len(self._trees), 0, 0
 
-    def monotone(self, signs: NDArray[np.int8]) -> list[Breach]:
+    def monotone(self, signs: NDArray[np.int8]) -> list[Violation]:
         """Pairs of leaves in the wrong order, the worst ones first."""
-        found: list[Breach] = []
+        found: list[Violation] = []
         for t, k, tree in self._trees:
-            found += self._disorder(t, k, tree, signs)
-        return sorted(found, key=lambda breach: -breach.size)[:MOST_BREACHES]
+            found += self._wrong_pairs(t, k, tree, signs)
+        return sorted(found, key=lambda violation: -violation.size)[:MOST_VIOLATIONS]
 
-    def _disorder(self, t: int, k: int, tree: Tree, signs: NDArray[np.int8]) -> Iterator[Breach]:
+    def _wrong_pairs(self, t: int, k: int, tree: Tree, signs: NDArray[np.int8]) -> Iterator[Violation]:
         """The worst pair of leaves below each split on a constrained column, of its left side against its right."""
         leaves, ends, boxes = np.flatnonzero(tree.is_leaf), subtree_ends(tree), None
         for node in np.flatnonzero(~tree.is_leaf & (signs[tree.feature] != 0)):
@@ -154,22 +112,22 @@ class _Check:
             a, b = np.unravel_index(np.argmax(excess), excess.shape)
             if excess[a, b] > 0:
                 pair = int(start + a), int(middle + b)
-                yield Breach(t, k, tree, (j,), int(signs[j]), boxes, pair, float(excess[a, b]))
+                yield Violation(t, k, tree, (j,), int(signs[j]), boxes, pair, float(excess[a, b]))
 
-    def interactions(self, together: Sets) -> list[Breach]:
+    def interactions(self, together: Sets) -> list[Violation]:
         """Paths whose columns lie in no set."""
-        found: list[Breach] = []
+        found: list[Violation] = []
         for t, k, tree in self._trees:
             boxes = None
             for position, (leaf, path) in enumerate(_paths(tree)):
                 self.n_paths += 1
                 if len(path) < 2 or any(path <= group for group in together):
                     continue
-                if len(found) < MOST_BREACHES:
+                if len(found) < MOST_VIOLATIONS:
                     boxes = Boxes.of(tree, self.cells) if boxes is None else boxes
-                    size, columns = abs(float(tree.value[leaf, 0, 0])), _strangers(path, together)
-                    found.append(Breach(t, k, tree, columns, 0, boxes, (position, position), size))
-        return sorted(found, key=lambda breach: (len(breach.columns), -breach.size))
+                    size, columns = abs(float(tree.value[leaf, 0, 0])), _forbidden_columns(path, together)
+                    found.append(Violation(t, k, tree, columns, 0, boxes, (position, position), size))
+        return sorted(found, key=lambda violation: (len(violation.columns), -violation.size))
 
     def proof(self, monotone: bool, interactions: bool) -> str:
         """Why the constraints are kept."""
@@ -212,7 +170,7 @@ def _paths(tree: Tree) -> Iterator[tuple[int, frozenset[int]]]:
             above[int(tree.children_left[node])] = above[int(tree.children_right[node])] = path
 
 
-def _strangers(path: frozenset[int], together: Sets) -> tuple[int, ...]:
+def _forbidden_columns(path: frozenset[int], together: Sets) -> tuple[int, ...]:
     """Two columns of a path that may not meet; the whole path, if any two may."""
     ordered = sorted(path)
     for i, a in enumerate(ordered):
@@ -222,7 +180,7 @@ def _strangers(path: frozenset[int], together: Sets) -> tuple[int, ...]:
     return tuple(ordered)
 
 
-def _said_signs(signs: NDArray[np.int8] | None, schema: Schema) -> list[str]:
+def _describe_signs(signs: NDArray[np.int8] | None, schema: Schema) -> list[str]:
     if signs is None:
         return []
     return [
@@ -232,14 +190,14 @@ def _said_signs(signs: NDArray[np.int8] | None, schema: Schema) -> list[str]:
     ]
 
 
-def _said_sets(together: Sets | None, schema: Schema) -> list[str]:
+def _describe_sets(together: Sets | None, schema: Schema) -> list[str]:
     if together is None:
         return []
     groups = ["{" + ", ".join(repr(schema.names[j]) for j in sorted(group)) + "}" for group in together]
     return [f"columns interact only within {', '.join(groups) if groups else 'no set'}"]
 
 
-def _indictment(example: CounterExample) -> str:
+def _describe_violation(example: CounterExample) -> str:
     """What is wrong, in words."""
     where = f"tree {example.tree} of round {example.round}"
     names = " and ".join(map(repr, example.columns))

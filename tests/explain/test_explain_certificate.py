@@ -17,8 +17,8 @@ from sapwood import (
     NewtonBoostingRegressor,
     SapwoodError,
 )
-from sapwood.boosting.certificate import certify
 from sapwood.boosting.ensemble import Ensemble
+from sapwood.explain.certificate import certify
 from sapwood.table.table import Table
 from sapwood.tree import Tree
 
