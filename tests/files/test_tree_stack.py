@@ -17,7 +17,7 @@ from sapwood.errors import ModelFileError
 from sapwood.files.tree_records import read_trees, write_trees
 from sapwood.files.tree_stack import BYTES_OF_TREE, PADDING, PARTS, TreeStack
 from sapwood.files.values import Reader, Writer
-from sapwood.kernels.preorder import add_up, link
+from sapwood.kernels.nodes import add_up, link
 from sapwood.packed_tree import PackedTree
 from sapwood.tree import Tree
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from kernel_cases import eighths, weights
 from numpy.typing import NDArray
 
-from sapwood.kernels.nodes import kept_ancestors, node_medians, preorder, weakest_links
+from sapwood.kernels.nodes import leaves_above, node_medians, preorder, weakest_links
 from strategies import examples
 
 Array = NDArray[Any]
@@ -138,8 +138,7 @@ def test_pruned_tree_is_the_smallest_of_least_cost(data: Any, tree: Links) -> No
     effective_alpha, order, _ = run_weakest_links(tree, cost)
     on_a_link = [float(alpha) for alpha in effective_alpha[order] if float(2 * alpha).is_integer()]
     alpha = data.draw(st.one_of(st.sampled_from([*on_a_link, 0.0, 1.0]), eighths(-3, 300)))
-    kept = np.full(len(cost), -7, dtype=np.int64)
-    kept_ancestors(tree.parent, effective_alpha, alpha, kept)
+    kept = leaves_above(tree.left, tree.right, effective_alpha > alpha)
     assert kept.tolist() == slow_kept(tree, cost, Fraction(alpha))
 
 

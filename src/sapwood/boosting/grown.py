@@ -8,7 +8,7 @@ import numpy as np
 
 from sapwood.arrays import Array, Ints, Mask
 from sapwood.cached_property import cached_property
-from sapwood.kernels.nodes import preorder
+from sapwood.kernels.nodes import leaves_above, preorder
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,11 +52,8 @@ class GrownTree:
     @cached_property
     def leaf_above(self) -> Ints:
         """The leaf that each node was merged into by pruning, or the node itself."""
-        leaf_above = np.arange(len(self.nodes))
-        for node in np.flatnonzero(self.nodes["left"] >= 0):  # parents come first
-            if not self.splits[node] or leaf_above[node] != node:
-                leaf_above[self.nodes["left"][node]] = leaf_above[self.nodes["right"][node]] = leaf_above[node]
-        return leaf_above
+        found: Ints = leaves_above(self.nodes["left"], self.nodes["right"], self.splits)
+        return found
 
 
 def prune_by_gain(grown: GrownTree, gamma: float) -> None:

@@ -1,6 +1,6 @@
 """Trees in files: written as a stack, and read only after one pass over it has shown that no walk can go astray.
 
-In preorder the bits of the leaves are the whole structure (`kernels/preorder.py`), so children come after their
+In preorder the bits of the leaves are the whole structure (`kernels/nodes.py`), so children come after their
 parents, every node but the root has one parent, and every walk ends. What is left to check: columns and levels are
 those of the schema, every part has as many entries as there are nodes for it, and what nodes say is finite.
 """

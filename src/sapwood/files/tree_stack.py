@@ -30,7 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sapwood.cached_property import cached_property
-from sapwood.kernels.preorder import add_up, link
+from sapwood.kernels.nodes import add_up, link
 from sapwood.packed_tree import FORMULAS, PackedTree, formula_of, shortest, whole_class_weights
 from sapwood.tree import LEAF, UNDEFINED, Tree
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sapwood.arrays import Floats, Ints
-from sapwood.kernels.nodes import kept_ancestors, weakest_links
+from sapwood.kernels.nodes import leaves_above, weakest_links
 from sapwood.tree import LEAF, UNDEFINED, Tree
 
 
@@ -47,8 +47,7 @@ def prune(tree: Tree, alpha: float) -> Tree:
 
 def ancestors_at(tree: Tree, path: PruningPath, alpha: float) -> Ints:
     """For every node the node that stands for it once the tree is pruned at alpha: itself, or an ancestor."""
-    kept = np.empty(tree.node_count, dtype=np.int64)
-    kept_ancestors(tree.parents(), path.effective_alpha, alpha, kept)
+    kept: Ints = leaves_above(tree.children_left, tree.children_right, ~(path.effective_alpha <= alpha))
     return kept
 
 

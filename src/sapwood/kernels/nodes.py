@@ -1,10 +1,17 @@
-"""Kernels on finished nodes: preorder numbering, medians of nodes, weakest links."""
+"""Kernels on finished nodes: their order and links, medians, weakest links.
+
+In preorder, which nodes are leaves tells everything about the links. Read from the end, a leaf is a finished branch,
+and an inner node joins the two branches finished last: the left one, then the right one. Where the nodes of many trees
+stand one behind the other, `starts[t]` is where tree t begins.
+"""
 
 from __future__ import annotations
 
+from heapq import heapify, heappop, heappush
+
 import numpy as np
 
-from sapwood.kernels._jit import ONE, kernel
+from sapwood.kernels._jit import ONE, kernel, lean_kernel
 
 
 @kernel
@@ -21,6 +28,40 @@ def preorder(left, right, n_nodes):
             stack[size], stack[size + 1] = right[node], left[node]
             size += 2
     return order[:n]
+
+
+@lean_kernel
+def link(is_leaf, starts, finished, right):
+    """Right child of every inner node, counted within its tree, -1 for leaves; OUT right, scratch finished.
+
+    Returns the first tree whose nodes do not form one, or -1.
+    """
+    for t in range(len(starts) - 1):
+        first = starts[t]
+        n = 0
+        for i in range(starts[t + 1] - 1, first - 1, -1):
+            right[i] = -1
+            if not is_leaf[i]:
+                if n < 2:
+                    return t
+                n -= 2
+                right[i] = finished[n]
+            finished[n] = i - first
+            n += 1
+        if n != 1:
+            return t
+    return -1
+
+
+@lean_kernel
+def add_up(is_leaf, starts, right, sums):
+    """Inner nodes become the sums of their children, column by column; OUT sums (nodes, columns)."""
+    for t in range(len(starts) - 1):
+        first = starts[t]
+        for i in range(starts[t + 1] - 1, first - 1, -1):
+            if not is_leaf[i]:
+                for k in range(sums.shape[1]):
+                    sums[i, k] = sums[i + 1, k] + sums[first + right[i], k]
 
 
 @kernel
@@ -50,55 +91,57 @@ def weakest_links(left, right, parent, cost, effective_alpha, cut_order, cost_af
     IN cost[node]: error of the node as a leaf, R(t). For an inner node t with branch T_t of |T_t| leaves the link
     strength is
         g(t) = (R(t) - R(T_t)) / (|T_t| - 1);
-    the weakest link is cut again and again. OUT effective_alpha[node]: alpha at which the inner node t became a leaf
-    (never decreasing; inf for leaves). OUT cut_order, cost_after: the inner nodes in the order they were cut, and the
-    error of the tree after each cut. Returns how many were cut.
+    the weakest link is cut again and again, of equal ones that of the node nearest to the root, which takes the others
+    along. OUT effective_alpha[node]: alpha at which the inner node t became a leaf (never decreasing; inf for leaves).
+    OUT cut_order, cost_after: the inner nodes in the order they were cut, and the error of the tree after each cut.
+    Returns how many were cut.
     """
     n = len(left)
-    branch_cost, n_leaves, alive = cost.copy(), np.ones(n, np.int64), np.zeros(n, np.bool_)
+    branch_cost, n_leaves, strength = cost.copy(), np.ones(n, np.int64), np.full(n, np.inf)
+    end, alive = np.arange(1, n + 1), np.zeros(n, np.bool_)
     for t in range(n - 1, -1, -1):  # preorder: children come after their parents
         effective_alpha[t] = np.inf
         if left[t] >= 0:
-            alive[t] = True
             branch_cost[t] = branch_cost[left[t]] + branch_cost[right[t]]
             n_leaves[t] = n_leaves[left[t]] + n_leaves[right[t]]
-    heap, place = np.empty(n, np.int64), np.full(n, -1, np.int64)
-    strength = np.full(n, np.inf)
-    size = 0
-    for t in range(n):
-        if alive[t]:
             strength[t] = (cost[t] - branch_cost[t]) / (n_leaves[t] - 1)
-            sift_up(heap, place, size, t, strength)
-            size += 1
+            end[t], alive[t] = end[right[t]], True
+    links = [(strength[t], t) for t in range(n) if alive[t]]
+    heapify(links)
     n_cut, alpha, tree_cost = 0, -np.inf, branch_cost[0]
-    stack = np.empty(n, np.int64)
-    while size > 0:
-        t = heap[0]
+    while len(links) > 0:
+        known, t = heappop(links)
+        if not alive[t]:
+            continue
+        if known < strength[t]:  # it has become stronger since
+            heappush(links, (strength[t], t))
+            continue
         alpha = max(alpha, strength[t])
         effective_alpha[t] = alpha
         gained_cost, lost_leaves = cost[t] - branch_cost[t], n_leaves[t] - 1
         tree_cost += gained_cost
         cut_order[n_cut], cost_after[n_cut] = t, tree_cost
         n_cut += 1
-        stack[0], depth = t, 1
-        while depth > 0:  # the whole branch leaves the heap
-            depth -= 1
-            u = stack[depth]
-            if alive[u]:
-                alive[u] = False
-                size = remove(heap, place, size, u, strength)
-                stack[depth], stack[depth + 1] = left[u], right[u]
-                depth += 2
-        u = parent[t]
+        alive[t : end[t]] = False
+        u = np.int64(parent[t])
         while u >= 0:
             branch_cost[u] += gained_cost
             n_leaves[u] -= lost_leaves
-            strength[u] = (cost[u] - branch_cost[u]) / (n_leaves[u] - 1)
-            at = place[u]
-            sift_up(heap, place, at, u, strength)
-            sift_down(heap, place, size, place[u], u, strength)
-            u = parent[u]
+            before, strength[u] = strength[u], (cost[u] - branch_cost[u]) / (n_leaves[u] - 1)
+            if strength[u] < before:
+                heappush(links, (strength[u], u))
+            u = np.int64(parent[u])
     return n_cut
+
+
+@kernel
+def leaves_above(left, right, splits):
+    """For every node itself, or the leaf it is merged into where only `splits` remain; parents come before children."""
+    above = np.arange(len(left))
+    for node in range(len(left)):
+        if left[node] >= 0 and (not splits[node] or above[node] != node):
+            above[left[node]] = above[right[node]] = above[node]
+    return above
 
 
 @kernel
@@ -115,54 +158,3 @@ def read_nodes(nodes, order, position, ints, floats, missing_left):
         ints[5, i], ints[6, i], ints[7, i] = node.subset_start, node.n_rows, node.first_row
         floats[0, i], floats[1, i], floats[2, i] = node.threshold, node.weight, node.mass
         missing_left[i] = node.missing_left != 0
-
-
-@kernel
-def weaker(a, b, strength):
-    """Order of the heap: smaller strength first, then the node nearer to the root (which takes the other along)."""
-    return strength[a] < strength[b] or (strength[a] == strength[b] and a < b)
-
-
-@kernel
-def sift_up(heap, place, at, item, strength):
-    """Move an item from position `at` towards the top; OUT heap, place."""
-    while at > 0 and weaker(item, heap[(at - 1) // 2], strength):
-        heap[at] = heap[(at - 1) // 2]
-        place[heap[at]] = at
-        at = (at - 1) // 2
-    heap[at], place[item] = item, at
-
-
-@kernel
-def sift_down(heap, place, size, at, item, strength):
-    """Move an item from position `at` towards the bottom; OUT heap, place."""
-    while 2 * at + 1 < size:
-        child = 2 * at + 1
-        if child + 1 < size and weaker(heap[child + 1], heap[child], strength):
-            child += 1
-        if not weaker(heap[child], item, strength):
-            break
-        heap[at] = heap[child]
-        place[heap[at]] = at
-        at = child
-    heap[at], place[item] = item, at
-
-
-@kernel
-def remove(heap, place, size, item, strength):
-    """Take an item out of the heap; returns the new size; OUT heap, place."""
-    at, last = place[item], heap[size - 1]
-    place[item] = -1
-    if last != item:
-        sift_up(heap, place, at, last, strength)
-        sift_down(heap, place, size - 1, place[last], last, strength)
-    return size - 1
-
-
-@kernel
-def kept_ancestors(parent, effective_alpha, alpha, kept):
-    """OUT kept[node]: the node itself, or the ancestor it collapses into once the tree is pruned at alpha."""
-    for t in range(len(parent)):
-        above = kept[parent[t]] if t > 0 else 0
-        inside = t > 0 and (above != parent[t] or effective_alpha[above] <= alpha)
-        kept[t] = above if inside else t
