@@ -29,14 +29,14 @@ def test_other_trees_take_huge_limits() -> None:
     X, y = load_iris(return_X_y=True)
     RandomForestClassifier(2, max_leaf_nodes=2**62, random_state=0).fit(X, y)
     DecisionTreeRegressor(criterion="absolute_error", max_leaf_nodes=2**62, max_depth=3).fit(X, y)
-    DecisionTreeRegressor(max_leaf_nodes=10**12, min_samples_leaf=5).fit(X, y)
+    DecisionTreeRegressor(max_leaf_nodes=10**12, min_child_rows=5).fit(X, y)
 
 
 def test_limits_that_count_stay() -> None:
-    assert GrowthRules(max_leaf_nodes=7).on(100, draws=True).max_leaf_nodes == 7
-    assert GrowthRules(max_leaf_nodes=99).on(100, draws=True).max_leaf_nodes == 99
-    assert GrowthRules(max_leaf_nodes=100).on(100, draws=True).max_leaf_nodes == 0
-    assert GrowthRules(max_leaf_nodes=20, min_samples_leaf=5).on(100, draws=True).max_leaf_nodes == 0
+    assert GrowthRules(max_leaves=7).on(100, draws=True).max_leaves == 7
+    assert GrowthRules(max_leaves=99).on(100, draws=True).max_leaves == 99
+    assert GrowthRules(max_leaves=100).on(100, draws=True).max_leaves == 0
+    assert GrowthRules(max_leaves=20, min_child_rows=5).on(100, draws=True).max_leaves == 0
 
 
 def test_a_tree_without_draws_has_no_seed() -> None:

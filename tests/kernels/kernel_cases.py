@@ -142,4 +142,4 @@ def node_frame(node: Node, lists: Lists, **more: Any) -> Frame:
 
 def limits(criterion: int, max_exhaustive: int = 10) -> dict[str, int]:
     """Rules that forbid nothing."""
-    return {"criterion": criterion, "max_exhaustive": max_exhaustive, "min_rows_leaf": 1}
+    return {"criterion": criterion, "max_exhaustive": max_exhaustive, "min_child_rows": 1}

@@ -11,7 +11,8 @@ from sapwood.arrays import Array, Floats, Ints, Mask
 from sapwood.boosting.grown import GrownTree
 from sapwood.codes.bins import Bins, NumberBins
 from sapwood.codes.ranked import Ranks
-from sapwood.kernels.decoding import Decoder, TreeArrays, count_level_words, write_tree
+from sapwood.kernels.decoding import Decoder, decode
+from sapwood.kernels.nodes import link_nodes
 from sapwood.tree import Tree
 
 
@@ -37,31 +38,20 @@ def to_tree(
     decoder: Decoder,
     n_levels: NDArray[np.int32],
 ) -> Tree:
-    """`values` are those of all nodes by growth's numbers.
-
-    The impurity of a node is its objective per hessian, and its weight the hessian, so that a split lowers the total
-    by its gain.
-    """
+    """`values` are those of all nodes by growth's numbers. The weight of a node is its hessian."""
     nodes, splits, order = grown.nodes, grown.splits, grown.order
-    n = len(order)
-    links, floats = np.empty((4, n), dtype=np.int32), np.empty((3, n))
-    threshold, missing_left, n_rows = np.empty(n), np.empty(n, dtype=np.bool_), np.empty(n, dtype=np.int64)
-    subsets = np.zeros(count_level_words(nodes, splits, order, decoder), dtype=np.uint32)
-    out = TreeArrays(links, threshold, missing_left, floats, n_rows, subsets)
-    write_tree(nodes, splits, values, order, grown.position, hessian_unit, decoder, out)
+    links = link_nodes(nodes, splits, order)
+    found = decode(nodes, splits, order, links.children_right, hessian_unit, decoder)
+    threshold, impurity, hessian, subset_start, subsets = found
     if any(isinstance(own, Ranks) for own in bins):
         _set_thresholds(nodes[order], splits[order], bins, threshold)
     return Tree(
-        children_left=links[0],
-        children_right=links[1],
-        feature=links[2],
+        **links._asdict(),
         threshold=threshold,
-        missing_go_to_left=missing_left,
-        value=floats[0][:, None, None],
-        impurity=floats[1],
-        n_node_samples=n_rows,
-        weighted_n_node_samples=floats[2],
-        subset_start=links[3],
+        value=values[order, None, None],
+        impurity=impurity,
+        weighted_n_node_samples=hessian,
+        subset_start=subset_start,
         subsets=subsets,
         n_levels=n_levels,
     )

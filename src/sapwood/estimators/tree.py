@@ -108,11 +108,11 @@ class DecisionTree(MultiOutputMixin, TreeModel):
         min_leaf = rows_at_least(self.min_samples_leaf, n_rows, 1)
         return GrowthRules(
             max_depth=UNLIMITED if self.max_depth is None else min(int(self.max_depth), UNLIMITED),
-            max_leaf_nodes=0 if self.max_leaf_nodes is None else int(self.max_leaf_nodes),
-            min_samples_split=max(rows_at_least(self.min_samples_split, n_rows, 2), 2 * min_leaf),
-            min_samples_leaf=min_leaf,
-            min_weight_leaf=self.min_weight_fraction_leaf * total_weight,
-            min_impurity_decrease=self.min_impurity_decrease,
+            max_leaves=0 if self.max_leaf_nodes is None else int(self.max_leaf_nodes),
+            min_split_rows=max(rows_at_least(self.min_samples_split, n_rows, 2), 2 * min_leaf),
+            min_child_rows=min_leaf,
+            min_child_weight=self.min_weight_fraction_leaf * total_weight,
+            min_decrease=self.min_impurity_decrease,
             impurity_threshold=self.impurity_threshold,
             significance=self.significance,
             max_features=n_features_drawn(self.max_features, table.n_features),

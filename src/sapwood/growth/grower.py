@@ -13,11 +13,9 @@ from sapwood.arrays import Array, Ints
 from sapwood.codes.coded import CodedTable
 from sapwood.codes.sorted_column import sort_column
 from sapwood.growth.criteria import Statistics
-from sapwood.growth.leaves import leaf_values
-from sapwood.growth.raw import RawTree
 from sapwood.growth.rules import GrowthRules, critical_values
 from sapwood.growth.scale import Scale, shifted
-from sapwood.growth.thresholds import split_thresholds
+from sapwood.growth.trees import GrownNodes, leaf_values, split_thresholds
 from sapwood.kernels._jit import ONE
 from sapwood.kernels.grow import grow
 from sapwood.kernels.partition import select_list
@@ -67,23 +65,20 @@ def grow_tree(
     lists = _arrange_lists(coded, statistics) if rows is None else _sample_lists(coded, statistics, rows)
     allowed = np.arange(coded.n_features) if features is None else np.unique(features)
     rules = rules.on(lists.n_rows, draws=draw_thresholds or rules.max_features < len(allowed))
-    raw = _run_kernel(coded, statistics, rules, lists, allowed, rows, monotonic, draw_thresholds)
+    grown = _run_kernel(coded, statistics, rules, lists, allowed, rows, monotonic, draw_thresholds)
     members = lists.entries[: lists.n_rows].copy()
     if rows is None:  # the entries go before the tree is put together: they are the largest part
         coded = replace(coded, entries=members[:0])
     del lists
+    weight = grown.nodes["weight"]
     return Tree(
-        children_left=raw.left,
-        children_right=raw.right,
-        feature=raw.feature,
-        threshold=split_thresholds(coded, raw),
-        missing_go_to_left=raw.missing_left,
-        value=leaf_values(raw, statistics, leaf, members, scale),
-        impurity=shifted(raw.mass / raw.weight, scale.impurity),
-        n_node_samples=raw.n_rows.astype(np.int64),
-        weighted_n_node_samples=shifted(raw.weight, scale.weight),
-        subset_start=raw.subset_start,
-        subsets=raw.subsets,
+        **grown.links._asdict(),
+        threshold=split_thresholds(coded, grown),
+        value=leaf_values(grown, statistics, leaf, members, scale),
+        impurity=shifted(grown.nodes["mass"] / weight, scale.impurity),
+        weighted_n_node_samples=np.ascontiguousarray(shifted(weight, scale.weight)),
+        subset_start=np.ascontiguousarray(grown.nodes["subset_start"]),
+        subsets=grown.subsets,
         n_levels=n_levels,
         n_classes=statistics.n_classes or (1,) * statistics.n_outputs,
     )
@@ -98,7 +93,7 @@ def _run_kernel(
     members: Array | None,
     monotonic: Array | None,
     draws: bool,
-) -> RawTree:
+) -> GrownNodes:
     arrays = _columns_and_rows(coded, statistics, lists, allowed, monotonic) | _nodes(statistics, rules, lists)
     kind, own = _statistic(coded, statistics, lists.n_rows, statistics.tally(members))
     arrays |= own | _groups(coded, statistics, lists.n_rows, by_tally=kind in {PairTallies, VectorTallies})
@@ -111,7 +106,8 @@ def _run_kernel(
         arrays |= _levels(coded, statistics, rules, arrays)
     frame = FRAME.fill(
         **arrays,
-        **rules.limits(statistics.criterion),
+        **rules.limits,
+        criterion=statistics.criterion,
         n_always=lists.n_always,
         n_lists=lists.n_lists,
         is_bounded=is_bounded,
@@ -121,8 +117,7 @@ def _run_kernel(
     weight = float(statistics.wy[:, 0].sum())
     critical = critical_values(rules.significance, statistics.n_classes, statistics.n_outputs, weight)
     n_nodes, n_words = grow(kind(frame[0]), coded.codes, values, arrays.get("best_subset"), critical)
-    subsets = arrays.get("subsets", np.empty(0, dtype=np.uint32))[:n_words].copy()
-    return RawTree.read(arrays, n_nodes, subsets)
+    return GrownNodes.read(arrays, n_nodes, n_words)
 
 
 def _columns_and_rows(
@@ -141,7 +136,7 @@ def _columns_and_rows(
 
 def _nodes(statistics: Statistics, rules: GrowthRules, lists: Lists) -> dict[str, Array]:
     """Nodes, and slots for open ones. Pages of these arrays that no node is written to cost nothing."""
-    n_slots, capacity = max(N_SLOTS, rules.max_leaf_nodes + 4), rules.most_nodes(lists.n_rows)
+    n_slots, capacity = max(N_SLOTS, rules.max_leaves + 4), rules.most_nodes(lists.n_rows)
     lo, hi = np.zeros((2, n_slots, len(lists.lo)), dtype=np.int64)
     lo[0], hi[0] = lists.lo, lists.hi
     return {

@@ -43,7 +43,7 @@ class Nursery:
             wy = self.statistics.wy.copy()
             wy[rows, 0] = weight
             statistics = replace(self.statistics, wy=wy)
-        rules = replace(self.rules, seed=key, min_weight_leaf=self.min_weight_share * float(weight.sum()))
+        rules = replace(self.rules, seed=key, min_child_weight=self.min_weight_share * float(weight.sum()))
         # A stump never moves the rows of columns, so their lists need not be copied for it.
         is_stump = self.rules.max_depth == 1 and len(rows) == self.coded.n_rows
         tree = grow_tree(

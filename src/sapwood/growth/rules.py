@@ -18,11 +18,11 @@ class GrowthRules:
     """Options of growth, with every relative setting made absolute for the table at hand."""
 
     max_depth: int = UNLIMITED
-    max_leaf_nodes: int = 0  # 0: no limit, depth first
-    min_samples_split: int = 2
-    min_samples_leaf: int = 1
-    min_weight_leaf: float = 0.0
-    min_impurity_decrease: float = 0.0
+    max_leaves: int = 0  # 0: no limit, depth first
+    min_split_rows: int = 2
+    min_child_rows: int = 1
+    min_child_weight: float = 0.0
+    min_decrease: float = 0.0
     impurity_threshold: float = 0.0
     significance: float | None = None
     max_features: int = UNLIMITED
@@ -31,30 +31,19 @@ class GrowthRules:
 
     def on(self, n_rows: int, draws: bool) -> GrowthRules:
         """These rules for one tree: without a limit on leaves that its rows cannot reach, or a seed it does not use."""
-        is_reached = 0 < self.max_leaf_nodes < n_rows // self.min_samples_leaf
-        return replace(self, max_leaf_nodes=self.max_leaf_nodes if is_reached else 0, seed=self.seed if draws else 0)
+        is_reached = 0 < self.max_leaves < n_rows // self.min_child_rows
+        return replace(self, max_leaves=self.max_leaves if is_reached else 0, seed=self.seed if draws else 0)
 
     def most_nodes(self, n_rows: int) -> int:
         """An upper bound on the nodes of a tree of n_rows rows under these rules."""
-        leaves = max(1, n_rows // self.min_samples_leaf)
+        leaves = max(1, n_rows // self.min_child_rows)
         by_depth: int = 2 ** min(self.max_depth, 40)
-        return 2 * min(leaves, self.max_leaf_nodes or leaves, by_depth) + 1
+        return 2 * min(leaves, self.max_leaves or leaves, by_depth) + 1
 
-    def limits(self, criterion: int) -> dict[str, float]:
-        """The same under the names that kernels have for them."""
-        return {
-            "criterion": criterion,
-            "max_depth": self.max_depth,
-            "max_leaves": self.max_leaf_nodes,
-            "min_split_rows": self.min_samples_split,
-            "min_child_rows": self.min_samples_leaf,
-            "min_child_weight": self.min_weight_leaf,
-            "min_decrease": self.min_impurity_decrease,
-            "impurity_threshold": self.impurity_threshold,
-            "max_features": self.max_features,
-            "max_exhaustive": self.max_exhaustive,
-            "seed": self.seed,
-        }
+    @property
+    def limits(self) -> dict[str, float]:
+        """All but the significance; kernels have the same names for them."""
+        return {name: value for name, value in vars(self).items() if name != "significance"}
 
 
 def critical_values(level: float | None, n_classes: tuple[int, ...], n_outputs: int, weight: float) -> Floats | None:

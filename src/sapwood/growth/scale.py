@@ -48,22 +48,15 @@ class Scale:
 
     def rules(self, given: GrowthRules) -> GrowthRules:
         """What the kernels see of the caller's limits."""
-        return replace(
-            given,
-            min_weight_leaf=_shift(given.min_weight_leaf, -self.weight),
-            min_impurity_decrease=_shift(given.min_impurity_decrease, -self.impurity),
-            impurity_threshold=_shift(given.impurity_threshold, -self.impurity),
-        )
+        powers = {"min_child_weight": self.weight, "min_decrease": self.impurity, "impurity_threshold": self.impurity}
+        limits = {name: float(shifted(np.array(getattr(given, name)), -powers[name])) for name in powers}
+        return replace(given, **limits)  # type: ignore[arg-type]
 
 
 def shifted(values: Array, power: int) -> Floats:
     """Values times 2 to a power; what is too large becomes infinite."""
     with np.errstate(over="ignore"):
         return np.ldexp(values, power) if power else values
-
-
-def _shift(value: float, power: int) -> float:
-    return float(shifted(np.float64(value), power)) if power else value  # type: ignore[arg-type]
 
 
 def _excess(size: float, most: int) -> int:

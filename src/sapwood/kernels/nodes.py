@@ -8,10 +8,13 @@ stand one behind the other, `starts[t]` is where tree t begins.
 from __future__ import annotations
 
 from heapq import heapify, heappop, heappush
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from sapwood.kernels._jit import ONE, kernel, lean_kernel
+
+LEAF, UNDEFINED = -1, -2  # as in `sapwood.tree`
 
 
 @kernel
@@ -28,6 +31,34 @@ def preorder(left, right, n_nodes):
             stack[size], stack[size + 1] = right[node], left[node]
             size += 2
     return order[:n]
+
+
+class Links(NamedTuple):
+    """What a `Tree` knows of its nodes whichever way they were grown, by the names it has for it."""
+
+    children_left: Any
+    children_right: Any
+    feature: Any
+    missing_go_to_left: Any
+    n_node_samples: Any
+
+
+@kernel
+def link_nodes(nodes, splits, order):
+    """Links of the nodes in preorder, from records of nodes and a mask of those that are split, as growth numbered."""
+    n = len(order)
+    position = np.empty(len(nodes), np.int32)
+    for i in range(n):
+        position[order[i]] = i
+    left, right, feature = np.full(n, LEAF, np.int32), np.full(n, LEAF, np.int32), np.full(n, UNDEFINED, np.int32)
+    missing_left, n_rows = np.zeros(n, np.bool_), np.empty(n, np.int64)
+    for i in range(n):
+        node = nodes[order[i]]
+        n_rows[i] = node.n_rows
+        if splits[order[i]]:
+            left[i], right[i] = position[node.left], position[node.right]
+            feature[i], missing_left[i] = node.feature, node.missing_left != 0
+    return Links(left, right, feature, missing_left, n_rows)
 
 
 @lean_kernel
@@ -142,19 +173,3 @@ def leaves_above(left, right, splits):
         if left[node] >= 0 and (not splits[node] or above[node] != node):
             above[left[node]] = above[right[node]] = above[node]
     return above
-
-
-@kernel
-def read_nodes(nodes, order, position, ints, floats, missing_left):
-    """Fields of the nodes in preorder; links become numbers in preorder. `position` is the inverse of `order`.
-
-    OUT ints: left, right, feature, at_left, at_right, subset_start, n_rows, first_row; floats: threshold, weight, mass.
-    """
-    for i in range(len(order)):
-        node = nodes[order[i]]
-        ints[0, i] = position[node.left] if node.left >= 0 else -1
-        ints[1, i] = position[node.right] if node.right >= 0 else -1
-        ints[2, i], ints[3, i], ints[4, i] = node.feature, node.at_left, node.at_right
-        ints[5, i], ints[6, i], ints[7, i] = node.subset_start, node.n_rows, node.first_row
-        floats[0, i], floats[1, i], floats[2, i] = node.threshold, node.weight, node.mass
-        missing_left[i] = node.missing_left != 0
