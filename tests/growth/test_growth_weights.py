@@ -7,7 +7,7 @@ import pytest
 
 from sapwood import DecisionTreeClassifier, DecisionTreeRegressor
 from sapwood.growth.criteria import class_statistics
-from sapwood.growth.nursery import Nursery, code_for_many
+from sapwood.growth.forest_grower import ForestGrower, code_for_many
 from sapwood.growth.rules import GrowthRules
 from sapwood.table.table import Table
 from sapwood.table.target import ClassTarget
@@ -27,10 +27,10 @@ def test_counts_of_rows_are_weights(n_classes, form, some_missing):
     draws = form == "drawn"
     coded = code_for_many(table, statistics, 2, max_bins=16 if form == "bins" else None, draws=draws)
     rules = GrowthRules(max_features=2)
-    nursery = Nursery(coded, statistics, rules, table.schema.n_levels, draw_thresholds=draws)
+    grower = ForestGrower(coded, statistics, rules, table.schema.n_levels, draw_thresholds=draws)
     counts = rng.integers(0, 4, 300)
     rows = np.flatnonzero(counts)
-    by_count, by_weight = nursery.grow(rows, counts[rows], 5), nursery.grow(rows, counts[rows].astype(float), 5)
+    by_count, by_weight = grower.grow(rows, counts[rows], 5), grower.grow(rows, counts[rows].astype(float), 5)
     np.testing.assert_array_equal(by_count.feature, by_weight.feature)
     np.testing.assert_array_equal(by_count.threshold, by_weight.threshold)
     np.testing.assert_allclose(by_count.value, by_weight.value)

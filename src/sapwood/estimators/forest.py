@@ -30,7 +30,7 @@ from sapwood.forest.out_of_bag import OutOfBag
 from sapwood.forest.permutation import PermutationImportance, permutation_importance
 from sapwood.forest.proximity import proximity
 from sapwood.grove import Grove
-from sapwood.growth.nursery import Nursery, code_for_many
+from sapwood.growth.forest_grower import ForestGrower, code_for_many
 from sapwood.packed_tree import PackedTree
 from sapwood.parameters import Interval, check_parameters
 from sapwood.predictor import Scorer, paths
@@ -116,10 +116,10 @@ class ForestEstimator(MultiOutputMixin, TreeModel):
         if kept is not None and kept.found is not None:
             self._seed, before = kept.found._seed, kept.found.forest_.trees
             kept.begin(len(before))
-        nursery = self._nursery(template, training, n_jobs)
+        grower = self._grower(template, training, n_jobs)
         bags = self._bags_of(training, given)
         growing = Growing(
-            nursery,
+            grower,
             bags,
             table,
             self._vote(),
@@ -233,7 +233,7 @@ class ForestEstimator(MultiOutputMixin, TreeModel):
                 delattr(self, name)
         self.max_features_ = n_features_drawn(self.max_features, self.n_features_in_)
 
-    def _nursery(self, template: DecisionTree, rows: TreeRows, n_jobs: int) -> Nursery:
+    def _grower(self, template: DecisionTree, rows: TreeRows, n_jobs: int) -> ForestGrower:
         table = rows.table
         weight = np.ones(table.n_rows) if self.bootstrap else rows.weights
         statistics = template._statistics(rows.target, weight)
@@ -249,7 +249,7 @@ class ForestEstimator(MultiOutputMixin, TreeModel):
             draws=draws,
             n_jobs=n_jobs,
         )
-        return Nursery(
+        return ForestGrower(
             coded,
             statistics,
             rules,

@@ -17,7 +17,7 @@ from sapwood.estimators.settings import monotonic_signs
 from sapwood.estimators.tree import DecisionTree
 from sapwood.estimators.tree_rows import TreeRows
 from sapwood.forest.forest import Forest
-from sapwood.growth.nursery import Nursery, code_for_many
+from sapwood.growth.forest_grower import ForestGrower, code_for_many
 from sapwood.packed_tree import PackedTree
 from sapwood.predictor import Predictor, Scorer, find
 from sapwood.table.table import Table
@@ -84,7 +84,7 @@ class TreeLearner:
         rules = template._growth_rules(rows.table, 0.0)
         draws = template.splitter == "random"
         options: dict[str, Any] = {"max_bins": template.max_bins, "draws": draws}
-        self._nursery = Nursery(
+        self._grower = ForestGrower(
             code_for_many(rows.table, statistics, rules.max_features, n_jobs=resolve_jobs(template.n_jobs), **options),
             statistics,
             rules,
@@ -109,7 +109,7 @@ class TreeLearner:
             counts = np.bincount(drawn, minlength=len(weight))
             rows = np.flatnonzero(counts)
             weight = counts[rows].astype(np.float64)
-        return self._nursery.grow(rows, weight * self._factor[rows], seed)
+        return self._grower.grow(rows, weight * self._factor[rows], seed)
 
 
 class AnyMembers:

@@ -17,7 +17,7 @@ from sapwood.forest.forest import Vote
 from sapwood.forest.leaf_targets import LeafRows
 from sapwood.forest.out_of_bag import OutOfBag, is_flat
 from sapwood.growth.criteria import Statistics
-from sapwood.growth.nursery import Nursery
+from sapwood.growth.forest_grower import ForestGrower
 from sapwood.interrupts import Interrupts
 from sapwood.packed_tree import PackedTree
 from sapwood.predictor import Predictor
@@ -34,7 +34,7 @@ Floats = NDArray[np.float64]
 class Growing:
     """A forest that grows; trees that an earlier fit grew come first."""
 
-    nursery: Nursery
+    grower: ForestGrower
     bags: Bags
     table: Table
     vote: Vote
@@ -91,13 +91,13 @@ def _history(growing: Growing) -> dict[str, dict[str, list[float]]]:
 
 def _grow_one(growing: Growing, t: int) -> Sprout:
     bag = growing.bags.bag(t)
-    tree = growing.nursery.grow(bag.rows, _weights(growing, bag), growing.bags.key(t), bag.features)
+    tree = growing.grower.grow(bag.rows, _weights(growing, bag), growing.bags.key(t), bag.features)
     return _sprout(growing, PackedTree.of(tree), Predictor(tree), bag)
 
 
 def _weights(growing: Growing, bag: Bag) -> NDArray[Any]:
     """Weights of the rows of a bag: how often they were drawn, times what they weigh if weights are not for draws."""
-    statistics = growing.nursery.statistics
+    statistics = growing.grower.statistics
     weight: NDArray[Any] = bag.counts
     if growing.has_weights:
         weight = statistics.wy[bag.rows, 0] * bag.counts

@@ -37,17 +37,14 @@ class Statistics:
     n_classes: tuple[int, ...]  # per output; () for numbers
     tallied: NDArray[np.uint32] | None = None  # weights and classes that replace those of wy; see `tally`
 
-    def counted(self, rows: Array, counts: Array) -> Statistics | None:
-        """The statistics of rows that were drawn so often, if rows can be tallied; nothing is copied for the others."""
-        if not self._may_tally or counts.sum() > MOST_TALLIED_WEIGHT:
-            return None
-        tally = np.zeros(len(self.wy), dtype=np.uint32)
-        tally[rows] = counts.astype(np.uint32) << np.uint32(8) | self.wy[rows, 1].astype(np.uint32)
-        return replace(self, tallied=tally)
-
-    @property
-    def _may_tally(self) -> bool:
-        return self.n_outputs == 1 and self.is_class and self.n_classes[0] <= MOST_TALLIED_CLASSES
+    def reweighted(self, rows: Array, weight: Array) -> Statistics:
+        """The statistics of some rows with other weights; for counts that can be tallied, nothing is copied."""
+        tally = self._tally(rows, weight) if weight.dtype.kind in "iu" else None
+        if tally is not None:
+            return replace(self, tallied=tally)
+        wy = self.wy.copy()
+        wy[rows, 0] = weight
+        return replace(self, wy=wy)
 
     @property
     def n_outputs(self) -> int:
@@ -74,14 +71,18 @@ class Statistics:
 
         Then sums are exact, and a row takes 4 bytes instead of 16. `rows` are those that count, None for all.
         """
-        if self.tallied is not None or not self._may_tally:
+        if self.tallied is not None:
             return self.tallied
-        weight = self.wy[:, 0] if rows is None else self.wy[rows, 0]
-        if weight.sum() > MOST_TALLIED_WEIGHT or (weight != np.rint(weight)).any():
+        own = slice(None) if rows is None else rows
+        return self._tally(own, self.wy[own, 0])
+
+    def _tally(self, rows: Array | slice, weight: Array) -> NDArray[np.uint32] | None:
+        if self.n_outputs > 1 or not self.is_class or self.n_classes[0] > MOST_TALLIED_CLASSES:
+            return None
+        if weight.sum() > MOST_TALLIED_WEIGHT or (weight.dtype.kind == "f" and (weight != np.rint(weight)).any()):
             return None
         tally = np.zeros(len(self.wy), dtype=np.uint32)
-        at = slice(None) if rows is None else rows
-        tally[at] = weight.astype(np.uint32) << np.uint32(8) | self.wy[at, 1].astype(np.uint32)
+        tally[rows] = weight.astype(np.uint32) << np.uint32(8) | self.wy[rows, 1].astype(np.uint32)
         return tally
 
     @property

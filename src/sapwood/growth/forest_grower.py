@@ -1,4 +1,4 @@
-"""The nursery: a coded table on which many trees are grown, for forests and AdaBoost.
+"""Growth of many trees on one coded table, for forests and AdaBoost.
 
 Every tree depends on its own rows, weights and key alone, so trees can be grown in parallel and in any order.
 """
@@ -23,8 +23,8 @@ FEW_COLUMNS = 0.5  # trees that look at a smaller share of the columns in a node
 
 
 @dataclass(frozen=True, eq=False)
-class Nursery:
-    """What all trees have in common."""
+class ForestGrower:
+    """Grows trees that have all of this in common."""
 
     coded: CodedTable
     statistics: Statistics  # of all rows; a tree has weights of its own
@@ -38,17 +38,12 @@ class Nursery:
 
     def grow(self, rows: Array, weight: Array, key: int, features: Array | None = None) -> Tree:
         """The tree of some rows, ascending, with these weights, or counts; of some columns, or all."""
-        statistics = self.statistics.counted(rows, weight) if weight.dtype.kind in "iu" else None
-        if statistics is None:
-            wy = self.statistics.wy.copy()
-            wy[rows, 0] = weight
-            statistics = replace(self.statistics, wy=wy)
         rules = replace(self.rules, seed=key, min_child_weight=self.min_weight_share * float(weight.sum()))
         # A stump never moves the rows of columns, so their lists need not be copied for it.
         is_stump = self.rules.max_depth == 1 and len(rows) == self.coded.n_rows
         tree = grow_tree(
             self.coded,
-            statistics,
+            self.statistics.reweighted(rows, weight),
             rules,
             n_levels=self.n_levels,
             monotonic=self.monotonic,
