@@ -9,15 +9,13 @@ Growth asks shards for row work, and adds their answers up; it never sees a row.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Protocol
 
 import numpy as np
 
-from sapwood.arrays import Array
 from sapwood.boosting.columns import ColumnChoice
 from sapwood.boosting.grown import GrownTree, prune_by_cost, prune_by_gain
-from sapwood.boosting.histogram_search import HistogramSearch
 from sapwood.boosting.options import NO_LIMIT, TreeOptions
+from sapwood.boosting.search import HistogramSearch, Search
 from sapwood.boosting.team_growth import TeamGrowth, is_leaf_wise
 from sapwood.cached_property import cached_property
 from sapwood.kernels.boosting_records import NODE
@@ -29,23 +27,6 @@ from sapwood.shard.gradient_units import GradientUnits
 from sapwood.shard.shard import Shard
 
 Ids = list[int]
-Nodes = Array  # of the layout NODE
-
-
-class Search(Protocol):
-    """Finds best splits of nodes."""
-
-    def open_root(self, nodes: Nodes) -> None:
-        """Sums of the root; OUT nodes[0]."""
-
-    def find(self, nodes: Nodes, ids: Ids, columns: ColumnChoice, rules: Any) -> None:
-        """Best split of nodes; OUT nodes."""
-
-    def branch(self, nodes: Nodes, parents: Ids, wanted: set[int]) -> None:
-        """Prepare to search those children of the parents that are wanted."""
-
-    def end(self, nodes: Nodes) -> None:
-        """The tree is grown."""
 
 
 class Grower:
@@ -158,7 +139,7 @@ class Grower:
         self._columns.follow(self._nodes, ids)
         self._move_rows(ids)
         wanted = self._splittable(first, self._n_nodes)
-        self._finder.branch(self._nodes, ids, set(wanted))
+        self._finder.branch(self._nodes, ids, wanted)
         self._search(wanted)
 
     def _move_rows(self, ids: Ids) -> None:

@@ -18,12 +18,12 @@ from scipy.optimize import brentq
 from sapwood.arrays import Array, Floats, Ints
 from sapwood.boosting.columns import ColumnOptions
 from sapwood.boosting.ensemble import Ensemble
-from sapwood.boosting.exact_search import ExactSearch
 from sapwood.boosting.grower import Grower
 from sapwood.boosting.grown import GrownTree
 from sapwood.boosting.level_groups import LevelGroups
 from sapwood.boosting.options import TreeOptions
 from sapwood.boosting.sampling import Sample, counted_sample, gradient_sample, uniform_sample
+from sapwood.boosting.search import ExactSearch
 from sapwood.boosting.trees import decoder_of, to_tree
 from sapwood.codes.ranked import RankedTable
 from sapwood.codes.sparse import Binned, SparseTable

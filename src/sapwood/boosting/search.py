@@ -1,0 +1,153 @@
+"""Search for the best splits of nodes: by histograms of all shards together, or along the sorted rows of one shard."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from functools import partial
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sapwood.arrays import Array, Ints
+from sapwood.boosting.columns import ColumnChoice
+from sapwood.kernels.histogram import subtract
+from sapwood.kernels.scan import Columns, new_lanes, scan_nodes
+from sapwood.kernels.split_order import take_over_all
+from sapwood.shard.ranked_shard import RankedShard
+from sapwood.shard.shard import Shard
+from sapwood.threads import run_all
+
+SCAN_PER_THREAD = 1 << 16  # codes to look at before another thread is worth waking
+
+Ids = list[int]
+Nodes = Array  # of the layout NODE
+
+
+class Search(ABC):
+    """Finds best splits of nodes."""
+
+    @abstractmethod
+    def open_root(self, nodes: Nodes) -> None:
+        """Sums of the root; OUT nodes[0]."""
+
+    @abstractmethod
+    def find(self, nodes: Nodes, ids: Ids, columns: ColumnChoice, rules: Any) -> None:
+        """Best split of nodes, which have none yet; OUT nodes."""
+
+    def branch(self, nodes: Nodes, parents: Ids, wanted: Ids) -> None:  # noqa: B027 - there may be nothing to do
+        """Prepare to search those children of the parents that are wanted."""
+
+    def end(self, nodes: Nodes) -> None:  # noqa: B027 - likewise
+        """The tree is grown."""
+
+
+class ExactSearch(Search):
+    """Every distinct value of every column is a candidate."""
+
+    def __init__(self, shard: RankedShard, signs: NDArray[np.int8]) -> None:
+        self._shard = shard
+        self._signs = signs
+
+    def open_root(self, nodes: Nodes) -> None:
+        """Sums of the root; OUT nodes[0]."""
+        nodes["gradient"][0], nodes["hessian"][0] = self._shard.root_sums()
+
+    def find(self, nodes: Nodes, ids: Ids, columns: ColumnChoice, rules: Any) -> None:
+        """The first of the best splits of all columns; OUT nodes."""
+        for found in self._shard.search(nodes, ids, columns.usable(nodes, ids), rules, self._signs):
+            take_over_all(found, np.array(ids, dtype=np.int64), nodes)
+
+
+class HistogramSearch(Search):
+    """The sums of the smaller child are counted, those of the larger one are what remains."""
+
+    def __init__(self, shards: Sequence[Shard], signs: NDArray[np.int8], counts_rows: bool, n_jobs: int) -> None:
+        table = shards[0].table
+        self._shards = shards
+        self._n_jobs = n_jobs
+        self._columns = Columns(table.starts, table.n_codes, table.is_category, signs)
+        most_spare = max(shard.n_jobs for shard in shards) - 1
+        self._pool = Pool(int(table.starts[-1]), 3 if counts_rows else 2, most_spare)
+        self._lanes = [new_lanes() for _ in range(n_jobs)]
+
+    def open_root(self, nodes: Nodes) -> None:
+        """Sums of the root; OUT nodes[0]."""
+        self._build(nodes, np.zeros(1, dtype=np.int64))
+        sums = self._pool.slots[nodes["slot"][0], : self._columns.n_codes[0] + 1].sum(axis=0)
+        nodes["gradient"][0], nodes["hessian"][0] = sums[0], sums[1]
+
+    def find(self, nodes: Nodes, ids: Ids, columns: ColumnChoice, rules: Any) -> None:
+        """The best splits of the histograms; OUT nodes."""
+        usable = columns.usable(nodes, ids)
+        n_cells = int(self._columns.starts[-1])
+        n_parts = max(1, min(self._n_jobs, len(ids), len(ids) * n_cells // SCAN_PER_THREAD))
+        array = np.array(ids, dtype=np.int64)
+        tasks = []
+        for p, (start, stop) in enumerate(pairwise([len(ids) * p // n_parts for p in range(n_parts + 1)])):
+            own = usable if len(usable) == 1 else usable[start:stop]
+            of = self._columns, rules, self._lanes[p][0][0], nodes
+            tasks.append(partial(scan_nodes, self._pool.slots, array[start:stop], own, *of))
+        run_all(tasks, self._n_jobs)
+
+    def branch(self, nodes: Nodes, parents: Ids, wanted: Ids) -> None:
+        """Histograms of the children that are wanted; OUT nodes."""
+        slots, n_rows, own = nodes["slot"], nodes["n_rows"], np.array(parents, dtype=np.int64)
+        left, right = nodes["left"][own], nodes["right"][own]
+        smaller, larger = np.where(n_rows[left] <= n_rows[right], (left, right), (right, left))
+        remains = np.isin(larger, wanted)
+        self._build(nodes, smaller[remains | np.isin(smaller, wanted)])
+        if remains.any():
+            above, smaller, larger = own[remains], smaller[remains], larger[remains]
+            subtract(self._pool.slots, slots[above], slots[smaller])
+            slots[larger], slots[above] = slots[above], -1
+        self._give_back(slots, own)
+
+    def end(self, nodes: Nodes) -> None:
+        """Give all histograms back; OUT nodes."""
+        self._give_back(nodes["slot"], np.arange(len(nodes)))
+
+    def _give_back(self, slots: Ints, ids: Ints) -> None:
+        held = ids[slots[ids] >= 0]
+        self._pool.free += slots[held].tolist()
+        slots[held] = -1
+
+    def _build(self, nodes: Nodes, ids: Ints) -> None:
+        """Count the histograms of nodes; OUT nodes, which get slots of the pool."""
+        if not len(ids):
+            return
+        slots = self._pool.take(len(ids))
+        nodes["slot"][ids] = slots
+        first, *others = self._shards
+        first.histograms(ids.tolist(), self._pool.slots, slots, self._pool.spare)
+        for shard in others:
+            more = self._pool.temporary(len(ids))
+            own = list(range(len(self._pool.spare), len(more)))
+            shard.histograms(ids.tolist(), more, own, self._pool.spare)
+            self._pool.slots[slots] += more[own]
+
+
+class Pool:
+    """Histograms (slot, column and code, gradient | hessian | rows); it grows when more nodes are open at a time."""
+
+    def __init__(self, n_cells: int, n_sums: int, n_spare: int) -> None:
+        self._shape = (n_cells, n_sums)
+        self.slots: Ints = np.empty((n_spare + 4, *self._shape), dtype=np.int64)
+        self.spare = list(range(n_spare))  # for nodes that threads share
+        self.free = list(range(n_spare + 3, n_spare - 1, -1))
+
+    def take(self, n: int) -> list[int]:
+        """Borrow n slots."""
+        if len(self.free) < n:
+            size = len(self.slots)
+            larger = np.empty((2 * size + n, *self._shape), dtype=np.int64)
+            larger[:size] = self.slots
+            self.slots = larger
+            self.free = [*range(len(larger) - 1, size - 1, -1), *self.free]
+        return [self.free.pop() for _ in range(n)]
+
+    def temporary(self, n: int) -> Ints:
+        """A pool of n slots beside this one, for what another shard adds; spare slots come first."""
+        return np.empty((len(self.spare) + n, *self._shape), dtype=np.int64)
