@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from sapwood.cached_property import cached_property
 from sapwood.grove import Member
-from sapwood.kernels.paths import PATH_NODE, lay_paths
-from sapwood.kernels.sides import find_sides
+from sapwood.kernels.paths import PATH_NODE, find_sides, lay_paths
 from sapwood.predictor import Descent
 from sapwood.predictor.reach import check_reach
 from sapwood.table.column import read_only

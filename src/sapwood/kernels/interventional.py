@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from sapwood.kernels._jit import lean_kernel
-from sapwood.kernels.sides import LEFT
+from sapwood.kernels.paths import LEFT
 
 NOBODY, ROW, OTHER = 0, 1, 2  # whose a feature is
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from descent_cases import rows_for, slow_leaf, trees
 from sapwood.explain.tree_paths import TreePaths, cover_ratios
 from sapwood.grove import Member
-from sapwood.kernels.sides import LEFT, RIGHT, STOP
+from sapwood.kernels.paths import LEFT, RIGHT, STOP
 from sapwood.tree import Tree
 from strategies import examples
 
