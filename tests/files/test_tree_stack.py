@@ -17,7 +17,7 @@ from sapwood.errors import ModelFileError
 from sapwood.files.tree_records import read_trees, write_trees
 from sapwood.files.tree_stack import BYTES_OF_TREE, PADDING, PARTS, TreeStack
 from sapwood.files.values import Reader, Writer
-from sapwood.kernels.nodes import add_up, link
+from sapwood.kernels.nodes import add_up, link_right
 from sapwood.packed_tree import PackedTree
 from sapwood.tree import Tree
 
@@ -113,7 +113,7 @@ def test_links_are_those_of_a_plain_reader_or_there_is_no_tree(forest: list[list
     is_leaf = np.concatenate([np.array(tree) for tree in forest])
     starts = np.cumsum([0, *map(len, forest)])
     right, scratch = np.full(len(is_leaf), 99, np.int32), np.empty(max(map(len, forest)), np.int32)
-    bad = link(is_leaf, starts, scratch, right)
+    bad = link_right(is_leaf, starts, scratch, right)
     wanted = [plain_links(tree) for tree in forest]
     first_bad = next((t for t, links in enumerate(wanted) if links is None), -1)
     assert bad == first_bad

@@ -33,20 +33,8 @@ class GrownTree:
         return position
 
     @cached_property
-    def last_below(self) -> list[int]:
-        """Of each place in preorder, the place of the last node below it, or its own."""
-        last = list(range(len(self.order)))
-        for at in reversed(last):
-            node = self.order[at]
-            if self.splits[node]:
-                last[at] = last[self.position[self.nodes["right"][node]]]
-        return last
-
-    @cached_property
     def leaves(self) -> list[int]:
         """Leaves that hang on the root, in order of number."""
-        if np.count_nonzero(self.splits) * 2 + 1 == len(self.nodes):  # nothing was cut off
-            return np.flatnonzero(~self.splits).tolist()
         return sorted(self.order[~self.splits[self.order]].tolist())
 
     @cached_property

@@ -28,7 +28,7 @@ from sapwood.boosting.trees import decoder_of, to_tree
 from sapwood.codes.ranked import RankedTable
 from sapwood.codes.sparse import Binned, SparseTable
 from sapwood.kernels.draws import mix
-from sapwood.kernels.node_values import add_up, keep_order, newton_values
+from sapwood.kernels.newton import add_up, keep_order, newton_values
 from sapwood.kernels.routing import largest
 from sapwood.losses.loss import Loss
 from sapwood.predictor import Predictor
@@ -281,10 +281,10 @@ class Rounds:
         inside = np.flatnonzero(leaf_of < len(grown.nodes))
         places = grown.position[leaf_of[inside]]
         order = inside[np.argsort(places, kind="stable")]  # rows of a node lie side by side
-        ends = np.cumsum(np.bincount(places, minlength=len(grown.order)))
+        starts = np.cumsum(np.bincount(places + 1, minlength=len(grown.order)))
         for node in grown.leaves if self.options.tree.signs is None else grown.order.tolist():
-            first = grown.position[node]
-            rows = np.sort(order[ends[first - 1] if first else 0 : ends[grown.last_below[first]]])
+            first = starts[grown.position[node]]
+            rows = np.sort(order[first : first + grown.nodes["n_rows"][node]])
             own = None if weight is None else weight[rows]
             values[node] = self.loss.leaf_step(self.y[rows], self.score[k, rows], own, k) if len(rows) else 0.0
 

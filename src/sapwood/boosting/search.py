@@ -5,7 +5,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from functools import partial
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,6 @@ from numpy.typing import NDArray
 
 from sapwood.arrays import Array, Ints
 from sapwood.boosting.columns import ColumnChoice
-from sapwood.kernels.histogram import subtract
 from sapwood.kernels.scan import Columns, new_lanes, scan_nodes
 from sapwood.kernels.split_order import take_over_all
 from sapwood.shard.ranked_shard import RankedShard
@@ -84,12 +82,11 @@ class HistogramSearch(Search):
         usable = columns.usable(nodes, ids)
         n_cells = int(self._columns.starts[-1])
         n_parts = max(1, min(self._n_jobs, len(ids), len(ids) * n_cells // SCAN_PER_THREAD))
-        array = np.array(ids, dtype=np.int64)
         tasks = []
-        for p, (start, stop) in enumerate(pairwise([len(ids) * p // n_parts for p in range(n_parts + 1)])):
-            own = usable if len(usable) == 1 else usable[start:stop]
+        for p, part in enumerate(np.array_split(np.arange(len(ids)), n_parts)):
+            own = np.array(ids, dtype=np.int64)[part], usable if len(usable) == 1 else usable[part]
             of = self._columns, rules, self._lanes[p][0][0], nodes
-            tasks.append(partial(scan_nodes, self._pool.slots, array[start:stop], own, *of))
+            tasks.append(partial(scan_nodes, self._pool.slots, *own, *of))
         run_all(tasks, self._n_jobs)
 
     def branch(self, nodes: Nodes, parents: Ids, wanted: Ids) -> None:
@@ -101,7 +98,8 @@ class HistogramSearch(Search):
         self._build(nodes, smaller[remains | np.isin(smaller, wanted)])
         if remains.any():
             above, smaller, larger = own[remains], smaller[remains], larger[remains]
-            subtract(self._pool.slots, slots[above], slots[smaller])
+            for parent, child in zip(slots[above], slots[smaller], strict=True):
+                self._pool.slots[parent] -= self._pool.slots[child]
             slots[larger], slots[above] = slots[above], -1
         self._give_back(slots, own)
 
@@ -120,21 +118,20 @@ class HistogramSearch(Search):
             return
         slots = self._pool.take(len(ids))
         nodes["slot"][ids] = slots
-        first, *others = self._shards
+        (first, *others), (_, n_cells, n_sums) = self._shards, self._pool.slots.shape
         first.histograms(ids.tolist(), self._pool.slots, slots, self._pool.spare)
         for shard in others:
-            more = self._pool.temporary(len(ids))
-            own = list(range(len(self._pool.spare), len(more)))
-            shard.histograms(ids.tolist(), more, own, self._pool.spare)
-            self._pool.slots[slots] += more[own]
+            more = Pool(n_cells, n_sums, len(self._pool.spare))
+            own = more.take(len(ids))
+            shard.histograms(ids.tolist(), more.slots, own, more.spare)
+            self._pool.slots[slots] += more.slots[own]
 
 
 class Pool:
     """Histograms (slot, column and code, gradient | hessian | rows); it grows when more nodes are open at a time."""
 
     def __init__(self, n_cells: int, n_sums: int, n_spare: int) -> None:
-        self._shape = (n_cells, n_sums)
-        self.slots: Ints = np.empty((n_spare + 4, *self._shape), dtype=np.int64)
+        self.slots: Ints = np.empty((n_spare + 4, n_cells, n_sums), dtype=np.int64)
         self.spare = list(range(n_spare))  # for nodes that threads share
         self.free = list(range(n_spare + 3, n_spare - 1, -1))
 
@@ -142,12 +139,8 @@ class Pool:
         """Borrow n slots."""
         if len(self.free) < n:
             size = len(self.slots)
-            larger = np.empty((2 * size + n, *self._shape), dtype=np.int64)
+            larger = np.empty((2 * size + n, *self.slots.shape[1:]), dtype=np.int64)
             larger[:size] = self.slots
             self.slots = larger
             self.free = [*range(len(larger) - 1, size - 1, -1), *self.free]
         return [self.free.pop() for _ in range(n)]
-
-    def temporary(self, n: int) -> Ints:
-        """A pool of n slots beside this one, for what another shard adds; spare slots come first."""
-        return np.empty((len(self.spare) + n, *self._shape), dtype=np.int64)

@@ -30,7 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sapwood.cached_property import cached_property
-from sapwood.kernels.nodes import add_up, link
+from sapwood.kernels.nodes import add_up, link_right
 from sapwood.packed_tree import FORMULAS, PackedTree, formula_of, shortest, whole_class_weights
 from sapwood.tree import LEAF, UNDEFINED, Tree
 
@@ -127,7 +127,7 @@ class TreeStack:
     def _links(self) -> tuple[NDArray[np.int32], int]:
         right = np.empty(len(self.is_leaf), dtype=np.int32)
         scratch = np.empty(int(self.parts["nodes"].max(initial=0)), dtype=np.int32)
-        return right, int(link(self.is_leaf, self.starts, scratch, right))
+        return right, int(link_right(self.is_leaf, self.starts, scratch, right))
 
     @property
     def first_bad_tree(self) -> int:

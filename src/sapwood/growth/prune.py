@@ -6,7 +6,7 @@ T_L and its alphas are the pruning path.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -17,11 +17,10 @@ from sapwood.tree import LEAF, UNDEFINED, Tree
 
 @dataclass(frozen=True, eq=False)
 class PruningPath:
-    """`alphas[k]` cuts `nodes[k]` and leaves a tree of error `costs[k]`; `effective_alpha` is the same by node."""
+    """`alphas[k]` makes the cut k and leaves a tree of error `costs[k]`; `effective_alpha` is the same by node."""
 
     alphas: Floats
     costs: Floats
-    nodes: Ints
     effective_alpha: Floats
     initial_cost: float
 
@@ -32,17 +31,13 @@ def pruning_path(tree: Tree) -> PruningPath:
     n = tree.node_count
     effective_alpha, order, after = np.empty(n), np.empty(n, dtype=np.int64), np.empty(n)
     n_cut = weakest_links(tree.children_left, tree.children_right, tree.parents(), cost, effective_alpha, order, after)
-    order = order[:n_cut]
     initial = float(cost[tree.is_leaf].sum())
-    return PruningPath(effective_alpha[order], after[:n_cut], order, effective_alpha, initial)
+    return PruningPath(effective_alpha[order[:n_cut]], after[:n_cut], effective_alpha, initial)
 
 
 def prune(tree: Tree, alpha: float) -> Tree:
     """The smallest subtree that minimises C(T) at alpha."""
-    if tree.node_count == 1:
-        return tree
-    kept = ancestors_at(tree, pruning_path(tree), alpha)
-    return collapse(tree, kept)
+    return collapse(tree, ancestors_at(tree, pruning_path(tree), alpha))
 
 
 def ancestors_at(tree: Tree, path: PruningPath, alpha: float) -> Ints:
@@ -57,7 +52,8 @@ def collapse(tree: Tree, kept: Ints) -> Tree:
     ends = stays & (tree.is_leaf | ~stays[tree.children_left])
     position = np.cumsum(stays, dtype=np.int32) - np.int32(1)
     leaf = ends[stays]
-    return Tree(
+    return replace(
+        tree,
         children_left=np.where(leaf, np.int32(LEAF), position[tree.children_left[stays]]),
         children_right=np.where(leaf, np.int32(LEAF), position[tree.children_right[stays]]),
         feature=np.where(leaf, np.int32(UNDEFINED), tree.feature[stays]),
@@ -68,7 +64,4 @@ def collapse(tree: Tree, kept: Ints) -> Tree:
         n_node_samples=tree.n_node_samples[stays],
         weighted_n_node_samples=tree.weighted_n_node_samples[stays],
         subset_start=np.where(leaf, np.int32(-1), tree.subset_start[stays]),
-        subsets=tree.subsets,
-        n_levels=tree.n_levels,
-        n_classes=tree.n_classes,
     )

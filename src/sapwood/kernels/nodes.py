@@ -62,7 +62,7 @@ def link_nodes(nodes, splits, order):
 
 
 @lean_kernel
-def link(is_leaf, starts, finished, right):
+def link_right(is_leaf, starts, finished, right):
     """Right child of every inner node, counted within its tree, -1 for leaves; OUT right, scratch finished.
 
     Returns the first tree whose nodes do not form one, or -1.
