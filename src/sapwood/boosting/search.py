@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from functools import partial
 from typing import Any
@@ -24,25 +23,7 @@ Ids = list[int]
 Nodes = Array  # of the layout NODE
 
 
-class Search(ABC):
-    """Finds best splits of nodes."""
-
-    @abstractmethod
-    def open_root(self, nodes: Nodes) -> None:
-        """Sums of the root; OUT nodes[0]."""
-
-    @abstractmethod
-    def find(self, nodes: Nodes, ids: Ids, columns: ColumnChoice, rules: Any) -> None:
-        """Best split of nodes, which have none yet; OUT nodes."""
-
-    def branch(self, nodes: Nodes, parents: Ids, wanted: Ids) -> None:  # noqa: B027 - there may be nothing to do
-        """Prepare to search those children of the parents that are wanted."""
-
-    def end(self, nodes: Nodes) -> None:  # noqa: B027 - likewise
-        """The tree is grown."""
-
-
-class ExactSearch(Search):
+class ExactSearch:
     """Every distinct value of every column is a candidate."""
 
     def __init__(self, shard: RankedShard, signs: NDArray[np.int8]) -> None:
@@ -54,12 +35,18 @@ class ExactSearch(Search):
         nodes["gradient"][0], nodes["hessian"][0] = self._shard.root_sums()
 
     def find(self, nodes: Nodes, ids: Ids, columns: ColumnChoice, rules: Any) -> None:
-        """The first of the best splits of all columns; OUT nodes."""
+        """Best split of nodes, which have none yet: the first of the best ones of all columns; OUT nodes."""
         for found in self._shard.search(nodes, ids, columns.usable(nodes, ids), rules, self._signs):
             take_over_all(found, np.array(ids, dtype=np.int64), nodes)
 
+    def branch(self, nodes: Nodes, parents: Ids, wanted: Ids) -> None:
+        """Nothing to prepare."""
 
-class HistogramSearch(Search):
+    def end(self, nodes: Nodes) -> None:
+        """Nothing to give back."""
+
+
+class HistogramSearch:
     """The sums of the smaller child are counted, those of the larger one are what remains."""
 
     def __init__(self, shards: Sequence[Shard], signs: NDArray[np.int8], counts_rows: bool, n_jobs: int) -> None:
@@ -78,7 +65,7 @@ class HistogramSearch(Search):
         nodes["gradient"][0], nodes["hessian"][0] = sums[0], sums[1]
 
     def find(self, nodes: Nodes, ids: Ids, columns: ColumnChoice, rules: Any) -> None:
-        """The best splits of the histograms; OUT nodes."""
+        """Best split of nodes; OUT nodes."""
         usable = columns.usable(nodes, ids)
         n_cells = int(self._columns.starts[-1])
         n_parts = max(1, min(self._n_jobs, len(ids), len(ids) * n_cells // SCAN_PER_THREAD))
@@ -90,7 +77,7 @@ class HistogramSearch(Search):
         run_all(tasks, self._n_jobs)
 
     def branch(self, nodes: Nodes, parents: Ids, wanted: Ids) -> None:
-        """Histograms of the children that are wanted; OUT nodes."""
+        """Histograms of those children of the parents that are wanted; OUT nodes."""
         slots, n_rows, own = nodes["slot"], nodes["n_rows"], np.array(parents, dtype=np.int64)
         left, right = nodes["left"][own], nodes["right"][own]
         smaller, larger = np.where(n_rows[left] <= n_rows[right], (left, right), (right, left))
@@ -104,7 +91,7 @@ class HistogramSearch(Search):
         self._give_back(slots, own)
 
     def end(self, nodes: Nodes) -> None:
-        """Give all histograms back; OUT nodes."""
+        """The tree is grown; OUT nodes."""
         self._give_back(nodes["slot"], np.arange(len(nodes)))
 
     def _give_back(self, slots: Ints, ids: Ints) -> None:
@@ -144,3 +131,6 @@ class Pool:
             self.slots = larger
             self.free = [*range(len(larger) - 1, size - 1, -1), *self.free]
         return [self.free.pop() for _ in range(n)]
+
+
+Search = HistogramSearch | ExactSearch
