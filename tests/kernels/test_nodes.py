@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from kernel_cases import eighths, weights
 from numpy.typing import NDArray
 
-from sapwood.kernels.nodes import leaves_above, node_medians, preorder, weakest_links
+from sapwood.kernels.nodes import leaves_above, link_nodes, node_medians, preorder, weakest_links
 from strategies import examples
 
 Array = NDArray[Any]
@@ -173,3 +173,23 @@ def test_node_medians(data: Any, n: int) -> None:
     node_medians(rows.astype(np.uint32) << np.uint32(1), first, n_rows, wy, output, out)
     members = [rows[start : start + size] for start, size in zip(first, n_rows, strict=True)]
     assert out.tolist() == [slow_median(wy[inside, 0], wy[inside, 1 + output]) for inside in members]
+
+
+@examples
+@given(st.data(), trees())
+def test_links_are_the_same_however_growth_numbers_the_nodes(data: Any, tree: Links) -> None:
+    """Nodes in any order, among others that hang on nothing; of those that are no longer split, nothing shows."""
+    n, inner = len(tree.left), tree.left >= 0
+    number = np.array(data.draw(st.permutations(range(1, n + 3))), dtype=np.int64)[:n]
+    number[0] = 0
+    layout = [("left", "i8"), ("right", "i8"), ("feature", "i8"), ("missing_left", "?"), ("n_rows", "i4")]
+    nodes, splits = np.full(n + 3, 99, dtype=layout), np.zeros(n + 3, dtype=np.bool_)
+    nodes["left"][number[inner]], nodes["right"][number[inner]] = number[tree.left[inner]], number[tree.right[inner]]
+    nodes["feature"][number], nodes["n_rows"][number] = np.arange(n), 2 * np.arange(n)
+    nodes["missing_left"][number], splits[number] = np.arange(n) % 2, inner
+    links = link_nodes(nodes, splits, number)
+    assert links.children_left.tolist() == tree.left.tolist()
+    assert links.children_right.tolist() == tree.right.tolist()
+    assert links.feature.tolist() == np.where(inner, np.arange(n), -2).tolist()
+    assert links.missing_go_to_left.tolist() == (inner & (np.arange(n) % 2 == 1)).tolist()
+    assert links.n_node_samples.tolist() == (2 * np.arange(n)).tolist()

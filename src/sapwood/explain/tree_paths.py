@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from sapwood.cached_property import cached_property
 from sapwood.grove import Member
-from sapwood.kernels.paths import PATH_NODE, find_sides, lay_paths
+from sapwood.kernels.paths import NOWHERE, PATH_NODE, find_sides, lay_paths
 from sapwood.predictor import Descent
 from sapwood.predictor.reach import check_reach
 from sapwood.table.column import read_only
@@ -37,7 +37,7 @@ class TreePaths:
         tree = member.tree
         stops = (tree.subset_start >= 0) & stop_at_unseen
         size = tree.node_count + int(np.count_nonzero(stops))
-        nodes, children = np.empty(size, dtype=PATH_NODE), np.empty((size, 3), dtype=np.int32)
+        nodes, children = np.zeros(size, dtype=PATH_NODE), np.full((size, 3), NOWHERE, dtype=np.int32)
         parent = np.empty(tree.node_count, dtype=np.int32)
         left, right = tree.children_left, tree.children_right
         lay_paths(left, right, tree.feature, cover_ratios(tree), stops, parent, nodes, children)

@@ -39,64 +39,48 @@ NOWHERE = -1
 
 
 @part
-def _enter(nodes, at, parent, feature, step, side, ratio):
-    """Write down what follows from the path to the parent; OUT nodes."""
-    nodes[at].parent, nodes[at].feature, nodes[at].step, nodes[at].side = parent, feature, step, side
-    nodes[at].is_last = 1 if side == RIGHT else 0
-    nodes[at].depth = nodes[parent].depth + 1
-    nodes[at].ratio, nodes[at].reach = ratio, ratio * nodes[parent].reach
+def _enter(nodes, children, at, parent, side, feature, ratio):
+    """Write down what follows from the path to the parent; OUT nodes, children."""
+    node, asked = nodes[at], feature[nodes[parent].node]
+    node.parent, node.feature, node.step, node.side = parent, asked, nodes[parent].own_step, side
+    node.is_last = 1 if side == RIGHT else 0
+    node.depth = nodes[parent].depth + 1
+    node.ratio, node.reach = ratio, ratio * nodes[parent].reach
     same = parent
-    while same > 0 and nodes[same].feature != feature:
+    while same > 0 and nodes[same].feature != asked:
         same = nodes[same].parent
-    nodes[at].before = nodes[same].depth
-    nodes[at].share_before = nodes[same].share
-    nodes[at].share = ratio * nodes[same].share
-    nodes[at].n_features = nodes[parent].n_features + (1 if same == 0 else 0)
-
-
-@part
-def _enter_root(nodes):
-    """The root's share is 1, like that of a feature the path has not asked for; OUT nodes."""
-    nodes[0].parent, nodes[0].feature, nodes[0].step, nodes[0].side = NOWHERE, NOWHERE, NOWHERE, NOWHERE
-    nodes[0].depth, nodes[0].before, nodes[0].n_features, nodes[0].is_last = 0, 0, 0, 0
-    nodes[0].ratio, nodes[0].share, nodes[0].share_before, nodes[0].reach = 1.0, 1.0, 1.0, 1.0
-
-
-@part
-def _close(nodes, children, at, node, is_leaf):
-    """A node that says what a node of the tree says, and has no children yet; OUT nodes, children."""
-    nodes[at].node, nodes[at].is_leaf = node, is_leaf
-    children[at, LEFT] = children[at, RIGHT] = children[at, STOP] = NOWHERE
+    node.before, node.share_before, node.share = nodes[same].depth, nodes[same].share, ratio * nodes[same].share
+    node.n_features = nodes[parent].n_features + (1 if same == 0 else 0)
+    children[parent, side] = at
 
 
 @lean_kernel
 def lay_paths(left, right, feature, ratio, stops, parent, nodes, children):
     """The nodes of a tree, with a third child for each of its nodes in `stops`; `ratio` is theirs by node.
 
-    SCRATCH parent (n nodes of the tree); OUT nodes, children (n nodes, 3).
+    SCRATCH parent (n nodes of the tree); OUT nodes, zero before, and children (n nodes, 3), NOWHERE before.
     """
-    _enter_root(nodes)
+    root = nodes[0]
+    root.parent, root.feature, root.step, root.side = NOWHERE, NOWHERE, NOWHERE, NOWHERE
+    root.ratio, root.reach = 1.0, 1.0
+    root.share, root.share_before = 1.0, 1.0  # as that of a feature the path has not asked for
     place, n_steps = 0, 0
     for node in range(len(left)):
         at = place
         place += 1
         if node > 0:
             up = parent[node]
-            side = LEFT if children[up, LEFT] == NOWHERE else RIGHT
-            _enter(nodes, at, up, feature[nodes[up].node], nodes[up].own_step, side, ratio[node])
-            children[up, side] = at
-        is_leaf = left[node] < 0
-        _close(nodes, children, at, node, is_leaf)
-        if is_leaf:
+            _enter(nodes, children, at, up, LEFT if children[up, LEFT] == NOWHERE else RIGHT, feature, ratio[node])
+        nodes[at].node, nodes[at].is_leaf = node, left[node] < 0
+        if left[node] < 0:
             continue
         nodes[at].own_step = n_steps
+        n_steps += 1
         parent[left[node]] = parent[right[node]] = at
         if stops[node]:
-            _enter(nodes, place, at, feature[node], n_steps, STOP, 0.0)
-            _close(nodes, children, place, node, True)
-            children[at, STOP] = place
+            _enter(nodes, children, place, at, STOP, feature, 0.0)
+            nodes[place].node, nodes[place].is_leaf = node, True
             place += 1
-        n_steps += 1
 
 
 @part
