@@ -48,9 +48,8 @@ def prune_by_gain(grown: GrownTree, gamma: float) -> None:
     """Take back splits of less gain from the leaves upwards; one with a good split below it stays. OUT splits."""
     nodes, splits = grown.nodes, grown.splits
     for node in np.flatnonzero(splits)[::-1]:
-        left, right = nodes["left"][node], nodes["right"][node]
-        if not splits[left] and not splits[right] and nodes["gain"][node] < gamma:
-            splits[node] = False
+        has_split_below = splits[nodes["left"][node]] or splits[nodes["right"][node]]
+        splits[node] = has_split_below or nodes["gain"][node] >= gamma
 
 
 def prune_by_cost(grown: GrownTree, alpha: float, weight: float) -> None:

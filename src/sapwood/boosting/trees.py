@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from sapwood.arrays import Array, Floats, Ints, Mask
+from sapwood.arrays import Array, Floats, Mask
 from sapwood.boosting.grown import GrownTree
 from sapwood.codes.bins import Bins, NumberBins
 from sapwood.codes.ranked import Ranks
@@ -17,17 +17,11 @@ from sapwood.tree import Tree
 
 
 def decoder_of(bins: Sequence[Bins | Ranks], n_levels: NDArray[np.int32]) -> Decoder:
-    """What the codes of a table stand for; of ranks, whose thresholds depend on the node, infinity."""
+    """What the codes of a table stand for, but those of ranks, whose thresholds depend on the node."""
     cuts = [np.append(own.cuts, np.inf) if isinstance(own, NumberBins) else np.empty(0) for own in bins]
-    starts, joined = _starts(cuts), np.concatenate(cuts)
-    if any(isinstance(own, Ranks) for own in bins):
-        starts, joined = np.zeros_like(starts), np.full(max(int(own.n_codes) for own in bins) + 1, np.inf)
+    cut_starts, level_starts = (np.cumsum([0, *sizes]) for sizes in (map(len, cuts), n_levels.tolist()))
     levels = [np.arange(1, n + 1) for n in n_levels.tolist()]  # of grouped ones, as each tree groups them
-    return Decoder(starts, joined, _starts(levels), np.concatenate(levels).astype(np.uint32), n_levels.astype(np.int64))
-
-
-def _starts(parts: Sequence[Array]) -> Ints:
-    return np.concatenate([[0], np.cumsum([len(part) for part in parts])[:-1]]).astype(np.int64)
+    return Decoder(cut_starts, np.concatenate(cuts), level_starts, np.concatenate(levels).astype(np.uint32))
 
 
 def to_tree(
@@ -44,7 +38,7 @@ def to_tree(
     found = decode(nodes, splits, order, links.children_right, hessian_unit, decoder)
     threshold, impurity, hessian, subset_start, subsets = found
     if any(isinstance(own, Ranks) for own in bins):
-        _set_thresholds(nodes[order], splits[order], bins, threshold)
+        _set_thresholds(nodes.take(order), splits[order], bins, threshold)
     return Tree(
         **links._asdict(),
         threshold=threshold,

@@ -70,14 +70,13 @@ def grow_tree(
     if rows is None:  # the entries go before the tree is put together: they are the largest part
         coded = replace(coded, entries=members[:0])
     del lists
-    weight = grown.nodes["weight"]
     return Tree(
         **grown.links._asdict(),
         threshold=split_thresholds(coded, grown),
         value=leaf_values(grown, statistics, leaf, members, scale),
-        impurity=shifted(grown.nodes["mass"] / weight, scale.impurity),
-        weighted_n_node_samples=np.ascontiguousarray(shifted(weight, scale.weight)),
-        subset_start=np.ascontiguousarray(grown.nodes["subset_start"]),
+        impurity=shifted(grown.mass / grown.weight, scale.impurity),
+        weighted_n_node_samples=shifted(grown.weight, scale.weight),
+        subset_start=grown.subset_start,
         subsets=grown.subsets,
         n_levels=n_levels,
         n_classes=statistics.n_classes or (1,) * statistics.n_outputs,

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sapwood import elementary
-from sapwood.arrays import Array, Floats
+from sapwood.arrays import Array, Floats, Ints
 from sapwood.codes.coded import CodedTable
 from sapwood.codes.separation import midpoints
 from sapwood.growth.criteria import Statistics
@@ -22,13 +22,21 @@ from sapwood.kernels.nodes import Links, link_nodes, node_medians, preorder
 from sapwood.kernels.tree_frame import IMPLICIT_ROW, NO_ROW
 from sapwood.tree import UNDEFINED
 
+FIELDS = ("at_left", "at_right", "threshold", "subset_start", "first_row", "weight", "mass")
+
 
 @dataclass(frozen=True, eq=False)
 class GrownNodes:
-    """What the growth kernel leaves behind, in preorder."""
+    """What the growth kernel leaves behind, in preorder: links, fields of kernels.tree_frame.NODE, and other arrays."""
 
     links: Links
-    nodes: Array  # kernels.tree_frame.NODE; their own links are the kernel's numbers
+    at_left: Array
+    at_right: Array
+    threshold: Floats
+    subset_start: Array
+    first_row: Array
+    weight: Floats
+    mass: Floats
     sums: Floats  # (nodes, sums)
     medians: Floats | None  # (nodes, outputs), for the absolute error
     bounds: Floats | None  # (nodes, 2) least and largest value under monotonic constraints
@@ -39,34 +47,34 @@ class GrownNodes:
         """From the arrays of a frame, of which nodes and words of subsets are used so far."""
         nodes = arrays["nodes"][:n_nodes]
         order = preorder(nodes["left"], nodes["right"], n_nodes)
-        medians, bounds = (arrays[name][order] if name in arrays else None for name in ("medians", "bounds"))
+        read: dict[str, Any] = {name: nodes[name][order] for name in FIELDS}
+        read |= {name: arrays[name][order] if name in arrays else None for name in ("sums", "medians", "bounds")}
         subsets = arrays.get("subsets", np.empty(0, dtype=np.uint32))[:n_words].copy()
-        links = link_nodes(nodes, nodes["left"] >= 0, order)
-        return cls(links, nodes[order], arrays["sums"][order], medians, bounds, subsets)
+        return cls(links=link_nodes(nodes, nodes["left"] >= 0, order), subsets=subsets, **read)
 
 
 def split_thresholds(coded: CodedTable, grown: GrownNodes) -> Floats:
     """Threshold of every node: +inf where all present rows go left, NaN at category splits, -2 at leaves."""
-    nodes, feature = grown.nodes, grown.links.feature
+    feature = grown.links.feature
     inner = np.flatnonzero(feature >= 0)
-    thresholds = np.full(len(nodes), float(UNDEFINED))
-    drawn = nodes["threshold"][inner]  # between values
-    thresholds[inner] = np.where(nodes["at_right"][inner] == NO_ROW, np.inf, drawn)
+    thresholds = np.full(len(feature), float(UNDEFINED))
+    drawn = grown.threshold[inner]  # between values
+    thresholds[inner] = np.where(grown.at_right[inner] == NO_ROW, np.inf, drawn)
     inner = inner[~coded.is_valued[feature[inner]]]
     by_feature = inner[np.argsort(feature[inner], kind="stable")]
     ends = np.searchsorted(feature[by_feature], np.arange(coded.n_features + 1))
     for j in np.flatnonzero(np.diff(ends)):
         at = by_feature[ends[j] : ends[j + 1]]
-        thresholds[at] = np.nan if coded.is_category[j] else _column_thresholds(coded, int(j), nodes[at])
+        thresholds[at] = np.nan if coded.is_category[j] else _column_thresholds(coded, int(j), grown, at)
     return thresholds
 
 
-def _column_thresholds(coded: CodedTable, j: int, nodes: Array) -> Floats:
-    cut = nodes["at_right"] != NO_ROW
-    below = _values(coded, j, nodes["at_left"][cut], coded.high)
-    above = _values(coded, j, nodes["at_right"][cut], coded.low)
-    drawn = nodes["threshold"][cut]
-    result = np.full(len(nodes), np.inf)
+def _column_thresholds(coded: CodedTable, j: int, grown: GrownNodes, at: Ints) -> Floats:
+    cut = grown.at_right[at] != NO_ROW
+    below = _values(coded, j, grown.at_left[at[cut]], coded.high)
+    above = _values(coded, j, grown.at_right[at[cut]], coded.low)
+    drawn = grown.threshold[at[cut]]
+    result = np.full(len(at), np.inf)
     # A drawn threshold stands unless it lies inside a bin, whose rows all went right.
     result[cut] = np.where(drawn < above, drawn, midpoints(below, above))
     return result
@@ -88,7 +96,7 @@ def leaf_values(grown: GrownNodes, statistics: Statistics, leaf: str, rows: Arra
     """
     if statistics.is_class:
         return _class_values(grown, statistics, leaf, scale)
-    values = grown.sums / grown.nodes["weight"][:, None]
+    values = grown.sums / grown.weight[:, None]
     if grown.medians is not None and leaf != "mean":
         values = grown.medians.copy()
     elif leaf == "median":
@@ -102,7 +110,7 @@ def _class_weights(grown: GrownNodes, statistics: Statistics) -> list[Floats]:
     """Weight of each class in each node, one array per output."""
     if statistics.is_pair:
         ones = grown.sums
-        return [np.hstack([grown.nodes["weight"][:, None] - ones, ones])[:, : statistics.n_classes[0]]]
+        return [np.hstack([grown.weight[:, None] - ones, ones])[:, : statistics.n_classes[0]]]
     start = statistics.output_start
     return [grown.sums[:, start[o] : start[o + 1]] for o in range(statistics.n_outputs)]
 
@@ -130,5 +138,5 @@ def _softmax(scores: Floats) -> Floats:
 def _medians(grown: GrownNodes, statistics: Statistics, rows: Array) -> Floats:
     medians = np.empty((len(grown.sums), statistics.n_outputs))
     for o in range(statistics.n_outputs):
-        node_medians(rows, grown.nodes["first_row"], grown.nodes["n_rows"], statistics.wy, o, medians[:, o])
+        node_medians(rows, grown.first_row, grown.links.n_node_samples, statistics.wy, o, medians[:, o])
     return medians

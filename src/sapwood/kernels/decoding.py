@@ -16,18 +16,17 @@ Array = Any
 class Decoder(NamedTuple):
     """What codes stand for, column after column: `cuts` and `code_of_level` of column f begin at its starts."""
 
-    cut_starts: Array  # (columns,)
+    cut_starts: Array  # (columns + 1)
     cuts: Array  # code c ends at cuts[start + c - 1], the last one at infinity
-    level_starts: Array  # (columns,)
+    level_starts: Array  # (columns + 1)
     code_of_level: Array
-    n_levels: Array  # (columns,)
 
 
 @lean_kernel
 def write_levels(node, decoder, words):
     """Bits of the levels that go left, from those of codes; OUT words."""
-    start = decoder.level_starts[node.feature]
-    for level in range(decoder.n_levels[node.feature]):
+    start, end = decoder.level_starts[node.feature], decoder.level_starts[node.feature + 1]
+    for level in range(end - start):
         if goes_left(node, np.int64(decoder.code_of_level[start + level])):
             words[level >> 5] |= ONE << np.uint32(level & 31)
 
@@ -49,11 +48,13 @@ def decode(nodes, splits, order, right, hessian_unit, decoder):
             rest = objective - node.gain
             share = hessian[i + 1] / hessian[i] if hessian[i] > 0.0 else 0.5
             impurity[i + 1], impurity[right[i]] = rest * share, rest * (1.0 - share)
-            if decoder.n_levels[node.feature] > 0:
+            n_levels = decoder.level_starts[node.feature + 1] - decoder.level_starts[node.feature]
+            cut = decoder.cut_starts[node.feature] + node.code - 1
+            if n_levels > 0:
                 subset_start[i], threshold[i] = n_words, np.nan
-                n_words += (decoder.n_levels[node.feature] + 31) // 32
-            else:
-                threshold[i] = decoder.cuts[decoder.cut_starts[node.feature] + node.code - 1]
+                n_words += (n_levels + 31) // 32
+            elif cut < decoder.cut_starts[node.feature + 1]:  # no rank
+                threshold[i] = decoder.cuts[cut]
     subsets = np.zeros(n_words, np.uint32)
     for i in range(n):
         if subset_start[i] >= 0:
