@@ -60,7 +60,8 @@ NODE = np.dtype(
         ("first_row", np.int32),  # the node's rows are rows[first_row : first_row + n_rows]
         ("weight", np.float64),
         ("mass", np.float64),  # weight times impurity
-    ]
+    ],
+    align=True,
 )
 
 FRAME = Layout(
