@@ -48,13 +48,9 @@ class Scale:
 
     def rules(self, given: GrowthRules) -> GrowthRules:
         """What the kernels see of the caller's limits."""
-<<<<<<< ours
-        powers = {"min_child_weight": self.weight, "min_decrease": self.impurity, "impurity_threshold": self.impurity}
-=======
         if not self.weight and not self.impurity:
             return given
-        powers = {"min_weight_leaf": self.weight, "min_decrease": self.impurity, "impurity_threshold": self.impurity}
->>>>>>> theirs
+        powers = {"min_child_weight": self.weight, "min_decrease": self.impurity, "impurity_threshold": self.impurity}
         limits = {name: float(shifted(np.array(getattr(given, name)), -powers[name])) for name in powers}
         return replace(given, **limits)  # type: ignore[arg-type]
 
