@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from kernel_cases import Lists, Node, arrange, implicits, node_frame, nodes, with_tie_bits
+from kernel_cases import Frame, Lists, Node, arrange, implicits, node_frame, nodes, with_tie_bits
 from numpy.typing import NDArray
 
-from sapwood.kernels.partition import mark_coded, mark_sorted, mark_subset, partition_list
-from sapwood.kernels.tree_frame import VALUE
+from sapwood.kernels.partition import mark_sorted, partition_list, split_rows
+from sapwood.kernels.tree_frame import OPEN, VALUE
 from strategies import examples
 
 Array = NDArray[Any]
@@ -113,23 +113,44 @@ def slow_coded_sides(codes: Array, rows: list[int], left: set[int], missing_left
     return side
 
 
+def check_split(rows: list[int], expected: list[int], missing_left: int, **question: Any) -> None:
+    """Rows move, and those of the node are marked if there are other lists to follow."""
+    for n_lists in (1, 2):
+        side = np.full(len(expected), UNMARKED, dtype=np.uint8)
+        entries = np.array([row << 1 for row in rows], dtype=np.uint32)
+        slots = np.zeros(3, dtype=OPEN)
+        slots["missing_left"] = missing_left
+        own = {"lo": np.zeros((3, 1), dtype=np.int64), "hi": np.full((3, 1), len(rows)), "children": np.array([1, 2])}
+        moved = np.zeros(len(rows) + 1, dtype=np.uint32)
+        frame = Frame(entries=entries, side=side, slots=slots, moved=moved, n_lists=n_lists, **own)
+        split_rows(frame.record, *(question.get(name) for name in ("values", "codes", "subset", "limit")), 0)
+        left, right = ([row for row in rows if expected[row] == way] for way in (1, 0))
+        assert (entries >> 1).tolist() == left + right
+        assert [*frame.lo[1:, 0], *frame.hi[1:, 0]] == [0, len(left), len(left), len(rows)]
+        assert side.tolist() == (expected if n_lists > 1 else [UNMARKED] * len(side))
+
+
 @examples
 @given(coded_nodes(), st.integers(0, 71), st.integers(0, 1))
-def test_mark_coded(case: tuple[Array, list[int]], top_left: int, missing_left: int) -> None:
+def test_split_by_code(case: tuple[Array, list[int]], top_left: int, missing_left: int) -> None:
     codes, rows = case
-    side = np.full(len(codes), UNMARKED, dtype=np.uint8)
-    entries = np.array([row << 1 for row in rows], dtype=np.uint32)
-    mark_coded(codes, entries, 0, len(rows), top_left, missing_left, side)
-    assert side.tolist() == slow_coded_sides(codes, rows, set(range(1, top_left + 1)), missing_left)
+    expected = slow_coded_sides(codes, rows, set(range(1, top_left + 1)), missing_left)
+    check_split(rows, expected, missing_left, codes=codes, limit=top_left)
 
 
 @examples
 @given(coded_nodes(), st.sets(st.integers(1, 70)), st.integers(0, 1))
-def test_mark_subset(case: tuple[Array, list[int]], left: set[int], missing_left: int) -> None:
+def test_split_by_subset(case: tuple[Array, list[int]], left: set[int], missing_left: int) -> None:
     codes, rows = case
-    side = np.full(len(codes), UNMARKED, dtype=np.uint8)
-    entries = np.array([row << 1 for row in rows], dtype=np.uint32)
     bits = sum(1 << code - 1 for code in left)
     subset = np.array([bits >> shift & 0xFFFFFFFF for shift in (0, 32, 64)], dtype=np.uint32)
-    mark_subset(codes, entries, 0, len(rows), subset, missing_left, side)
-    assert side.tolist() == slow_coded_sides(codes, rows, left, missing_left)
+    check_split(
+        rows, slow_coded_sides(codes, rows, left, missing_left), missing_left, codes=codes, subset=subset, limit=0
+    )
+
+
+@examples
+@given(nodes(), st.sampled_from([-np.inf, -2.0, 0.0, 0.5, np.inf]), st.integers(0, 1))
+def test_split_by_value(node: Node, threshold: float, missing_left: int) -> None:
+    expected = slow_sides(node, set(np.flatnonzero(node.values <= threshold)), missing_left)
+    check_split(node.rows.tolist(), expected, missing_left, values=node.values, limit=threshold)

@@ -15,8 +15,6 @@ import numpy as np
 from sapwood.kernels._jit import ONE, lean_kernel, part
 from sapwood.kernels.tree_frame import MISSING, VALUE
 
-ZERO = np.uint32(0)
-
 
 @lean_kernel
 def partition_list(entries, first, last, side, moved):
@@ -39,45 +37,6 @@ def partition_list(entries, first, last, side, moved):
     for i in range(right):
         entries[left + i] = moved[i]
     return left
-
-
-@part
-def place(entry, goes_left, left, right, entries, moved):
-    """Write an entry to both sides, and let the one it belongs to keep it; OUT entries, moved."""
-    entries[left] = entry
-    moved[right] = entry
-    return left + np.uint64(goes_left), right + np.uint64(not goes_left)
-
-
-@part
-def append_moved(entries, left, right, moved):
-    """The right side follows the left one; OUT entries."""
-    for i in range(right):
-        entries[left + i] = moved[i]
-
-
-@lean_kernel
-def split_valued(values, entries, first, last, threshold, missing_left, moved):
-    """Move the rows of a node when values up to a threshold go left; OUT entries; returns the cut."""
-    left, right = np.uint64(first), np.uint64(0)
-    for i in range(np.uint64(first), np.uint64(last)):
-        x = values[entries[i] >> ONE]
-        goes_left = (x <= threshold) | ((x != x) & (missing_left != 0))  # noqa: PLR0124 - NaN
-        left, right = place(entries[i], goes_left, left, right, entries, moved)
-    append_moved(entries, left, right, moved)
-    return np.int64(left)
-
-
-@lean_kernel
-def split_coded(codes, entries, first, last, top_left, missing_left, moved):
-    """Move the rows of a node when codes up to top_left go left; OUT entries; returns the cut."""
-    left, right = np.uint64(first), np.uint64(0)
-    for i in range(np.uint64(first), np.uint64(last)):
-        c = np.int64(codes[entries[i] >> ONE])
-        goes_left = (c <= top_left) & ((c > 0) | (missing_left != 0))
-        left, right = place(entries[i], goes_left, left, right, entries, moved)
-    append_moved(entries, left, right, moved)
-    return np.int64(left)
 
 
 @lean_kernel
@@ -121,83 +80,71 @@ def mark_sorted(frame, column, n_left, missing_left, at):
     mark_list(entries, lo[missing], hi[missing], missing_left, side)
 
 
-@lean_kernel
-def mark_coded(codes, entries, first, last, top_left, missing_left, side):
-    """Sides of the rows when codes up to top_left go left; OUT side."""
-    for i in range(first, last):
-        r = entries[i] >> ONE
-        c = np.int64(codes[r])
-        side[r] = missing_left if c == 0 else c <= top_left
+@part
+def goes_left(values, codes, subset, limit, missing_left, row):
+    """Whether a row goes left: a value or code up to a limit, or a level of a subset (code c is level c - 1)."""
+    if values is not None:
+        x = values[row]
+        inside, is_missing = x <= limit, x != x  # noqa: PLR0124 - NaN
+    if codes is not None:
+        c = np.int64(codes[row])
+        inside, is_missing = c <= limit, c == 0
+        if subset is not None:
+            inside = (subset[(c - 1) >> 5] >> np.uint32((c - 1) & 31)) & ONE == ONE
+    return missing_left if is_missing else inside
+
+
+@part
+def cut_list(frame, member, cut, at):
+    """The children get the parts of a list before and behind a cut; OUT lo, hi."""
+    lo, hi, left, right = frame.lo, frame.hi, frame.children[0], frame.children[1]
+    lo[left, member], hi[left, member] = lo[at, member], cut
+    lo[right, member], hi[right, member] = cut, hi[at, member]
 
 
 @lean_kernel
-def mark_valued(values, entries, first, last, threshold, missing_left, side):
-    """Sides of the rows when values up to a threshold go left; OUT side."""
-    for i in range(first, last):
-        r = entries[i] >> ONE
-        x = values[r]
-        side[r] = missing_left if x != x else x <= threshold  # noqa: PLR0124 - NaN
+def split_rows(frame, values, codes, subset, limit, at):
+    """Move the rows of a node in list 0; OUT entries, lo, hi, and side if other lists have to follow.
 
-
-@lean_kernel
-def mark_subset(codes, entries, first, last, subset, missing_left, side):
-    """Sides of the rows when the levels in `subset` go left (code c is level c - 1); OUT side."""
-    for i in range(first, last):
-        r = entries[i] >> ONE
-        c = np.int64(codes[r])
-        if c == 0:
-            side[r] = missing_left
-        else:
-            side[r] = (subset[(c - 1) >> 5] >> np.uint32((c - 1) & 31)) & ONE
-
-
-@lean_kernel
-def mark_sides(frame, codes, values, subsets, at):
-    """Give every row of the node in a slot its side under its split; OUT side."""
-    slot, entries, side, first, last = frame.slots[at], frame.entries, frame.side, frame.lo[at, 0], frame.hi[at, 0]
-    column, missing_left = frame.columns[slot.feature], slot.missing_left
-    if values is not None and column.is_valued != 0:
-        mark_valued(values.of_row[slot.feature], entries, first, last, slot.threshold, missing_left, side)
-    elif column.code_row < 0:
-        mark_sorted(frame, column, slot.n_left, missing_left, at)
-    elif column.is_category == 0:
-        mark_coded(codes[column.code_row], entries, first, last, slot.at_left, missing_left, side)
-    elif subsets is not None:
-        mark_subset(codes[column.code_row], entries, first, last, subsets[at], missing_left, side)
-
-
-@lean_kernel
-def split_rows(frame, codes, values, subsets, at):
-    """Move the rows of a node whose columns have no lists that would have to follow; OUT entries; returns the cut."""
-    slot, entries, moved, first, last = frame.slots[at], frame.entries, frame.moved, frame.lo[at, 0], frame.hi[at, 0]
-    column, missing_left = frame.columns[slot.feature], slot.missing_left
-    if values is not None and column.is_valued != 0:
-        return split_valued(values.of_row[slot.feature], entries, first, last, slot.threshold, missing_left, moved)
-    if column.is_category == 0:
-        return split_coded(codes[column.code_row], entries, first, last, slot.at_left, missing_left, moved)
-    mark_sides(frame, codes, values, subsets, at)
-    return partition_list(entries, first, last, frame.side, moved)
+    Every row is written to both sides, and the one it belongs to keeps it.
+    """
+    entries, moved, side, is_marked = frame.entries, frame.moved, frame.side, frame.n_lists > 1
+    missing_left = frame.slots[at].missing_left != 0
+    left, right = np.uint64(frame.lo[at, 0]), np.uint64(0)
+    for i in range(left, np.uint64(frame.hi[at, 0])):
+        entry = entries[i]
+        own = goes_left(values, codes, subset, limit, missing_left, entry >> ONE)
+        if is_marked:
+            side[entry >> ONE] = own
+        entries[left] = entry
+        moved[right] = entry
+        left += np.uint64(own)
+        right += np.uint64(not own)
+    for i in range(right):
+        entries[left + i] = moved[i]
+    cut_list(frame, 0, np.int64(left), at)
 
 
 @lean_kernel
 def split_lists(frame, first, last, at):
     """Partition lists first…last-1 of a node between its children's slots; OUT entries, lo, hi."""
     entries, side, moved, lo, hi = frame.entries, frame.side, frame.moved, frame.lo, frame.hi
-    left, right = frame.children[0], frame.children[1]
     for member in range(first, last):
         start, end = lo[at, member], hi[at, member]
-        cut = partition_list(entries, start, end, side, moved) if end > start else start
-        lo[left, member], hi[left, member] = start, cut
-        lo[right, member], hi[right, member] = cut, end
+        cut_list(frame, member, partition_list(entries, start, end, side, moved) if end > start else start, at)
 
 
 @lean_kernel
 def move_rows(frame, codes, values, subsets, at):
     """Move the rows of the node in a slot to its children's slots, in the lists that follow every split; OUT frame."""
-    lo, hi, left, right = frame.lo, frame.hi, frame.children[0], frame.children[1]
-    if frame.n_lists == 1:
-        cut = split_rows(frame, codes, values, subsets, at)
-        lo[left, 0], hi[left, 0], lo[right, 0], hi[right, 0] = lo[at, 0], cut, cut, hi[at, 0]
-    else:
-        mark_sides(frame, codes, values, subsets, at)
-        split_lists(frame, np.int64(0), frame.n_always, at)
+    slot, column = frame.slots[at], frame.columns[frame.slots[at].feature]
+    if values is not None and column.is_valued != 0:
+        split_rows(frame, values.of_row[slot.feature], None, None, slot.threshold, at)
+    elif column.code_row < 0:
+        mark_sorted(frame, column, slot.n_left, slot.missing_left, at)
+        split_lists(frame, np.int64(0), np.int64(1), at)
+    elif column.is_category == 0:
+        split_rows(frame, None, codes[column.code_row], None, slot.at_left, at)
+    elif subsets is not None:
+        split_rows(frame, None, codes[column.code_row], subsets[at], slot.at_left, at)
+    split_lists(frame, np.int64(1), frame.n_always, at)
