@@ -10,11 +10,9 @@ import numpy as np
 import pytest
 
 from sapwood.kernels._jit import lean_kernel
-from sapwood.kernels.frame import SIZE, Array, Layout
+from sapwood.kernels.frame import Array, Layout
 
 TOTALS = Layout(
-    n_rows=SIZE,
-    n_sums=SIZE,
     scale=np.float64,
     weight=Array(np.float64, "n_rows"),
     sums=Array(np.float64, "n_rows", "n_sums"),
@@ -85,7 +83,7 @@ def test_a_frame_allocates_its_arrays():
 
 
 def test_a_frame_within_a_frame():
-    outer = Layout(n=SIZE, totals=TOTALS, x=Array(np.int64, "n"))
+    outer = Layout(totals=TOTALS, x=Array(np.int64, "n"))
 
     @lean_kernel
     def weigh(frame):
@@ -106,23 +104,21 @@ def last_of(frame):
 def test_a_kernel_reads_frames_that_differ_in_the_records_of_their_arrays_alone(fields):
     items = np.zeros(3, dtype=[(name, np.int64) for name in fields])
     items["size"] = [5, 6, 7]
-    assert last_of(Layout(n=SIZE, items=Array(items.dtype, "n")).fill(items=items)[0]) == 7
+    assert last_of(Layout(items=Array(items.dtype, "n")).fill(items=items)[0]) == 7
 
 
 def test_the_shapes_of_arrays_are_part_of_the_type_of_a_frame():
-    dtypes = {
-        Layout(n=SIZE, m=SIZE, x=Array(np.int8, *shape)).dtype for shape in [("n",), ("m",), ("n", "m"), ("n", 2)]
-    }
+    dtypes = {Layout(x=Array(np.int8, *shape)).dtype for shape in [("n",), ("m",), ("n", "m"), ("n", 2)]}
     assert len(dtypes) == 4
-    assert Layout(n=SIZE, m=SIZE, x=Array(np.int8, "n")).dtype in dtypes
+    assert Layout(x=Array(np.int8, "n")).dtype in dtypes
 
 
 def test_views_are_bounds_checked_on_request():
     code = (
         "import numpy as np\n"
         "from sapwood.kernels._jit import lean_kernel\n"
-        "from sapwood.kernels.frame import SIZE, Array, Layout\n"
-        "layout = Layout(n=SIZE, x=Array(np.float64, 'n'))\n"
+        "from sapwood.kernels.frame import Array, Layout\n"
+        "layout = Layout(x=Array(np.float64, 'n'))\n"
         "@lean_kernel\n"
         "def read(frame, i):\n"
         "    return frame.x[i]\n"

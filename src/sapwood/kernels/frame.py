@@ -3,7 +3,7 @@
 Numba passes an array as seven numbers and links the code of every kernel into all that call it, so kernels that hand
 thirty arrays to each other take twice as long to compile. A frame is one record of sizes and addresses instead:
 
-    TOTALS = Layout(n_rows=SIZE, n_sums=SIZE, weight=Array(float64, "n_rows"), sums=Array(float64, "n_rows", "n_sums"))
+    TOTALS = Layout(weight=Array(float64, "n_rows"), sums=Array(float64, "n_rows", "n_sums"))
 
     @lean_kernel
     def add(frame):
@@ -31,8 +31,7 @@ from numba.core.imputils import lower_getattr
 from numba.core.typing.templates import AttributeTemplate, infer_getattr
 from numba.np.arrayobj import populate_array
 
-SIZE = np.dtype(np.int64)  # the length of some arrays
-WORD = ir.IntType(64)
+NUMBER, WORD = np.dtype(np.int64), ir.IntType(64)  # sizes and addresses
 
 
 class Array:
@@ -43,12 +42,13 @@ class Array:
 
 
 class Layout:
-    """The fields of a frame: arrays, their sizes, plain numbers (any NumPy type), and frames of other layouts."""
+    """The fields of a frame: arrays, plain numbers (any NumPy type), frames of other layouts; and sizes of arrays."""
 
     def __init__(self, **fields: Any) -> None:
         self.arrays = {name: field for name, field in fields.items() if isinstance(field, Array)}
-        stored = [(name, _stored(field)) for name, field in fields.items()]
-        self.dtype = np.dtype([*stored, (f"layout_{self._digest()}", SIZE)], align=True)
+        sizes = {size: NUMBER for field in self.arrays.values() for size in field.shape if isinstance(size, str)}
+        stored = [(name, _stored(field)) for name, field in {**sizes, **fields}.items()]
+        self.dtype = np.dtype([*stored, (f"layout_{self._digest()}", NUMBER)], align=True)
         _show_arrays(from_dtype(self.dtype), self.arrays)
 
     def _digest(self) -> str:
@@ -102,7 +102,7 @@ class Layout:
 def _stored(field: Any) -> Any:
     """What a frame holds of a field: the address of an array, the whole of another frame."""
     if isinstance(field, Array):
-        return SIZE
+        return NUMBER
     return field.dtype if isinstance(field, Layout) else field
 
 
@@ -143,4 +143,4 @@ def _reader(name: str, field: Array, kind: Any) -> Any:
     return generate
 
 
-__all__ = ["SIZE", "Array", "Layout"]
+__all__ = ["Array", "Layout"]

@@ -5,19 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from sapwood.kernels._jit import part
-from sapwood.kernels.frame import SIZE, Array, Layout
+from sapwood.kernels.frame import Array, Layout
 from sapwood.kernels.histogram import RowCodes
 
 SHARD = Layout(
-    n_rows=SIZE,
-    n_columns=SIZE,
-    n_bundles=SIZE,
-    n_words=SIZE,
-    n_meanings=SIZE,
-    n_threads=SIZE,
-    n_cells=SIZE,
-    n_wide_cells=SIZE,
-    n_sums=SIZE,
     records=Array(np.uint64, 2, "n_rows"),
     columns=Array(np.uint8, "n_columns", "n_rows"),
     n_codes=Array(np.int64, "n_columns"),

@@ -8,7 +8,7 @@ import numpy as np
 
 from sapwood.kernels._jit import part
 from sapwood.kernels.boosting_records import NODE
-from sapwood.kernels.frame import SIZE, Array, Layout
+from sapwood.kernels.frame import Array, Layout
 from sapwood.kernels.scan import LANES, new_lanes
 from sapwood.kernels.shard_frame import SHARD
 from sapwood.kernels.small_nodes import SMALL
@@ -17,10 +17,8 @@ from sapwood.kernels.team import BOARD
 THREAD = Layout(  # what a thread has for itself
     lanes=LANES,
     pending=Array(np.int64, 1),  # rows in its packed sums
-    n_stack=SIZE,
     stack=Array(np.int64, "n_stack"),  # slots that it may use, their number first
     waiting=Array(np.int64, "n_stack"),  # nodes that wait
-    n_sums=SIZE,
     hist=Array(np.int64, 256, "n_sums"),  # zero
     table=Array(np.uint8, 256),  # where codes go
     codes=Array(np.int64, 257),
@@ -40,23 +38,16 @@ def new_thread(n_stack: int, n_sums: int) -> tuple[Any, Any]:
 
 TEAM = Layout(
     shard=SHARD,
-    n_threads=SIZE,
     threads=Array(THREAD.dtype, "n_threads"),
     board=Array(np.int64, BOARD),
-    n_columns=SIZE,
     mask=Array(np.bool_, "n_columns"),  # columns that may be used
     signs=Array(np.int8, "n_columns"),
     # Histograms; the first ones, a slot for each thread, are zero:
-    n_slots=SIZE,
-    n_cells=SIZE,
-    n_sums=SIZE,
     pool=Array(np.int64, "n_slots", "n_cells", "n_sums"),
     # Nodes of a phase, a task for each, and slots for their smaller children:
     node_count=Array(np.int64, 1),
-    n_capacity=SIZE,
     ids=Array(np.int64, "n_capacity"),
     n_ids=np.int64,
-    n_room=SIZE,
     child_slots=Array(np.int64, "n_room"),
     # Nodes that wait, and nodes below which branches will be grown, the largest first:
     open=Array(np.int64, "n_room"),
@@ -69,7 +60,6 @@ TEAM = Layout(
     # Of the node that is split together: rows of each share that go left, best splits of both children by block:
     at=np.int64,
     counts=Array(np.int64, "n_threads"),
-    n_blocks=SIZE,
     found=Array(NODE, "n_blocks", 2),
     # The phase that is being done (see `phases.py`), and limits:
     step=np.int64,

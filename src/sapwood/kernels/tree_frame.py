@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sapwood.kernels.frame import SIZE, Array, Layout
+from sapwood.kernels.frame import Array, Layout
 
 NOTHING, VALUE, MISSING = 0, 1, 2  # what rows that are in none of a column's lists hold
 ALL_PRESENT, SOME_MISSING = 1, 2  # a column of values, from which thresholds are drawn
@@ -80,33 +80,22 @@ FRAME = Layout(
     seed=np.uint64,
     tosses_levels=np.bool_,  # levels of categories are tossed, not chosen, where thresholds are drawn
     # Columns
-    n_columns=SIZE,
     columns=Array(COLUMN, "n_columns"),
-    n_allowed=SIZE,
     allowed=Array(np.int64, "n_allowed"),  # columns that the tree may use
     drawn=Array(np.int64, "n_columns"),  # columns in the order they are drawn in a node
     # Rows: targets, and lists of rows. List 0 has the rows of a node; an entry is row << 1 | same value as before
-    n_rows=SIZE,
-    n_targets=SIZE,  # and one: the weight comes first
     wy=Array(np.float64, "n_rows", "n_targets"),
     tally=Array(np.uint32, "n_rows"),  # weight << 8 | class, where weights are whole numbers
-    n_entries=SIZE,
     entries=Array(np.uint32, "n_entries"),
-    n_slots=SIZE,
-    n_ranges=SIZE,
     lo=Array(np.int64, "n_slots", "n_ranges"),  # part of each list that belongs to an open node
     hi=Array(np.int64, "n_slots", "n_ranges"),
     n_always=np.int64,  # lists that follow every split; the others only where a child is searched
     n_lists=np.int64,  # ranges from here on mark coded columns that are not constant in the node
     side=Array(np.uint8, "n_rows"),
-    n_moved=SIZE,
     moved=Array(np.uint32, "n_moved"),
     # Nodes, and those that are open
-    n_nodes=SIZE,
     nodes=Array(NODE, "n_nodes"),
-    n_sums=SIZE,
     sums=Array(np.float64, "n_nodes", "n_sums"),
-    n_outputs=SIZE,
     medians=Array(np.float64, "n_nodes", "n_outputs"),
     is_bounded=np.bool_,  # there are monotonic constraints
     bounds=Array(np.float64, "n_nodes", 2),  # least and largest value of a node
@@ -120,34 +109,23 @@ FRAME = Layout(
     n_made=np.int64,  # nodes so far
     n_leaves=np.int64,
     n_words_used=np.int64,
-    n_words=SIZE,
     subsets=Array(np.uint32, "n_words"),  # levels that go left, for all splits of categories
-    n_subset=SIZE,
     best_subset=Array(np.uint32, "n_slots", "n_subset"),  # levels that go left, for the best split of an open node
     # Groups of equal value of a column in a node, ascending: sums up to each group, and its code
-    n_groups=SIZE,
     cum_rows=Array(np.int64, "n_groups"),
     cum_weight=Array(np.float64, "n_groups"),
     cum_sum=Array(np.float64, "n_groups"),
     cum_sums=Array(np.float64, "n_groups", "n_sums"),
     code=Array(np.int64, "n_groups"),
     # Histograms by code; the bitmap of codes that occur has a bit of the summary for each word
-    n_codes=SIZE,
-    n_fields=SIZE,
     hist=Array(np.float64, "n_codes", "n_fields"),  # rows, weight, sums
-    n_counts=SIZE,
     counts=Array(np.uint64, "n_counts"),  # by code and class: rows << 32 | weight
-    n_bitmap=SIZE,
     occupied=Array(np.uint64, "n_bitmap"),
-    n_summary=SIZE,
     summary=Array(np.uint64, "n_summary"),
     # Weights and targets of the node's rows side by side, for its coded columns
-    n_local=SIZE,
     local=Array(np.float64, "n_local", 2),
-    n_local_tally=SIZE,
     local_tally=Array(np.uint32, "n_local_tally"),
     # Vectors of sums
-    n_starts=SIZE,
     output_start=Array(np.int64, "n_starts"),  # where each target's sums begin, and the end
     left_sums=Array(np.float64, "n_sums"),
     right_sums=Array(np.float64, "n_sums"),
@@ -166,7 +144,6 @@ FRAME = Layout(
     median_left=Array(np.float64, "n_groups"),
     median_right=Array(np.float64, "n_groups"),
     # Levels of a category in a node, by group
-    n_levels=SIZE,
     level_rows=Array(np.int64, "n_levels"),
     level_weight=Array(np.float64, "n_levels"),
     level_sum=Array(np.float64, "n_levels"),
@@ -175,7 +152,6 @@ FRAME = Layout(
     order=Array(np.int64, "n_levels"),
     position=Array(np.int64, "n_levels"),  # in an order, the same for equal levels
     goes_left=Array(np.int64, "n_levels"),
-    n_tried=SIZE,
     table=Array(np.float64, "n_tried", "n_fields"),  # rows, weight and sums of subsets
     code_left=Array(np.int64, "n_levels"),  # where each code goes, for the absolute error
     side_entries=Array(np.uint32, "n_rows"),
