@@ -128,16 +128,17 @@ def with_tie_bits(rows: Array, values: Array) -> Array:
     return np.array(entries, dtype=np.uint32)
 
 
-def group_arrays(n_rows: int) -> dict[str, Array]:
+def group_arrays(n_rows: int, n_sums: int = 1) -> dict[str, Array]:
     """Room for the groups of so many rows, full of rubbish as growth leaves it."""
-    arrays: dict[str, Array] = {name: np.full(n_rows + 2, np.nan) for name in ("cum_weight", "cum_sum")}
-    return arrays | {name: np.full(n_rows + 2, -99, dtype=np.int64) for name in ("cum_rows", "code")}
+    arrays: dict[str, Array] = {name: np.full(n_rows + 2, -99, dtype=np.int64) for name in ("cum_rows", "code")}
+    arrays |= {"cum_weight": np.full(n_rows + 2, np.nan), "cum_sums": np.full((n_rows + 2, n_sums), np.nan)}
+    return arrays | ({"cum_sum": arrays["cum_sums"][:, 0]} if n_sums == 1 else {})
 
 
 def node_frame(node: Node, lists: Lists, **more: Any) -> Frame:
     """The node in slot 0, with room for the groups of a column."""
     wy, lo, hi = np.ascontiguousarray(node.wy), lists.lo[None], lists.hi[None]
-    return Frame(wy=wy, entries=lists.entries, lo=lo, hi=hi, **group_arrays(len(node.rows)), **more)
+    return Frame(wy=wy, entries=lists.entries, lo=lo, hi=hi, **(group_arrays(len(node.rows)) | more))
 
 
 def limits(criterion: int, max_exhaustive: int = 10) -> dict[str, int]:

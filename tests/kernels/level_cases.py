@@ -122,8 +122,9 @@ def number_sums(criterion: int) -> st.SearchStrategy[Array]:
 
 def level_arrays(n_levels: int, n_sums: int) -> dict[str, Array]:
     """Room for the statistics of levels, as the grower makes it."""
-    ints, floats = ("level_rows", "order", "position", "goes_left"), ("level_weight", "level_sum", "key")
+    ints, floats = ("level_rows", "order", "position", "goes_left"), ("level_weight", "key")
     arrays: dict[str, Array] = {name: np.zeros(n_levels + 1, dtype=np.int64) for name in ints}
     arrays |= {name: np.zeros(n_levels + 1) for name in floats}
-    table = np.full((1 << n_levels, 2 + n_sums), np.nan)
-    return arrays | {"level_sums": np.zeros((n_levels + 1, n_sums)), "table": table}
+    sums = ("left_sums", "right_sums", "missing_sums", "node_sums")
+    arrays |= {name: np.full(n_sums, np.nan) for name in sums}
+    return arrays | {"level_sums": np.zeros((n_levels + 1, n_sums))}

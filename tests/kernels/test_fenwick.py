@@ -51,10 +51,10 @@ def rows(draw: st.DrawFn, n_outputs: int = 1) -> Array:
 def ranked_frame(wy: Array, **more: Any) -> Frame:
     """Ranks as growth makes them: every row has one of its own, ties in order of row."""
     n, n_outputs = len(wy), wy.shape[1] - 1
-    rank_of, ranked = np.zeros((n_outputs, n), dtype=np.int64), np.zeros((n_outputs, n))
+    rank_of, ranked = np.zeros((n_outputs, n), dtype=np.int64), np.zeros((n_outputs, n + 2))
     for o in range(n_outputs):
         order = np.argsort(wy[:, 1 + o], kind="stable")
-        rank_of[o, order], ranked[o] = np.arange(n), wy[order, 1 + o]
+        rank_of[o, order], ranked[o, :n] = np.arange(n), wy[order, 1 + o]
     return Frame(wy=np.ascontiguousarray(wy), rank_of=rank_of, ranked=ranked, **{**fenwick_trees(n), **more})
 
 
@@ -108,7 +108,7 @@ def grouped(draw: st.DrawFn, wy: Array) -> tuple[list[int], list[int], list[int]
 def test_running_losses(data: Any, wy: Array, output: int, forward: bool, with_missing: bool) -> None:
     present, ends, missing = data.draw(grouped(wy))
     n, groups = len(wy), len(ends)
-    ordered, missing_rows = np.zeros((2, n), dtype=np.uint32)
+    ordered, missing_rows = np.zeros((2, n + 2), dtype=np.uint32)
     ordered[: len(present)], missing_rows[: len(missing)] = present, missing
     cum_rows, losses, medians = np.zeros(n + 2, dtype=np.int64), np.full(n + 2, RUBBISH), np.full(n + 2, RUBBISH)
     cum_rows[:groups] = ends

@@ -15,7 +15,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from sapwood.kernels.criteria import GINI, INVALID, POISSON, SQUARED
-from sapwood.kernels.levels import single_groups
+from sapwood.kernels.levels import begin_levels
 from sapwood.kernels.statistics import Pairs, PairTallies, Vectors, VectorTallies, best_subset
 from sapwood.kernels.tree_frame import Groups, Totals
 from strategies import examples
@@ -27,16 +27,16 @@ EXHAUSTIVE, ORDERS = 8, 0  # max_exhaustive: all subsets, or prefixes of orders
 
 @njit
 def run(stat: Any, totals: Totals, groups: Groups) -> Any:
-    single_groups(stat.frame, groups.count)
-    return best_subset(stat, None, None, totals, groups, 0, -1e-9)
+    begin_levels(stat.frame, totals, groups)
+    return best_subset(stat, totals, groups, 0, -1e-9)
 
 
 def frame_of(case: Case, max_exhaustive: int = 10, **more: Any) -> Frame:
     """Cumulative statistics, as the groups of a coded column are."""
-    m = case.n_levels
-    arrays = group_arrays(m) | level_arrays(m, case.sums.shape[1]) | more
+    m, n_sums = case.n_levels, case.sums.shape[1]
+    arrays = group_arrays(1 << m, n_sums) | level_arrays(m, n_sums) | more
     arrays["cum_weight"][:m] = np.cumsum(case.w[:-1])
-    arrays["cum_sum"][:m] = np.cumsum(case.sums[:-1, 0])
+    arrays["cum_sums"][:m] = np.cumsum(case.sums[:-1], axis=0)
     arrays["cum_rows"][:m] = np.cumsum(case.size[:-1])
     arrays["code"][:m] = np.arange(1, m + 1)
     return Frame(**arrays, **limits(case.criterion, max_exhaustive))
@@ -76,12 +76,8 @@ def run_pair(case: Case, kind: type = Pairs) -> tuple[float, Side]:
 
 
 def run_vector(case: Case, max_exhaustive: int, kind: type = Vectors) -> tuple[float, Side]:
-    m, n_sums = case.n_levels, case.sums.shape[1]
-    arrays = {name: np.full(n_sums, np.nan) for name in ("left_sums", "right_sums")}
-    arrays |= {"missing_sums": case.sums[-1].copy(), "node_sums": case.sums.sum(axis=0), "output_start": case.starts}
-    cum_sums = np.full((m + 2, n_sums), np.nan)
-    cum_sums[:m] = np.cumsum(case.sums[:-1], axis=0)
-    frame = frame_of(case, max_exhaustive, cum_sums=cum_sums, **arrays)
+    sums = {"missing_sums": case.sums[-1].copy(), "node_sums": case.sums.sum(axis=0), "output_start": case.starts}
+    frame = frame_of(case, max_exhaustive, **sums)
     decrease, missing_left = run(kind(frame.record), totals_of(case), groups_of(case))
     return decrease, left_side(case, frame, missing_left)
 

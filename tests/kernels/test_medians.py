@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from kernel_cases import Frame, Node, arrange, node_frame, nodes
 
-from sapwood.kernels.medians import coded_rows, sorted_rows
+from sapwood.kernels.medians import coded_rows, sorted_rows, weigh_groups
 from sapwood.kernels.tree_frame import NOTHING
 from strategies import examples
 
@@ -30,7 +30,8 @@ def check_rows(node: Node, frame: Frame) -> None:
 def test_sorted_rows(node: Node, keep_empty: bool) -> None:
     lists = arrange(node, NOTHING, keep_empty)
     frame = node_frame(node, lists, **row_arrays(node))
-    check_rows_and_weights(node, sorted_rows(frame.record, lists.column, 0), frame)
+    groups = weigh_groups(frame.record, *sorted_rows(frame.record, lists.column, 0))
+    check_rows_and_weights(node, groups, frame)
     check_rows(node, frame)
 
 
@@ -40,7 +41,8 @@ def test_coded_rows(data: Any, node: Node) -> None:
     codes, n_codes = data.draw(codings(node))
     hist = np.zeros((n_codes + 1, 3))
     frame = node_frame(node, arrange(node, NOTHING, True), hist=hist, **row_arrays(node))
-    check_rows_and_weights(node, coded_rows(frame.record, codes, n_codes, 0), frame)
+    groups = weigh_groups(frame.record, *coded_rows(frame.record, codes, n_codes, 0))
+    check_rows_and_weights(node, groups, frame)
     check_rows(node, frame)
     check_codes(node, codes, frame)
     assert not hist.any()

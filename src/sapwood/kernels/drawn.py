@@ -6,7 +6,8 @@ import numpy as np
 
 from sapwood.kernels._jit import ONE, lane_kernel, lean_kernel, part
 from sapwood.kernels.draws import mix, uniform
-from sapwood.kernels.statistic import collect_drawn, sum_tossed
+from sapwood.kernels.levels import cumulate, mark_prefix
+from sapwood.kernels.statistic import collect_drawn
 from sapwood.kernels.tree_frame import ALL_PRESENT, IMPLICIT_ROW, NO_ROW, VALUE, Groups
 
 THRESHOLD_DRAW = 1 << 40  # keeps draws of thresholds apart from draws of columns
@@ -106,11 +107,11 @@ def random_cut(frame, values, f, count, at):
 
 
 @lean_kernel
-def toss_levels(stat, f, count, at):
+def toss_levels(frame, f, count, at):
     """Levels go left by a toss of a coin each; group 0 becomes those tossed left. OUT goes_left, sums of group 0."""
-    frame = stat.frame
-    key, goes_left = mix(frame.slots[at].key, f), frame.goes_left
+    key, position = mix(frame.slots[at].key, f), frame.position
     for g in range(count):
-        goes_left[g] = np.int64(mix(key, THRESHOLD_DRAW + frame.code[g]) & np.uint64(1))
-    goes_left[count - 1] = 1 - goes_left[0]  # no side is empty
-    sum_tossed(stat, count)
+        position[g] = 1 - np.int64(mix(key, THRESHOLD_DRAW + frame.code[g]) & np.uint64(1))
+    position[count - 1] = 1 - position[0]  # no side is empty
+    mark_prefix(frame, count, 0)
+    cumulate(frame, count, 2)

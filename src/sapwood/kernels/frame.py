@@ -40,6 +40,14 @@ class Array:
     def __init__(self, dtype: Any, *shape: str | int) -> None:
         self.dtype, self.shape = np.dtype(dtype), shape
 
+    make: Any = staticmethod(np.zeros)
+
+
+class Scratch(Array):
+    """An array that begins with anything. Pages of it that nobody writes to cost nothing."""
+
+    make = staticmethod(np.empty)
+
 
 class Layout:
     """The fields of a frame: arrays, plain numbers (any NumPy type), frames of other layouts; and sizes of arrays."""
@@ -68,12 +76,17 @@ class Layout:
         self.update(frame[0], **values)
         return frame
 
-    def allocate(self, **sizes: int) -> tuple[Any, dict[str, Any]]:
-        """A frame with new arrays of these sizes, full of zeros; and the arrays by name, to be kept alive."""
-        arrays = {
-            name: np.zeros([sizes[size] if isinstance(size, str) else size for size in field.shape], field.dtype)
-            for name, field in self.arrays.items()
-        }
+    def allocate(self, given: dict[str, Any] | None = None, **sizes: int) -> tuple[Any, dict[str, Any]]:
+        """A frame of arrays that are given and new ones of these sizes; and all of them by name, to be kept alive.
+
+        New arrays without elements are left out.
+        """
+        arrays = dict(given or {})
+        for name, field in self.arrays.items():
+            if name not in arrays:
+                shape = [sizes[size] if isinstance(size, str) else size for size in field.shape]
+                if 0 not in shape:
+                    arrays[name] = field.make(shape, field.dtype)
         return self.fill(**arrays), arrays
 
     def update(self, frame: Any, **values: Any) -> None:
@@ -143,4 +156,4 @@ def _reader(name: str, field: Array, kind: Any) -> Any:
     return generate
 
 
-__all__ = ["Array", "Layout"]
+__all__ = ["Array", "Layout", "Scratch"]

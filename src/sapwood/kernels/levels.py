@@ -1,14 +1,7 @@
-"""Categories: which levels go left.
+"""Levels of a category in a node: their sums, orders, how much they explain, and the bits of those that go left.
 
-With pairs the best of all 2^(M-1) - 1 subsets is a prefix of the levels in order of s/w (Fisher 1958; Breiman et al.
-1984, theorem 4.5), for every concave impurity. With vectors all subsets are tried while there are few groups; beyond
-that, prefixes of the orders by each single sum (one class against the rest) are.
-A limit on the rows of a child, or Poisson's rule against children without events, may forbid the best subset; then
-all subsets of few levels are tried, and beyond few the best prefix allowed is taken.
-Levels with equal statistics always stay together and orders are by statistics alone, so the tree does not
-depend on how the levels are numbered.
-
-The frame has the rows, weight and sums of each group (`single_groups`); a subset is marked in frame.goes_left.
+Each group of the column is a level. Levels with equal statistics stay together and orders are by statistics alone, so
+the tree does not depend on how the levels are numbered. Which levels go left is chosen in `subsets.py`.
 """
 
 from __future__ import annotations
@@ -18,10 +11,8 @@ import math
 import numpy as np
 
 from sapwood.kernels._jit import ONE, lean_kernel, part
-from sapwood.kernels.criteria import INVALID, POISSON
-from sapwood.kernels.rules import are_large_enough
-from sapwood.kernels.split_order import rounded
-from sapwood.kernels.statistic import mass_between, per_statistic
+from sapwood.kernels.criteria import SQUARED, pair_mass, vector_mass
+from sapwood.kernels.statistic import Pairs, PairTallies, Vectors, VectorTallies, mass_between
 
 EQUAL = 1e-9  # shares closer than this part of their range, or of the node's scale, are the same
 HALVES = 1e-9  # children whose weights differ by less than this part of the node's are equal
@@ -29,35 +20,26 @@ FEW_LEVELS = 8  # of a column in a node, that may be chosen among freely
 LEAST_CREDIT = 1e-9  # less is a rounding error
 
 
-@per_statistic
-def left_of_subset(stat, totals, groups, subset, turn):
-    """Rows, weight and sum of a subset (0: of all levels), with the missing rows if turn is 1."""
+@lean_kernel
+def begin_levels(frame, totals, groups):
+    """Rows, weight and sums of each group by itself; OUT level_rows, level_weight, level_sums."""
+    cum_sums, sums = frame.cum_sums, frame.level_sums
+    if sums.shape[1] == 1:  # a pair: from here on in the frame, as vectors are
+        frame.node_sums[0], frame.missing_sums[0] = totals.sum, groups.missing_sum
+    for g in range(groups.count):
+        frame.level_rows[g] = frame.cum_rows[g] - (frame.cum_rows[g - 1] if g > 0 else 0)
+        frame.level_weight[g] = frame.cum_weight[g] - (frame.cum_weight[g - 1] if g > 0 else 0.0)
+        for d in range(sums.shape[1]):
+            sums[g, d] = cum_sums[g, d] - (cum_sums[g - 1, d] if g > 0 else 0.0)
 
 
-@per_statistic
-def subset_decrease(stat, totals, w_left, s_left):
-    """Decrease of a split by a subset."""
+# Orders: the position of each level, the same for equal ones
 
 
 @part
 def share_of(s, w):
     """Share s/w; a weight that vanishes next to the others' has no share of its own, and any will do."""
     return s / w if w > 0.0 else 0.0
-
-
-@part
-def last_cut(groups, n_positions):
-    """Positions after which a cut may be: behind the last one only if there are missing rows to be cut off."""
-    return n_positions if groups.missing > 0 else n_positions - 1
-
-
-@lean_kernel
-def single_groups(frame, count):
-    """Rows, weight and sum of each group by itself; OUT level_rows, level_weight, level_sum."""
-    for g in range(count):
-        frame.level_rows[g] = frame.cum_rows[g] - (frame.cum_rows[g - 1] if g > 0 else 0)
-        frame.level_weight[g] = frame.cum_weight[g] - (frame.cum_weight[g - 1] if g > 0 else 0.0)
-        frame.level_sum[g] = frame.cum_sum[g] - (frame.cum_sum[g - 1] if g > 0 else 0.0)
 
 
 @lean_kernel
@@ -71,9 +53,7 @@ def sort_by_key(key, order, n):
     while gap > 0:
         for i in range(gap, n):
             item, j = order[i], i
-            while j >= gap and (
-                key[order[j - gap]] > key[item] or (key[order[j - gap]] == key[item] and order[j - gap] > item)
-            ):
+            while j >= gap and (key[order[j - gap]], order[j - gap]) > (key[item], item):
                 order[j] = order[j - gap]
                 j -= gap
             order[j] = item
@@ -96,6 +76,19 @@ def merge_equal(frame, n, scale):
     return position + 1
 
 
+@part
+def order_by_share(frame, totals, count, d):
+    """Number the levels by their share or mean of sum d; OUT position; returns how many numbers there are.
+
+    A large difference of means is the node's deviation, of shares and rates the node's own.
+    """
+    for g in range(count):
+        frame.key[g] = share_of(frame.level_sums[g, d], frame.level_weight[g])
+    squared = frame.criterion == SQUARED
+    scale = math.sqrt(totals.mass / totals.weight) if squared else frame.node_sums[d] / totals.weight
+    return merge_equal(frame, count, scale)
+
+
 @lean_kernel
 def part_equals(frame, groups):
     """Number levels of equal shares by weight; two of equal weight are parted too: there is one way only."""
@@ -107,21 +100,71 @@ def part_equals(frame, groups):
     return n_merged
 
 
+@part
+def compare_shares(frame, a, b, scale):
+    """Lexicographic order of two groups' shares: -1, 0 (equal) or 1.
+
+    Numbers differ if they do on the `scale` of the node's deviation; shares have no common scale: each is compared
+    with itself.
+    """
+    sums, weight = frame.level_sums, frame.level_weight
+    for d in range(sums.shape[1]):
+        share_a, share_b = share_of(sums[a, d], weight[a]), share_of(sums[b, d], weight[b])
+        if abs(share_a - share_b) > EQUAL * max(scale, abs(share_a) + abs(share_b)):
+            return -1 if share_a < share_b else 1
+    return 0
+
+
+@lean_kernel
+def merge_vectors(frame, totals, n):
+    """Number the groups in lexicographic order of their shares, equal ones together; OUT position; returns how many."""
+    scale = math.sqrt(totals.mass / totals.weight) if frame.criterion == SQUARED else 0.0
+    order, position = frame.order, np.int64(0)
+    for g in range(n):
+        i = g
+        while i > 0 and compare_shares(frame, g, order[i - 1], scale) < 0:
+            order[i] = order[i - 1]
+            i -= 1
+        order[i] = g
+    for i in range(n):
+        if i > 0 and compare_shares(frame, order[i - 1], order[i], scale) != 0:
+            position += 1
+        frame.position[order[i]] = position
+    return position + 1
+
+
+@lean_kernel
+def sum_places(frame, place, n, n_places):
+    """Sums of the levels at each place, without those beyond; OUT cum_rows, cum_weight, cum_sums."""
+    rows, weight, cum_sums, sums = frame.cum_rows, frame.cum_weight, frame.cum_sums, frame.level_sums
+    for p in range(n_places):
+        rows[p], weight[p] = 0, 0.0
+        for d in range(sums.shape[1]):
+            cum_sums[p, d] = 0.0
+    for g in range(n):
+        p = place[g]
+        if p < n_places:
+            rows[p] += frame.level_rows[g]
+            weight[p] += frame.level_weight[g]
+            for d in range(sums.shape[1]):
+                cum_sums[p, d] += sums[g, d]
+
+
+@part
+def add_place(frame, p, other):
+    """Add the sums at another place to those at place p; OUT cum_rows, cum_weight, cum_sums."""
+    frame.cum_rows[p] += frame.cum_rows[other]
+    frame.cum_weight[p] += frame.cum_weight[other]
+    for d in range(frame.cum_sums.shape[1]):
+        frame.cum_sums[p, d] += frame.cum_sums[other, d]
+
+
 @lean_kernel
 def cumulate(frame, n, n_merged):
-    """Sums up to each position; OUT cum_rows, cum_weight, cum_sum."""
-    rows, weight, total = frame.cum_rows, frame.cum_weight, frame.cum_sum
-    for p in range(n_merged):
-        rows[p], weight[p], total[p] = 0, 0.0, 0.0
-    for g in range(n):
-        p = frame.position[g]
-        rows[p] += frame.level_rows[g]
-        weight[p] += frame.level_weight[g]
-        total[p] += frame.level_sum[g]
+    """Sums up to each position; OUT cum_rows, cum_weight, cum_sums."""
+    sum_places(frame, frame.position, n, n_merged)
     for p in range(1, n_merged):
-        rows[p] += rows[p - 1]
-        weight[p] += weight[p - 1]
-        total[p] += total[p - 1]
+        add_place(frame, p, p - 1)
 
 
 @part
@@ -131,57 +174,16 @@ def mark_prefix(frame, n, last):
         frame.goes_left[g] = 1 if frame.position[g] <= last else 0
 
 
+# The levels that go left, in a slot
+
+
 @part
-def forbids_some(frame):
-    """Whether a rule may forbid the best subset, so that the best one allowed need not be a prefix."""
-    return frame.min_child_rows > 1 or frame.min_child_weight > 0.0 or frame.criterion == POISSON
-
-
-@lean_kernel
-def tabulate_subsets(frame, n, n_merged):
-    """Rows, weight and sums of every subset of the positions but the last; OUT table.
-
-    The sums of a subset are those of the subset without its lowest member, plus that member.
-    """
-    table, position, sums = frame.table, frame.position, frame.level_sums
-    for subset in range(1 << (n_merged - 1)):
-        for d in range(table.shape[1]):
-            table[subset, d] = 0.0
-    for g in range(n):
-        if position[g] < n_merged - 1:
-            own = 1 << position[g]
-            table[own, 0] += frame.level_rows[g]
-            table[own, 1] += frame.level_weight[g]
-            for d in range(sums.shape[1]):
-                table[own, 2 + d] += sums[g, d]
-    for subset in range(1, 1 << (n_merged - 1)):
-        rest = subset & (subset - 1)
-        if rest != 0:
-            for d in range(table.shape[1]):
-                table[subset, d] = table[rest, d] + table[subset ^ rest, d]
-
-
-@lean_kernel
-def best_of_all_subsets(stat, totals, groups, n_merged, floor):
-    """Try every subset without the last position (the others are mirror images), and all levels against missing rows.
-
-    OUT goes_left; returns the decrease and whether missing rows go left.
-    """
-    frame, n_missing = stat.frame, groups.missing
-    tabulate_subsets(frame, groups.count, n_merged)
-    everything = 1 << (n_merged - 1)
-    best, best_decrease, best_subset, best_left = floor, INVALID, np.int64(0), False
-    for subset in range(1, everything + 1 if n_missing > 0 else everything):
-        for turn in range(2 if n_missing > 0 and subset < everything else 1):
-            n_left, w_left, s_left = left_of_subset(stat, totals, groups, subset & (everything - 1), turn)
-            if are_large_enough(frame, totals, n_left, w_left):
-                decrease = subset_decrease(stat, totals, w_left, s_left)
-                if decrease > best and rounded(totals, decrease) > best:
-                    best, best_decrease = rounded(totals, decrease), decrease
-                    best_subset, best_left = subset, turn == 1
-    for g in range(groups.count):
-        frame.goes_left[g] = 1 if best_subset == everything else (best_subset >> frame.position[g]) & 1
-    return best_decrease, best_left
+def size_of_left(frame, count, n, w):
+    """Rows and weight of the groups that go left, added to n and w."""
+    for g in range(count):
+        n += frame.level_rows[g] * frame.goes_left[g]
+        w += frame.level_weight[g] * frame.goes_left[g]
+    return n, w
 
 
 @part
@@ -193,11 +195,8 @@ def is_heavier(w_left, w):
 @lean_kernel
 def write_subset(frame, column, totals, groups, missing_left, at):
     """Write the levels that go left into a slot; levels that do not occur in the node go where missing values go."""
-    slot, subset, goes_left = frame.slots[at], frame.best_subset[at], frame.goes_left
-    n_left, w_left = np.int64(0), 0.0
-    for g in range(groups.count):
-        n_left += frame.level_rows[g] * goes_left[g]
-        w_left += frame.level_weight[g] * goes_left[g]
+    slot, subset = frame.slots[at], frame.best_subset[at]
+    n_left, w_left = size_of_left(frame, groups.count, np.int64(0), 0.0)
     default_left = missing_left if groups.missing > 0 else is_heavier(w_left, totals.weight)
     for word in range(len(subset)):
         subset[word] = np.uint32(0)
@@ -206,31 +205,50 @@ def write_subset(frame, column, totals, groups, missing_left, at):
             subset[level >> 5] |= ONE << np.uint32(level & 31)
     for g in range(groups.count):
         level = frame.code[g] - 1
-        bit = np.uint32(ONE << np.uint32(level & 31))
-        if goes_left[g] == 1:
-            subset[level >> 5] |= bit
-        else:
-            subset[level >> 5] &= ~bit
+        if (frame.goes_left[g] == 1) != default_left:
+            subset[level >> 5] ^= ONE << np.uint32(level & 31)
     slot.missing_left, slot.n_left, slot.threshold = np.int64(default_left), n_left, np.nan
 
 
-@part
-def chance_share(groups, n):
-    """Share of a node's impurity that K levels explain by chance: (K - 1) / (n - 1), exact for Gini and squares."""
-    return min(1.0, (groups.count - (0 if groups.missing > 0 else 1)) / (n - 1))
+# What many levels explain by chance
+
+
+@mass_between.of(Pairs, PairTallies)
+def _pair_mass_between(stat, totals, groups):
+    frame, criterion = stat.frame, stat.frame.criterion
+    between = pair_mass(criterion, totals.weight, totals.sum)
+    if groups.missing_weight > 0.0:
+        between -= pair_mass(criterion, groups.missing_weight, groups.missing_sum)
+    for g in range(groups.count):
+        between -= pair_mass(criterion, frame.level_weight[g], frame.level_sums[g, 0])
+    return between
+
+
+@mass_between.of_frame(Vectors, VectorTallies)
+@lean_kernel
+def vector_mass_between(frame, totals, groups):
+    """How much all levels together take from the mass of a node."""
+    criterion, starts = frame.criterion, frame.output_start
+    between = vector_mass(criterion, totals.weight, frame.node_sums, starts)
+    if groups.missing_weight > 0.0:
+        between -= vector_mass(criterion, groups.missing_weight, frame.missing_sums, starts)
+    for g in range(groups.count):
+        between -= vector_mass(criterion, frame.level_weight[g], frame.level_sums[g], starts)
+    return between
 
 
 @lean_kernel
 def credit_of_levels(stat, totals, groups):
     """How much of a decrease counts: of what many levels explain together, the share that chance does not.
 
-    With R the share of the mass that all levels explain, and c = chance_share + 2 standard deviations of it, that is
-    1 - c / R. An identifier, which has a level for each row, explains everything and has c = 1: it counts nothing.
-    Levels that decide the target count nearly in full, however many classes there are. Few levels are left alone.
+    With R the share of the mass that all levels explain, and c the share that K levels explain by chance (exact for
+    Gini and squares: (K - 1) / (n - 1)) plus 2 standard deviations of it, that is 1 - c / R. An identifier, which has
+    a level for each row, explains everything and has c = 1: it counts nothing. Levels that decide the target count
+    nearly in full, however many classes there are. Few levels are left alone.
     """
     if groups.count <= FEW_LEVELS:
         return 1.0
-    chance = chance_share(groups, totals.rows)
+    chance = min(1.0, (groups.count - (0 if groups.missing > 0 else 1)) / (totals.rows - 1))
     noise = chance + 2.0 * math.sqrt(2.0 * chance * (1.0 - chance) / (totals.rows - 1))
     between = mass_between(stat, totals, groups)
     credit = 1.0 - noise * totals.mass / between if between > 0.0 else 0.0

@@ -7,11 +7,12 @@ import numpy as np
 from sapwood.kernels._jit import ONE, lean_kernel, part
 from sapwood.kernels.criteria import INVALID
 from sapwood.kernels.fenwick import running_losses, sorted_median_and_loss
-from sapwood.kernels.levels import merge_equal
+from sapwood.kernels.levels import merge_equal, size_of_left
 from sapwood.kernels.node_totals import begin_totals, is_constant
 from sapwood.kernels.pair_sums import HIST_N
 from sapwood.kernels.rules import are_large_enough, in_order
 from sapwood.kernels.split_order import rounded
+from sapwood.kernels.partition import partition_list, select_list
 from sapwood.kernels.statistic import (
     Medians,
     begin_node,
@@ -23,7 +24,6 @@ from sapwood.kernels.statistic import (
     mass_between,
     node_value,
     recentred,
-    sum_tossed,
     total_node,
 )
 from sapwood.kernels.tree_frame import STEPS, Cut, Groups, Totals
@@ -85,82 +85,75 @@ def rank_targets(frame, at):
 @collect.of(Medians)
 def _collect(stat, codes, column, totals, at):  # noqa: ARG001
     if column.code_row < 0:
-        return sorted_rows(stat.frame, column, at)
-    return coded_rows(stat.frame, codes[column.code_row], column.n_codes, at)
+        count, n_missing = sorted_rows(stat.frame, column, at)
+    else:
+        count, n_missing = coded_rows(stat.frame, codes[column.code_row], column.n_codes, at)
+    return weigh_groups(stat.frame, count, n_missing)
 
 
 @lean_kernel
 def sorted_rows(frame, column, at):
-    """Rows of a sorted column in order, where each group ends, and missing rows; OUT ordered, missing_rows."""
-    entries, wy, ordered, lo, hi = frame.entries, frame.wy, frame.ordered, frame.lo[at], frame.hi[at]
-    n, w, g = np.int64(0), 0.0, np.int64(-1)
+    """Rows of a sorted column in order, where each group ends, and missing rows; returns how many groups and missing.
+
+    OUT ordered, cum_rows, missing_rows.
+    """
+    entries, ordered, lo, hi = frame.entries, frame.ordered, frame.lo[at], frame.hi[at]
+    n, g, n_missing = np.int64(0), np.int64(-1), hi[column.missing] - lo[column.missing]
     for i in range(lo[column.below], hi[column.below]):
-        r = entries[i] >> ONE
-        ordered[n] = r
+        ordered[n] = entries[i] >> ONE
         n += 1
-        w += wy[r, 0]
         g += 1 - np.int64(entries[i] & ONE)
-        frame.cum_rows[g], frame.cum_weight[g] = n, w
-    mn, mw = np.int64(0), 0.0
-    for i in range(lo[column.missing], hi[column.missing]):
-        r = entries[i] >> ONE
-        frame.missing_rows[mn] = r
-        mn += 1
-        mw += wy[r, 0]
-    return Groups(g + 1, mn, mw, 0.0)
-
-
-@lean_kernel
-def count_codes(frame, codes, n_codes, at):
-    """Groups of a coded column and where they end; OUT hist: where the next row of each code goes; cum_rows, code."""
-    hist, entries, g, n = frame.hist, frame.entries, np.int64(-1), np.int64(0)
-    for i in range(frame.lo[at, 0], frame.hi[at, 0]):
-        hist[codes[entries[i] >> ONE], HIST_N] += 1.0
-    for c in range(1, n_codes + 1):
-        size = np.int64(hist[c, HIST_N])
-        if size > 0:
-            g += 1
-            hist[c, HIST_N] = n
-            n += size
-            frame.cum_rows[g], frame.code[g] = n, c
-    return g + 1
+        frame.cum_rows[g] = n
+    for i in range(n_missing):
+        frame.missing_rows[i] = entries[lo[column.missing] + i] >> ONE
+    return g + 1, n_missing
 
 
 @lean_kernel
 def coded_rows(frame, codes, n_codes, at):
-    """The same for a coded column: a counting sort."""
-    hist, entries, wy, ordered = frame.hist, frame.entries, frame.wy, frame.ordered
-    count = count_codes(frame, codes, n_codes, at)
-    mn, mw = np.int64(0), 0.0
+    """The same for a coded column, by a counting sort; OUT code too."""
+    entries, hist, count, n = frame.entries, frame.hist, np.int64(0), np.int64(0)
+    for i in range(frame.lo[at, 0], frame.hi[at, 0]):
+        hist[codes[entries[i] >> ONE], HIST_N] += 1.0
+    n_missing = np.int64(hist[0, HIST_N])
+    hist[0, HIST_N] = 0.0
+    for c in range(1, n_codes + 1):  # from here on, where the next row of a code goes
+        size = np.int64(hist[c, HIST_N])
+        if size > 0:
+            hist[c, HIST_N] = n
+            n += size
+            frame.cum_rows[count], frame.code[count] = n, c
+            count += 1
     for i in range(frame.lo[at, 0], frame.hi[at, 0]):
         r = entries[i] >> ONE
         c = codes[r]
+        place = np.int64(hist[c, HIST_N])
+        hist[c, HIST_N] += 1.0
         if c == 0:
-            frame.missing_rows[mn] = r
-            mn += 1
-            mw += wy[r, 0]
+            frame.missing_rows[place] = r
         else:
-            ordered[np.int64(hist[c, HIST_N])] = r
-            hist[c, HIST_N] += 1.0
-    w, start = 0.0, np.int64(0)
-    for g in range(count):
-        for j in range(start, frame.cum_rows[g]):
-            w += wy[ordered[j], 0]
-        start = frame.cum_rows[g]
-        frame.cum_weight[g] = w
+            frame.ordered[place] = r
     for c in range(n_codes + 1):
         hist[c, HIST_N] = 0.0
-    return Groups(count, mn, mw, 0.0)
+    return count, n_missing
+
+
+@lean_kernel
+def weigh_groups(frame, count, n_missing):
+    """Weights up to each group, and of the missing rows; OUT cum_weight."""
+    wy, ordered, w, missing_weight, start = frame.wy, frame.ordered, 0.0, 0.0, np.int64(0)
+    for g in range(count):
+        for i in range(start, frame.cum_rows[g]):
+            w += wy[ordered[i], 0]
+        start, frame.cum_weight[g] = frame.cum_rows[g], w
+    for i in range(n_missing):
+        missing_weight += wy[frame.missing_rows[i], 0]
+    return Groups(count, n_missing, missing_weight, 0.0)
 
 
 @collect_drawn.of(Medians)
 def _collect_drawn(stat, gathered, totals, n_missing, threshold, at):  # noqa: ARG001 - columns are lists, never values
     return 0.0, 0.0
-
-
-@sum_tossed.of(Medians)
-def _sum_tossed(stat, count):  # noqa: ARG001 - levels are chosen by their medians, never tossed
-    return None
 
 
 @recentred.of(Medians)
@@ -208,75 +201,61 @@ def best_median_cut(frame, totals, groups, bounds, first, last, floor):
     return found
 
 
-@best_subset.of(Medians)
-def _best_subset(stat, codes, column, totals, groups, at, floor):
-    own = codes[column.code_row]
-    return best_median_subset(stat.frame, own, column.n_codes, totals, groups, at, floor)
+# The best subset of a category
+
+
+@part
+def mark_group(frame, g, value):
+    """Give the rows of a group a side; OUT side."""
+    for i in range(frame.cum_rows[g - 1] if g > 0 else np.int64(0), frame.cum_rows[g]):
+        frame.side[frame.ordered[i]] = value
 
 
 @lean_kernel
-def gather_side(frame, codes, span, missing_left, left):
-    """Entries of one side, in order; OUT side_entries; returns how many. frame.code_left says where each code goes."""
-    entries, code_left, size = frame.entries, frame.code_left, np.int64(0)
-    for i in range(span[0], span[1]):
-        c = codes[entries[i] >> ONE]
-        goes_left = missing_left if c == 0 else code_left[c] == 1
-        if goes_left == left:
-            frame.side_entries[size] = entries[i]
-            size += 1
-    return size
-
-
-@lean_kernel
-def two_sided_loss(frame, codes, missing_left, at):
-    """Sum of both sides' losses, averaged over the targets."""
-    total, n_outputs = 0.0, frame.wy.shape[1] - 1
-    for o in range(n_outputs):
-        span = frame.lo[at, 1 + o], frame.hi[at, 1 + o]
-        for side in range(2):
-            size = gather_side(frame, codes, span, missing_left, side == 1)
-            if size > 0:
-                total += sorted_median_and_loss(frame.side_entries, np.int64(0), size, frame.wy, o)[1]
-    return total / n_outputs
-
-
-@lean_kernel
-def order_by_median(frame, codes, n_codes, count, at):
+def order_by_median(frame, count, at):
     """Median of the first target within each level; OUT key."""
-    for c in range(n_codes + 1):
-        frame.code_left[c] = 0
-    span = frame.lo[at, 1], frame.hi[at, 1]
+    for i in range(frame.lo[at, 0], frame.hi[at, 0]):
+        frame.side[frame.entries[i] >> ONE] = 0
     for g in range(count):
-        frame.code_left[frame.code[g]] = 1
-        size = gather_side(frame, codes, span, False, True)
+        mark_group(frame, g, 1)
+        size = select_list(frame.entries, frame.lo[at, 1], frame.hi[at, 1], frame.side, frame.side_entries)
         frame.key[g] = sorted_median_and_loss(frame.side_entries, np.int64(0), size, frame.wy, 0)[0]
-        frame.code_left[frame.code[g]] = 0
+        mark_group(frame, g, 0)
+
+
+@lean_kernel
+def two_sided_loss(frame, groups, missing_left, at):
+    """Sum of the losses of the groups that go left and of the others, averaged over the targets; OUT side."""
+    own, total, n_outputs = frame.side_entries, 0.0, frame.wy.shape[1] - 1
+    for g in range(groups.count):
+        mark_group(frame, g, frame.goes_left[g])
+    for i in range(groups.missing):
+        frame.side[frame.missing_rows[i]] = missing_left
+    for o in range(n_outputs):
+        first, n = frame.lo[at, 1 + o], frame.hi[at, 1 + o] - frame.lo[at, 1 + o]
+        for i in range(n):
+            own[i] = frame.entries[first + i]
+        cut = partition_list(own, np.int64(0), n, frame.side, frame.moved)
+        total += sorted_median_and_loss(own, cut, n, frame.wy, o)[1]
+        total += sorted_median_and_loss(own, np.int64(0), cut, frame.wy, o)[1]
+    return total / n_outputs
 
 
 @part
 def choose_levels(frame, count, attempt, n_tries, exhaustive):
-    """Send left a subset by its bits, or a prefix; the last attempt is all levels. OUT code_left."""
+    """Send left a subset by its bits, or a prefix; the last attempt is all levels. OUT goes_left."""
     for g in range(count):
         place = frame.position[g]
         inside = ((attempt + 1) >> place) & 1 == 1 if exhaustive else place <= attempt
-        frame.code_left[frame.code[g]] = 1 if inside or attempt == n_tries else 0
+        frame.goes_left[g] = 1 if inside or attempt == n_tries else 0
 
 
+@best_subset.of_frame(Medians)
 @lean_kernel
-def size_of_left(frame, count, n, w):
-    """Rows and weight of the levels chosen, added to n and w."""
-    for g in range(count):
-        if frame.code_left[frame.code[g]] == 1:
-            n += frame.level_rows[g]
-            w += frame.level_weight[g]
-    return n, w
-
-
-@lean_kernel
-def best_median_subset(frame, codes, n_codes, totals, groups, at, floor):
+def best_median_subset(frame, totals, groups, at, floor):
     """All subsets of few levels, else prefixes in order of the medians; OUT goes_left."""
     count, n_missing = groups.count, groups.missing
-    order_by_median(frame, codes, n_codes, count, at)
+    order_by_median(frame, count, at)
     n_merged = merge_equal(frame, count, 0.0)
     exhaustive = count <= FEW_SUBSETS
     if exhaustive:  # equal medians do not make equal levels: every level stands for itself
@@ -284,20 +263,19 @@ def best_median_subset(frame, codes, n_codes, totals, groups, at, floor):
         for i in range(count):
             frame.position[frame.order[i]] = i
     n_tries = (1 << (n_merged - 1)) - 1 if exhaustive else n_merged - 1
-    best, decrease_found, best_left = floor, INVALID, False
+    best, best_decrease, best_attempt, best_left = floor, INVALID, np.int64(0), False
     for attempt in range(n_tries + 1 if n_missing > 0 else n_tries):
         choose_levels(frame, count, attempt, n_tries, exhaustive)
         for turn in range(2 if n_missing > 0 else 1):
-            n_left, w_left = (n_missing, groups.missing_weight) if turn == 1 else (np.int64(0), 0.0)
-            n_left, w_left = size_of_left(frame, count, n_left, w_left)
+            n_left, w_left = size_of_left(frame, count, turn * n_missing, turn * groups.missing_weight)
             if not are_large_enough(frame, totals, n_left, w_left):
                 continue
-            decrease = totals.mass - two_sided_loss(frame, codes, turn == 1, at)
+            decrease = totals.mass - two_sided_loss(frame, groups, turn, at)
             if decrease > best and rounded(totals, decrease) > best:
-                best, decrease_found, best_left = rounded(totals, decrease), decrease, turn == 1
-                for g in range(count):
-                    frame.goes_left[g] = frame.code_left[frame.code[g]]
-    return decrease_found, best_left
+                best, best_decrease = rounded(totals, decrease), decrease
+                best_attempt, best_left = attempt, turn == 1
+    choose_levels(frame, count, best_attempt, n_tries, exhaustive)
+    return best_decrease, best_left
 
 
 @mass_between.of(Medians)

@@ -1,6 +1,6 @@
 """Tallies of two classes: a row is one number, weight << 8 | class, where weights are whole numbers; sums are exact.
 
-What is not here is that of `pair_sums.py` and `pair_levels.py`.
+What is not here is that of `pair_sums.py` and `subsets.py`.
 """
 
 from __future__ import annotations

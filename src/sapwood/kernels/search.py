@@ -15,10 +15,10 @@ from sapwood.kernels._jit import lean_kernel, part
 from sapwood.kernels.criteria import INVALID
 from sapwood.kernels.drawn import draw_groups, entry_row, random_cut, toss_levels
 from sapwood.kernels.draws import mix, uniform
-from sapwood.kernels.levels import credit_of_levels, is_heavier, single_groups, write_subset
+from sapwood.kernels.levels import begin_levels, credit_of_levels, is_heavier, write_subset
 from sapwood.kernels.split_order import least_decrease, rounded
 from sapwood.kernels.statistics import begin_node, best_cut, best_subset, collect, recentred
-from sapwood.kernels.tree_frame import NO_ROW, Bounds
+from sapwood.kernels.tree_frame import FREE, NO_ROW, Bounds
 
 
 @part
@@ -93,20 +93,19 @@ def search_numbers(stat, values, f, totals, groups, threshold, at, best):
 
 
 @lean_kernel
-def search_categories(stat, codes, values, f, totals, groups, at, best):
+def search_categories(stat, values, f, totals, groups, at, best):
     """Look at a category, and keep its subset in the slot if it beats `best`; returns the best gain then."""
     frame, credit, floor = stat.frame, 1.0, least_decrease(totals)
+    begin_levels(frame, totals, groups)
     if values is None:  # levels that are tossed are not chosen
         credit = credit_of_levels(stat, totals, groups)
         if credit == 0.0:
             return best
-    single_groups(frame, groups.count)
     if values is not None and groups.count > 1 and frame.tosses_levels:
-        toss_levels(stat, f, groups.count, at)
-        free = Bounds(np.int64(0), -np.inf, np.inf)
-        decrease, _, missing_left = best_cut(stat, totals, groups, free, np.int64(0), np.int64(1), floor)
+        toss_levels(frame, f, groups.count, at)
+        decrease, _, missing_left = best_cut(stat, totals, groups, FREE, np.int64(0), np.int64(1), floor)
     else:
-        decrease, missing_left = best_subset(stat, codes, frame.columns[f], totals, groups, at, floor)
+        decrease, missing_left = best_subset(stat, totals, groups, at, floor)
     gain = rounded(totals, decrease * credit)
     if not gain > (best if credit == 1.0 else max(best, 0.0)):
         return best
@@ -142,7 +141,7 @@ def search(stat, codes, values, subsets, at):
         if column.is_category == 0:
             best = search_numbers(stat, values, f, own, groups, threshold, at, best)
         elif subsets is not None:
-            best = search_categories(stat, codes, values, f, own, groups, at, best)
+            best = search_categories(stat, values, f, own, groups, at, best)
         if best >= rounded(totals, totals.mass):
             break  # both children are pure: nothing can be better
     return slot.feature >= 0

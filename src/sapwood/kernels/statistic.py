@@ -136,12 +136,7 @@ def best_cut(stat, totals, groups, bounds, first, last, floor):
 
 
 @per_statistic
-def sum_tossed(stat, count):
-    """Sum up the groups marked in frame.goes_left into group 0, so that the only cut is behind it."""
-
-
-@per_statistic
-def best_subset(stat, codes, column, totals, groups, at, floor):
+def best_subset(stat, totals, groups, at, floor):
     """The best subset of levels to send left; marks frame.goes_left; returns its decrease and where missing rows go."""
 
 

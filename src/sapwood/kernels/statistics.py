@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from sapwood.kernels.medians import total_medians  # noqa: F401
-from sapwood.kernels.pair_levels import order_by_share  # noqa: F401
 from sapwood.kernels.pair_sums import sum_pairs_of_node  # noqa: F401
 from sapwood.kernels.pair_tallies import sum_tallies  # noqa: F401
 from sapwood.kernels.statistic import (
@@ -22,7 +21,7 @@ from sapwood.kernels.statistic import (
     total_node,
     total_sibling,
 )
-from sapwood.kernels.vector_levels import single_vectors  # noqa: F401
+from sapwood.kernels.subsets import best_prefix  # noqa: F401
 from sapwood.kernels.vector_sums import sum_vectors_of_node  # noqa: F401
 from sapwood.kernels.vector_tallies import sum_class_tallies  # noqa: F401
 

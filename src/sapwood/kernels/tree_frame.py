@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sapwood.kernels.frame import Array, Layout
+from sapwood.kernels.frame import Array, Layout, Scratch
 
 NOTHING, VALUE, MISSING = 0, 1, 2  # what rows that are in none of a column's lists hold
 ALL_PRESENT, SOME_MISSING = 1, 2  # a column of values, from which thresholds are drawn
@@ -82,9 +82,9 @@ FRAME = Layout(
     # Columns
     columns=Array(COLUMN, "n_columns"),
     allowed=Array(np.int64, "n_allowed"),  # columns that the tree may use
-    drawn=Array(np.int64, "n_columns"),  # columns in the order they are drawn in a node
+    drawn=Scratch(np.int64, "n_columns"),  # columns in the order they are drawn in a node
     # Rows: targets, and lists of rows. List 0 has the rows of a node; an entry is row << 1 | same value as before
-    wy=Array(np.float64, "n_rows", "n_targets"),
+    wy=Array(np.float64, "n_rows", "n_targets"),  # the weight comes first
     tally=Array(np.uint32, "n_rows"),  # weight << 8 | class, where weights are whole numbers
     entries=Array(np.uint32, "n_entries"),
     lo=Array(np.int64, "n_slots", "n_ranges"),  # part of each list that belongs to an open node
@@ -92,13 +92,13 @@ FRAME = Layout(
     n_always=np.int64,  # lists that follow every split; the others only where a child is searched
     n_lists=np.int64,  # ranges from here on mark coded columns that are not constant in the node
     side=Array(np.uint8, "n_rows"),
-    moved=Array(np.uint32, "n_moved"),
+    moved=Scratch(np.uint32, "n_moved"),
     # Nodes, and those that are open
-    nodes=Array(NODE, "n_nodes"),
-    sums=Array(np.float64, "n_nodes", "n_sums"),
-    medians=Array(np.float64, "n_nodes", "n_outputs"),
+    nodes=Scratch(NODE, "n_nodes"),
+    sums=Scratch(np.float64, "n_nodes", "n_sums"),
+    medians=Scratch(np.float64, "n_nodes", "n_outputs"),
     is_bounded=np.bool_,  # there are monotonic constraints
-    bounds=Array(np.float64, "n_nodes", 2),  # least and largest value of a node
+    bounds=Scratch(np.float64, "n_bounded", 2),  # least and largest value of a node
     slots=Array(OPEN, "n_slots"),
     frontier=Array(np.int64, "n_slots"),  # slots of the nodes that have a split, as a stack or a heap
     free=Array(np.int64, "n_slots"),
@@ -109,13 +109,13 @@ FRAME = Layout(
     n_made=np.int64,  # nodes so far
     n_leaves=np.int64,
     n_words_used=np.int64,
-    subsets=Array(np.uint32, "n_words"),  # levels that go left, for all splits of categories
+    subsets=Scratch(np.uint32, "n_words"),  # levels that go left, for all splits of categories
     best_subset=Array(np.uint32, "n_slots", "n_subset"),  # levels that go left, for the best split of an open node
     # Groups of equal value of a column in a node, ascending: sums up to each group, and its code
     cum_rows=Array(np.int64, "n_groups"),
-    cum_weight=Array(np.float64, "n_groups"),
-    cum_sum=Array(np.float64, "n_groups"),
-    cum_sums=Array(np.float64, "n_groups", "n_sums"),
+    cum_weight=Scratch(np.float64, "n_groups"),
+    cum_sums=Scratch(np.float64, "n_groups", "n_sums"),
+    cum_sum=Scratch(np.float64, "n_groups"),  # the same memory, where there is one sum
     code=Array(np.int64, "n_groups"),
     # Histograms by code; the bitmap of codes that occur has a bit of the summary for each word
     hist=Array(np.float64, "n_codes", "n_fields"),  # rows, weight, sums
@@ -123,8 +123,8 @@ FRAME = Layout(
     occupied=Array(np.uint64, "n_bitmap"),
     summary=Array(np.uint64, "n_summary"),
     # Weights and targets of the node's rows side by side, for its coded columns
-    local=Array(np.float64, "n_local", 2),
-    local_tally=Array(np.uint32, "n_local_tally"),
+    local=Scratch(np.float64, "n_local", 2),
+    local_tally=Scratch(np.uint32, "n_local_tally"),
     # Vectors of sums
     output_start=Array(np.int64, "n_starts"),  # where each target's sums begin, and the end
     left_sums=Array(np.float64, "n_sums"),
@@ -133,28 +133,25 @@ FRAME = Layout(
     node_sums=Array(np.float64, "n_sums"),
     centers=Array(np.float64, "n_sums"),
     # Absolute error: ranks of targets in the node, rows of a column in order, sums by rank, losses and medians
-    rank_of=Array(np.int64, "n_outputs", "n_rows"),
-    ranked=Array(np.float64, "n_outputs", "n_rows"),
-    ordered=Array(np.uint32, "n_rows"),
-    missing_rows=Array(np.uint32, "n_rows"),
-    tree_weight=Array(np.float64, "n_groups"),
-    tree_sum=Array(np.float64, "n_groups"),
-    loss_left=Array(np.float64, "n_groups"),
-    loss_right=Array(np.float64, "n_groups"),
-    median_left=Array(np.float64, "n_groups"),
-    median_right=Array(np.float64, "n_groups"),
+    rank_of=Scratch(np.int64, "n_outputs", "n_rows"),
+    ranked=Scratch(np.float64, "n_outputs", "n_ranks"),
+    ordered=Scratch(np.uint32, "n_ranks"),
+    missing_rows=Scratch(np.uint32, "n_ranks"),
+    side_entries=Scratch(np.uint32, "n_ranks"),  # rows by target, of one side or both
+    tree_weight=Scratch(np.float64, "n_ranks"),
+    tree_sum=Scratch(np.float64, "n_ranks"),
+    loss_left=Scratch(np.float64, "n_ranks"),
+    loss_right=Scratch(np.float64, "n_ranks"),
+    median_left=Scratch(np.float64, "n_ranks"),
+    median_right=Scratch(np.float64, "n_ranks"),
     # Levels of a category in a node, by group
     level_rows=Array(np.int64, "n_levels"),
     level_weight=Array(np.float64, "n_levels"),
-    level_sum=Array(np.float64, "n_levels"),
     level_sums=Array(np.float64, "n_levels", "n_sums"),
     key=Array(np.float64, "n_levels"),  # what an order is by
     order=Array(np.int64, "n_levels"),
     position=Array(np.int64, "n_levels"),  # in an order, the same for equal levels
     goes_left=Array(np.int64, "n_levels"),
-    table=Array(np.float64, "n_tried", "n_fields"),  # rows, weight and sums of subsets
-    code_left=Array(np.int64, "n_levels"),  # where each code goes, for the absolute error
-    side_entries=Array(np.uint32, "n_rows"),
 )
 
 
@@ -187,6 +184,9 @@ class Bounds(NamedTuple):
     sign: Any
     lower: Any
     upper: Any
+
+
+FREE = Bounds(0, -np.inf, np.inf)  # no constraint
 
 
 class Cut(NamedTuple):

@@ -1,6 +1,6 @@
 """Tallies of more than two classes: a row is one number, weight << 8 | class, where weights are whole numbers.
 
-What is not here is that of `vector_sums.py` and `vector_levels.py`.
+What is not here is that of `vector_sums.py` and `subsets.py`.
 """
 
 from __future__ import annotations
