@@ -10,9 +10,9 @@ from sapwood.kernels.fenwick import running_losses, sorted_median_and_loss
 from sapwood.kernels.levels import merge_equal, size_of_left
 from sapwood.kernels.node_totals import begin_totals, is_constant
 from sapwood.kernels.pair_sums import HIST_N
+from sapwood.kernels.partition import partition_list, select_list
 from sapwood.kernels.rules import are_large_enough, in_order
 from sapwood.kernels.split_order import rounded
-from sapwood.kernels.partition import partition_list, select_list
 from sapwood.kernels.statistic import (
     Medians,
     begin_node,

@@ -22,9 +22,9 @@ from sapwood.kernels.levels import (
     part_equals,
     sum_places,
 )
+from sapwood.kernels.split_order import rounded
 from sapwood.kernels.statistic import Pairs, PairTallies, Vectors, VectorTallies, best_cut, best_subset
 from sapwood.kernels.tree_frame import FREE
-from sapwood.kernels.split_order import rounded
 
 
 @best_subset.of(Pairs, PairTallies)
