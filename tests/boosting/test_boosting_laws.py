@@ -25,7 +25,6 @@ from engine_cases import (
 from sapwood.boosting.columns import ColumnOptions
 from sapwood.boosting.ensemble import Ensemble
 from sapwood.boosting.options import TreeOptions
-from sapwood.boosting.rounds import ValidationSet
 from sapwood.codes.ranked import rank_table
 from sapwood.losses import Logistic, Squared
 from sapwood.table import Table
@@ -223,11 +222,11 @@ def test_a_validation_set_follows_the_model(loss: str, draws: str) -> None:
     data = Data.of(frame[:200], y[:200])
     new = data.table.schema.match(frame[200:].assign(level="unseen"), unseen="missing")
     trained = begin(data, LOSSES[loss](), POLICIES["depthwise"], **DRAWS[draws])
-    validation_set = ValidationSet(new, trained.ensemble.scores(new))
-    trained.validation_sets = [validation_set]
+    score = trained.ensemble.scores(new)
+    trained.validation = [(new, score)]
     for _ in range(5):
         trained.advance(0.3)
-    np.testing.assert_array_equal(validation_set.score, trained.ensemble.scores(new))
+    np.testing.assert_array_equal(score, trained.ensemble.scores(new))
 
 
 @each_loss

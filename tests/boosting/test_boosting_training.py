@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sapwood.boosting.ensemble import Ensemble
-from sapwood.boosting.history import History, Watched
+from sapwood.boosting.history import History, ValidationSet
 from sapwood.boosting.options import TreeOptions
 from sapwood.boosting.rate import learning_rate
 from sapwood.boosting.rounds import Rounds
@@ -47,24 +47,24 @@ def scripted(values: Sequence[float], larger_is_better: bool = False, name: str 
     return Metric(name, larger_is_better, lambda *_: next(said))
 
 
-def nothing_watched() -> History:
+def nothing_measured() -> History:
     return History((), ())
 
 
-def watched(rounds: Rounds, name: str = "valid") -> Watched:
-    return Watched(name, rounds.y, None, lambda: rounds.score)
+def validation(rounds: Rounds, name: str = "valid") -> ValidationSet:
+    return ValidationSet(name, rounds.y, None, rounds.score)
 
 
 def run(values: Sequence[float], patience: int | None = None, larger: bool = False, **plan: Any) -> Outcome:
     """Train for as many rounds as there are values."""
     rounds = rounds_of(plan.pop("start", None))
-    history = History([watched(rounds)], [scripted(values, larger)])
+    history = History([validation(rounds)], [scripted(values, larger)])
     return train(rounds, history, Plan(len(values), RATE, early_stopping_rounds=patience, **plan))
 
 
 def test_all_rounds() -> None:
     rounds = rounds_of()
-    outcome = train(rounds, nothing_watched(), Plan(5, RATE))
+    outcome = train(rounds, nothing_measured(), Plan(5, RATE))
     assert (outcome.ensemble.n_rounds, outcome.best_round) == (5, None)
     assert outcome.stopped_reason == "all rounds done"
     assert all_bytes(outcome.ensemble) == all_bytes(fit(squared_data(), Squared(), SMALL, 5).ensemble)
@@ -122,7 +122,7 @@ def test_a_first_round_without_a_value_does_not_break_training(values: list[floa
 def test_the_last_metric_of_the_last_rows_decides() -> None:
     rounds = rounds_of()
     metrics = [scripted([1.0, 2.0, 3.0] * 2, name="rising"), scripted([3.0, 2.5, 2.0, 2.6, 1.0, 2.7], name="mixed")]
-    history = History([watched(rounds, "first"), watched(rounds, "last")], metrics)
+    history = History([validation(rounds, "first"), validation(rounds, "last")], metrics)
     outcome = train(rounds, history, Plan(3, RATE))
     assert history.curves == {
         "first": {"rising": [1.0, 3.0, 2.0], "mixed": [3.0, 2.0, 1.0]},
@@ -137,7 +137,7 @@ def test_histories_are_metrics_of_the_stages() -> None:
     data = Data.of(frame, y)
     rounds = begin(data, Logistic(), SMALL)
     metrics = [find_metric("logloss"), find_metric("auc"), find_metric("loss", Logistic().losses)]
-    history = History([Watched("train", y, weight, lambda: rounds.score)], metrics)
+    history = History([ValidationSet("train", y, weight, rounds.score)], metrics)
     ensemble = train(rounds, history, Plan(4, RATE)).ensemble
     for t, score in enumerate(ensemble.staged_scores(data.table)):
         response = Logistic().response(score)[0]

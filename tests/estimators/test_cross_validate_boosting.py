@@ -21,9 +21,10 @@ from sapwood import (
     SapwoodError,
     cross_validate_boosting,
 )
-from sapwood.boosting.cross_validation import FoldCurve, best_of, within_one_error
+from sapwood.boosting.cross_validation import FoldCurve, within_one_error
 from sapwood.boosting.ensemble import Ensemble
 from sapwood.boosting.fitting import Rows
+from sapwood.boosting.history import best_of
 from sapwood.boosting.rounds import Rounds
 from sapwood.codes.binned import bin_table, find_bins
 from sapwood.progress_bar import ProgressBar

@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 from scipy.optimize import brentq
 
 from sapwood.arrays import Floats, Ints
-from sapwood.boosting.coding import code
+from sapwood.boosting.coding import Coded, Recode, code
 from sapwood.boosting.ensemble import Ensemble
-from sapwood.boosting.history import Curves, History, Watched
-from sapwood.boosting.rounds import RoundOptions, Rounds, ValidationSet
+from sapwood.boosting.history import Curves, History, ValidationSet
+from sapwood.boosting.rounds import RoundOptions, Rounds
 from sapwood.boosting.training import Outcome, Plan, train
 from sapwood.losses.loss import Loss
 from sapwood.metrics.metric import Metric
@@ -35,20 +35,6 @@ class Rows:
     index: NDArray[np.intp] | None = None  # which rows of the user's these are; None: all
     measured: Floats | None = None  # weights for metrics, where they are not those of training
 
-    def take(self, rows: NDArray[np.intp]) -> Rows:
-        """Some of the rows."""
-        weight = None if self.weight is None else self.weight[rows]
-        offset = None if self.offset is None else self.offset[:, rows]
-        return Rows(self.table.take(rows), self.y[rows], weight, None, self.name, offset=offset)
-
-
-@dataclass(frozen=True, eq=False)
-class Done:
-    """How far a training was, the model that it continues included."""
-
-    ensemble: Ensemble
-    curves: Curves
-
 
 @dataclass(frozen=True, eq=False)
 class Setup:
@@ -61,8 +47,9 @@ class Setup:
     metrics: Sequence[Metric] = ()
     base: Floats | None = None  # scores to start from; None: the best constants
     start: Ensemble | None = None  # a model to continue from
-    held_out: Ints | None = field(default=None)  # training rows that only watch
-    done: Done | None = None  # rounds of the same training, before it was interrupted
+    held_out: Ints | None = None  # training rows that are the validation set
+    done: Ensemble | None = None  # the model when the same training was interrupted, the one it continues included
+    done_curves: Curves = field(default_factory=dict)  # and its history
 
 
 def score_of(loss: Loss, response: float) -> Floats:
@@ -79,40 +66,50 @@ def score_of(loss: Loss, response: float) -> Floats:
 
 
 def fit_ensemble(rows: Rows, evals: Sequence[Rows], setup: Setup) -> Outcome:
-    """Train on rows, watching others."""
-    n_jobs = setup.rounds.n_jobs
-    table, recode = code(rows.table, setup.rounds.method, setup.max_bins, n_jobs)
-    own = _training_rows(rows, setup)
-    start = setup.start if setup.start is not None else Ensemble(_base(rows, own, setup))
-    so_far = start if setup.done is None else setup.done.ensemble
-    validation_sets = [ValidationSet(e.table, so_far.scores(e.table, None, n_jobs, e.offset)) for e in evals]
-    rounds = Rounds(
-        table,
+    """Train on rows, and measure metrics of other rows, or of those held out."""
+    own, held_out = None, setup.held_out
+    if held_out is not None:
+        own = np.delete(np.arange(len(rows.y)), held_out)
+    coded = code(rows.table, setup.rounds.method, setup.max_bins, setup.rounds.n_jobs)
+    rounds = begin_rounds(coded, rows, own, setup, evals)
+    sets = [
+        ValidationSet(e.name, e.y, e.weight, score, e.groups)
+        for e, (_, score) in zip(evals, rounds.validation, strict=True)
+    ]
+    if held_out is not None:
+        weight = rows.weight if rows.measured is None else rows.measured
+        groups = None if rows.groups is None else _groups_of(rows.groups, held_out)
+        sets.append(validation_rows("validation", rounds, held_out, weight, groups))
+    history = History(sets, setup.metrics, setup.done_curves) if sets else History((), ())
+    return train(rounds, history, setup.plan)
+
+
+def begin_rounds(
+    coded: tuple[Coded, Recode | None], rows: Rows, own: Ints | None, setup: Setup, evals: Sequence[Rows] = ()
+) -> Rounds:
+    """Rounds that train on some rows of a coded table (None: all), and keep scores of all rows and of others."""
+    start = setup.start
+    if start is None:
+        start = Ensemble(_base(rows, own, setup))
+    so_far = start if setup.done is None else setup.done
+
+    def score(of: Rows) -> Floats:
+        return so_far.scores(of.table, None, setup.rounds.n_jobs, of.offset)
+
+    return Rounds(
+        coded[0],
         rows.table.schema.n_levels,
         setup.loss,
         rows.y,
         rows.weight,
         setup.rounds,
         start,
-        so_far.scores(rows.table, None, n_jobs, rows.offset),
+        score(rows),
         own,
-        validation_sets,
+        validation=[(e.table, score(e)) for e in evals],
         trees=list(so_far.rounds[start.n_rounds :]),
-        recode=recode,
+        recode=coded[1],
     )
-    watched = [_watch(e, validation_set) for e, validation_set in zip(evals, validation_sets, strict=True)]
-    if setup.held_out is not None:
-        watched.append(_watch_own(rows, rounds, setup.held_out))
-    curves = {} if setup.done is None or not watched else setup.done.curves
-    return train(rounds, History(watched, setup.metrics if watched else (), curves), setup.plan)
-
-
-def _training_rows(rows: Rows, setup: Setup) -> Ints | None:
-    if setup.held_out is None:
-        return None
-    mask = np.ones(len(rows.y), dtype=np.bool_)
-    mask[setup.held_out] = False
-    return np.flatnonzero(mask)
 
 
 def _base(rows: Rows, own: Ints | None, setup: Setup) -> Floats:
@@ -122,15 +119,10 @@ def _base(rows: Rows, own: Ints | None, setup: Setup) -> Floats:
     return setup.loss.start(rows.y[of], None if rows.weight is None else rows.weight[of])
 
 
-def _watch(rows: Rows, validation_set: ValidationSet) -> Watched:
-    return Watched(rows.name, rows.y, rows.weight, lambda: validation_set.score, rows.groups)
-
-
-def _watch_own(rows: Rows, rounds: Rounds, held_out: Ints) -> Watched:
-    weight = rows.weight if rows.measured is None else rows.measured
-    own = None if weight is None else weight[held_out]
-    groups = None if rows.groups is None else _groups_of(rows.groups, held_out)
-    return Watched("validation", rows.y[held_out], own, lambda: rounds.score[:, held_out], groups)
+def validation_rows(name: str, rounds: Rounds, rows: Ints, weight: Floats | None, groups: Ints | None) -> ValidationSet:
+    """A validation set of some rows of the training table; weights are those of all rows."""
+    own = None if weight is None else weight[rows]
+    return ValidationSet(name, rounds.y[rows], own, rounds.score, groups, rows)
 
 
 def _groups_of(groups: Ints, rows: Ints) -> Ints:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -15,60 +15,59 @@ Curves = dict[str, dict[str, list[float]]]
 
 
 @dataclass(frozen=True, eq=False)
-class Watched:
-    """Rows whose metrics are followed; `score` gives their present scores (n_scores, rows)."""
+class ValidationSet:
+    """Rows whose metrics are recorded after every round."""
 
     name: str
     y: Floats
     weight: Floats | None
-    score: Callable[[], Floats]
+    score: Floats  # (n_scores, rows), which training updates
     groups: Ints | None = None
+    rows: Ints | None = None  # these rows among those of `score`; None: all of them
 
     def measure(self, metric: Metric, loss: Loss) -> float:
-        """The metric of the present scores."""
-        predicted = self.score() if metric.uses_score else loss.response(self.score())
+        """The metric of the current scores."""
+        score = self.score if self.rows is None else self.score[:, self.rows]
+        predicted = score if metric.uses_score else loss.response(score)
         return metric.function(self.y, predicted[0] if len(predicted) == 1 else predicted, self.weight, self.groups)
 
 
 @dataclass(eq=False)
 class History:
-    """`curves[rows][metric]` has a value for each round. The last metric of the last rows decides which is best."""
+    """`curves[name of the set][metric]` has a value for each round. The last metric of the last set decides."""
 
-    watched: Sequence[Watched]
+    validation_sets: Sequence[ValidationSet]
     metrics: Sequence[Metric]
     curves: Curves = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        for rows in self.watched:
+        for rows in self.validation_sets:
             own = self.curves.setdefault(rows.name, {})
             for metric in self.metrics:
                 own.setdefault(metric.name, [])
 
     def record(self, loss: Loss) -> None:
         """Measure everything after a round."""
-        for rows in self.watched:
+        for rows in self.validation_sets:
             for metric in self.metrics:
                 self.curves[rows.name][metric.name].append(rows.measure(metric, loss))
 
     @property
     def deciding(self) -> list[float] | None:
-        """The curve that decides, or None if nothing is watched."""
-        if not self.watched or not self.metrics:
+        """The curve that decides, or None if nothing is measured."""
+        if not self.validation_sets or not self.metrics:
             return None
-        return self.curves[self.watched[-1].name][self.metrics[-1].name]
+        return self.curves[self.validation_sets[-1].name][self.metrics[-1].name]
 
     @property
     def best(self) -> int | None:
-        """The first of the best rounds."""
-        curve = self.deciding
-        if not curve:
-            return None
-        values = np.array(curve)
-        if np.isnan(values).all():
-            return None
-        return int(np.nanargmax(values) if self.metrics[-1].larger_is_better else np.nanargmin(values))
+        """The first of the best rounds, or None if nothing is measured."""
+        return None if self.deciding is None else best_of(self.deciding, self.metrics[-1].larger_is_better)
 
-    @property
-    def waited(self) -> int:
-        """Rounds since the best one."""
-        return 0 if self.best is None or self.deciding is None else len(self.deciding) - 1 - self.best
+
+def best_of(curve: Sequence[float] | Floats, larger_is_better: bool) -> int | None:
+    """The first of the best rounds, or None if no round has a number."""
+    values = np.asarray(curve)
+    if np.isnan(values).all():
+        return None
+    return int(np.nanargmax(values) if larger_is_better else np.nanargmin(values))

@@ -66,18 +66,6 @@ class RoundOptions:
 
 
 @dataclass(eq=False)
-class ValidationSet:
-    """Validation rows with running scores."""
-
-    table: Table
-    score: Floats  # (n_scores, rows)
-
-    def update(self, tree: Tree, k: int, n_jobs: int) -> None:
-        """Add the leaf values of a tree to score k."""
-        self.score[k] += tree.value[:, 0, 0][Predictor(tree).leaves(self.table, n_jobs=n_jobs)]
-
-
-@dataclass(eq=False)
 class Rounds:
     """Training rows and their scores. `rows` are those that take part (None: all); the others only watch."""
 
@@ -90,7 +78,7 @@ class Rounds:
     start: Ensemble
     score: Floats
     rows: Ints | None = None
-    validation_sets: Sequence[ValidationSet] = ()
+    validation: Sequence[tuple[Table, Floats]] = ()  # other rows, and their scores (n_scores, rows)
     trees: list[tuple[Tree, ...]] = field(default_factory=list)
     sample: Sample | None = None  # of the last round
     recode: Callable[[Floats], Binned | RankedTable] | None = None  # new bins for each round, from the weights of rows
@@ -200,8 +188,8 @@ class Rounds:
         values *= rate
         self._add(values, k)
         tree = to_tree(grown, values, units.hessian_unit, self.table.bins, self._decoder, self.n_levels)
-        for validation_set in self.validation_sets:
-            validation_set.update(tree, k, self.options.n_jobs)
+        for table, score in self.validation:
+            score[k] += tree.value[:, 0, 0][Predictor(tree).leaves(table, n_jobs=self.options.n_jobs)]
         return tree
 
     def _begin(self, k: int, weight: Floats | None) -> GradientUnits:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from typing import Any
 
 from sapwood.boosting.ensemble import Ensemble
 from sapwood.boosting.history import Curves, History
@@ -16,10 +17,13 @@ from sapwood.interrupts import Interrupts
 from sapwood.progress_bar import ProgressBar, describe
 from sapwood.result import Part, Result
 
+ALL_DONE = "all rounds done"
+Callback = Callable[[Any], bool | None]  # of a Progress, or in a cross-validation of a FoldsProgress
+
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """The trained ensemble, all rounds of it; `best_round` counts from 0 and is None if nothing was watched."""
+    """The trained ensemble, all rounds of it; `best_round` counts from 0 and is None if nothing was measured."""
 
     ensemble: Ensemble
     history: History
@@ -28,19 +32,25 @@ class Outcome:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Progress(Result):
-    """What a callback is told after each round."""
+class AnyProgress:
+    """What callbacks are told after each round, be it of one model or of all folds."""
 
     round: int  # rounds done, those of the model it continues included
     n_rounds: int  # rounds wanted
     history: Curves
     best_round: int | None
     seconds: float
-    rounds: Rounds = field(repr=False)
-    log: History = field(repr=False)
 
     def _parts(self) -> Iterator[Part]:
-        yield f"Progress({describe(self)})"
+        yield f"{type(self).__name__}({describe(self)})"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Progress(AnyProgress, Result):
+    """What a callback is told after each round."""
+
+    rounds: Rounds
+    log: History
 
     @property
     def ensemble(self) -> Ensemble:
@@ -52,9 +62,6 @@ class Progress(Result):
         return Outcome(self.ensemble, self.log, self.best_round, reason)
 
 
-Callback = Callable[[Progress], bool | None]
-
-
 @dataclass(frozen=True, eq=False)
 class Plan:
     """How long to train."""
@@ -64,48 +71,54 @@ class Plan:
     early_stopping_rounds: int | None = None
     max_seconds: float | None = None
     callbacks: Sequence[Callback] = ()
-    keep: Callable[[Progress], None] | None = None  # called after a round if another one follows
+    keep: Callable[[Any], None] | None = None  # called after a round if another one follows
     verbose: int = 0  # see ProgressBar
 
 
 def train(rounds: Rounds, history: History, plan: Plan) -> Outcome:
-    """Advance until a reason to stop is found."""
-    begin = time.monotonic()
-    n_rounds = rounds.start.n_rounds + plan.n_rounds
-    reason = None
+    """Train one model until there is a reason to stop."""
+    before, reason = rounds.start.n_rounds, ALL_DONE
+
+    def best() -> int | None:
+        return None if history.best is None else before + history.best
+
+    def advance(begin: float) -> Progress:
+        rounds.advance(plan.rate)
+        history.record(rounds.loss)
+        done, seconds = rounds.n_done, time.monotonic() - begin
+        return Progress(done, before + plan.n_rounds, history.curves, best(), seconds, rounds, history)
+
+    if rounds.n_done < before + plan.n_rounds:
+        reason = advance_until_stop(advance, plan, "Training", "model")
+    return Outcome(rounds.ensemble, history, best(), reason)
+
+
+def advance_until_stop(advance: Callable[[float], AnyProgress], plan: Plan, what: str, result: str) -> str:
+    """Advance by rounds and call back after each one, until there is a reason to stop; returns it."""
+    begin, reason = time.monotonic(), None
     with Interrupts() as interrupts, ProgressBar(plan.verbose) as show:
-        while reason is None and rounds.n_done < n_rounds:
-            rounds.advance(plan.rate)
-            history.record(rounds.loss)
-            seconds = time.monotonic() - begin
-            best = _best(rounds, history)
-            progress = Progress(rounds.n_done, n_rounds, history.curves, best, seconds, rounds, history)
+        while reason is None:
+            progress = advance(begin)
             show(progress)
             asked = [callback(progress) for callback in plan.callbacks]
-            reason = reason_to_stop(plan, history.waited, seconds, any(asked), interrupts.asked)
-            if plan.keep is not None and reason is None and rounds.n_done < n_rounds:
+            reason = _reason_to_stop(plan, progress, any(asked), interrupts.asked)
+            if reason is None and plan.keep is not None:
                 plan.keep(progress)
-    reason = reason or "all rounds done"
-    if interrupts.asked is not None and reason.startswith("interrupted"):
-        warn_user(
-            f"Training was {reason} after {counted(rounds.n_done, 'round')}; the model holds the rounds done so far."
-        )
-    return Outcome(rounds.ensemble, history, _best(rounds, history), reason)
+    if reason.startswith("interrupted"):
+        done = counted(progress.round, "round")
+        warn_user(f"{what} was {reason} after {done}; the {result} holds the rounds done so far.")
+    return reason
 
 
-def _best(rounds: Rounds, history: History) -> int | None:
-    """The best round, counted from the first one of the whole model."""
-    return None if history.best is None else rounds.start.n_rounds + history.best
-
-
-def reason_to_stop(plan: Plan, waited: int, seconds: float, asked: bool, interrupt: str | None) -> str | None:
-    """Why training ends now, after so many rounds that were not better; None if it goes on."""
+def _reason_to_stop(plan: Plan, progress: AnyProgress, asked: bool, interrupt: str | None) -> str | None:
+    """Why training ends now; None if it goes on."""
+    patience, best = plan.early_stopping_rounds, progress.best_round
     if interrupt is not None:
         return f"interrupted by {interrupt}"
     if asked:
         return "a callback asked to stop"
-    if plan.max_seconds is not None and seconds >= plan.max_seconds:
+    if plan.max_seconds is not None and progress.seconds >= plan.max_seconds:
         return f"max_seconds={plan.max_seconds} reached"
-    if plan.early_stopping_rounds is not None and waited >= plan.early_stopping_rounds:
-        return f"no better round for early_stopping_rounds={plan.early_stopping_rounds}"
-    return None
+    if patience is not None and best is not None and progress.round - 1 - best >= patience:
+        return f"no better round for early_stopping_rounds={patience}"
+    return ALL_DONE if progress.round >= progress.n_rounds else None

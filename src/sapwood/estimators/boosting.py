@@ -15,7 +15,7 @@ from sklearn.utils import Tags
 
 from sapwood.arrays import Floats, Ints
 from sapwood.boosting.ensemble import Ensemble
-from sapwood.boosting.fitting import Done, Rows, Setup, fit_ensemble
+from sapwood.boosting.fitting import Rows, Setup, fit_ensemble
 from sapwood.boosting.rounds import RoundOptions
 from sapwood.boosting.training import Outcome, Plan, Progress
 from sapwood.errors import ParameterError
@@ -188,10 +188,11 @@ class Boosting(TreeModel):
         def keep(progress: Progress) -> None:
             kept.after(progress.round, lambda: so_far(progress))
 
-        done = None if kept.found is None else Done(kept.found.ensemble_, kept.found.evals_result_)
-        before = setup.start if done is None else done.ensemble
+        if kept.found is not None:
+            setup = replace(setup, done=kept.found.ensemble_, done_curves=kept.found.evals_result_)
+        before = setup.start if setup.done is None else setup.done
         kept.begin(0 if before is None else before.n_rounds)
-        return replace(setup, done=done, plan=replace(setup.plan, keep=keep))
+        return replace(setup, plan=replace(setup.plan, keep=keep))
 
     def _so_far(self, progress: Progress) -> Self:
         """The model as it is in the middle of training."""

@@ -11,11 +11,12 @@ from numpy.typing import NDArray
 from sklearn.base import clone, is_classifier, is_regressor
 
 from sapwood.boosting.cross_validation import (
+    TEST,
+    TRAIN,
     Fold,
     FoldCurve,
     Split,
     begin_folds,
-    best_of,
     train_folds,
     within_one_error,
 )
@@ -29,7 +30,6 @@ from sapwood.estimators.splits import check_classes, check_groups, inner_split, 
 from sapwood.keywords import answering
 from sapwood.parameters import Flag, Interval, Nothing, OneOf, check_parameters
 from sapwood.plot.boosting_cv import plot_boosting_cv
-from sapwood.progress_bar import ProgressBar
 from sapwood.result import Part, Result
 from sapwood.seed import seed_from
 from sapwood.threads import JOBS, resolve_jobs
@@ -162,21 +162,20 @@ def cross_validate_boosting(
     }
     _check_arguments(estimator, given)
     run = _Run(estimator, X, y, groups, sample_weight, cv, metric, n_jobs)
-    plan = replace(run.plan, early_stopping_rounds=early_stopping_rounds or run.plan.early_stopping_rounds)
+    patience = early_stopping_rounds or run.plan.early_stopping_rounds
+    plan = replace(run.plan, early_stopping_rounds=patience, verbose=int(verbose))
     measured = run.metric
     warn_of_direction(measured, "eval_metric" if metric is None else "metric")
-    with ProgressBar(verbose) as bar:
-        plan = replace(plan, callbacks=[*plan.callbacks, bar])
-        outcome = train_folds(run.folds, plan, run.at_once)
-    top = best_of(outcome.test.mean, measured.larger_is_better)
-    best = top if rule == "min" else within_one_error(outcome.test, top, measured.larger_is_better)
-    models = run.finish(best, outcome.stopped_reason)
+    curves, top, reason = train_folds(run.folds, plan, run.at_once)
+    train, test = (curves[rows][measured.name] for rows in (TRAIN, TEST))
+    best = top if rule == "min" else within_one_error(test, top, measured.larger_is_better)
+    models = run.finish(best, reason)
     first = run.folds[0].rounds
     warn_of_no_split(models[0].ensemble_.rounds, first.options.tree.min_child_weight, first.y[first.rows])
     oof = _out_of_fold(run, models)
     return BoostingCV(
-        outcome.test,
-        outcome.train,
+        test,
+        train,
         measured.name,
         measured.larger_is_better,
         top,
@@ -186,8 +185,8 @@ def cross_validate_boosting(
         tuple(models),
         *oof,
         run.refit(best + 1) if refit else None,
-        outcome.stopped_reason,
-        outcome.curves,
+        reason,
+        curves,
     )
 
 
