@@ -23,7 +23,6 @@ from sapwood.kernels.exact import (
 )
 from sapwood.kernels.routing import sum_records
 from sapwood.kernels.scan import new_lanes
-from sapwood.shard.dealing import Piece
 from sapwood.shard.shard import Shard
 from sapwood.threads import run_all
 
@@ -42,7 +41,7 @@ class RankedShard(Shard):
 
     def root_sums(self) -> tuple[int, int]:
         """Sums of the root, in units."""
-        return sum_records(self._records, *self._ranges[0], self._wide)  # type: ignore[no-any-return]
+        return sum_records(self._records, *self._ranges[0], self._quantized)  # type: ignore[no-any-return]
 
     def search(
         self, nodes: Array, ids: Sequence[int], usable: Mask, rules: Any, signs: NDArray[np.int8]
@@ -58,25 +57,17 @@ class RankedShard(Shard):
             column, n_codes = self.table.columns[j], int(self.table.bins[j].n_codes)
             if self.table.is_category[j]:
                 lanes, _arrays = new_lanes()
-                rows, hist = NodeRows(self._records, ranges, self._wide), np.empty((256, n_sums), dtype=np.int64)
+                rows, hist = NodeRows(self._records, ranges, self._quantized), np.empty((256, n_sums), dtype=np.int64)
                 scan_category(rows, column, n_codes, rules, j, usable, hist, lanes[0], found)
             else:
-                order = SortedRows(self.table.orders[j], column, self._place, self._wide)
+                order = SortedRows(self.table.orders[j], column, self._place, self._quantized)
                 scan_order(order, rules, signs[j], j, usable, np.zeros(len(ids), dtype=CURSOR), found)
             return found
 
         return run_all([partial(best, j) for j in range(self.n_features)], self.n_jobs)
 
-    def _split_tasks(
-        self, nodes: Array, ids: Sequence[int], parts: list[list[Piece]], cuts: list[Ints]
-    ) -> list[Callable[[], None]]:
-        tasks: list[Callable[[], None]] = []
-        for part, cut in zip(parts, cuts, strict=True):
-            pieces = np.array([(first, last, ids[node]) for node, first, last in part], dtype=np.int64)
-            tasks.append(
-                partial(split_ranks, pieces, self._records, self.table.columns, nodes, self._sides, self._spare, cut)
-            )
-        return tasks
+    def _split(self, nodes: Array, pieces: Ints, cuts: Ints) -> None:
+        split_ranks(pieces, self._records, self.table.columns, nodes, self._sides, self._spare, cuts)
 
     def _finder(self, nodes: Array, splits: Mask) -> Callable[..., None]:
         return partial(settle_by_rank, self.table.columns, self._for_any_row(nodes, splits), splits)

@@ -34,7 +34,7 @@ from sapwood.kernels.routing import (
     write_records,
 )
 from sapwood.kernels.shard_frame import SHARD
-from sapwood.shard.dealing import Piece, deal
+from sapwood.shard.dealing import deal
 from sapwood.shard.gradient_units import GradientUnits
 from sapwood.threads import run_all
 
@@ -48,12 +48,13 @@ class Shard:
 
     def __init__(self, table: Binned | RankedTable, n_jobs: int = 1, offset: int = 0) -> None:
         self.table: Any = table
+        self.n_rows, self.n_features = table.n_rows, table.n_features
         self.n_jobs = n_jobs
         self.offset = offset  # of its first row among all rows
         self._buffers = np.empty((2, table.n_rows), dtype=np.uint64)
         self._records, self._spare = self._buffers
         self._wide: Ints | None = None
-        self._leaf_of = np.empty(0, dtype=np.uint16)
+        self.leaf_of: Array = np.empty(0, dtype=np.uint16)  # the node that every row ends in
         self._ranges: dict[int, tuple[int, int]] = {}
         self._framed: tuple[Any, ...] = (None,) * 3  # arrays of the frame that may be replaced
         self._n_levels = [own.n_levels for own in table.bins if isinstance(own, GroupedLevels)]
@@ -62,16 +63,6 @@ class Shard:
     def _prepare(self) -> None:
         self._packed = np.zeros((self.n_jobs, 256 * self.table.n_bundles), dtype=np.int64)
         self._sums = np.zeros((self.n_jobs, 0, 2), dtype=np.int64)
-
-    @property
-    def n_rows(self) -> int:
-        """Rows of the shard, in the tree or not."""
-        return int(self.table.n_rows)
-
-    @property
-    def n_features(self) -> int:
-        """Number of columns."""
-        return int(self.table.n_features)
 
     def own(self, rows: Array) -> Array:
         """Those of some rows, ascending, that are the shard's, by the shard's own numbers."""
@@ -100,6 +91,7 @@ class Shard:
         n = self.n_rows if rows is None else len(rows)
         if not units.packed and self._wide is None:
             self._wide = np.empty((self.n_rows, 2), dtype=np.int64)
+        self._quantized = None if units.packed else self._wide  # None: the records hold the numbers
         self._n_inside, self._key = n, np.uint64(key)
         parts = run_all([partial(self._begin, rows, *block) for block in self._shares(n)], self.n_jobs)
         self.level_sums = [total(own) for own in zip(*parts, strict=True)]
@@ -117,44 +109,34 @@ class Shard:
             sum_levels(self._records, first, last, self._quantized, *halves, self.units.block_rows, packed, found[-1])
         return found
 
-    @property
-    def _quantized(self) -> Ints | None:
-        """Whole numbers of the rows, unless the records hold them."""
-        return None if self.units.packed else self._wide
-
     def frame(self, n_nodes: int, n_sums: int) -> Array:
         """What a team needs to know of the rows, for a tree of at most so many nodes (`kernels/shard_frame.py`)."""
         self._number_leaves(n_nodes)
         self._make_sums(n_sums)
-        changing = self._leaf_of, self._sums, self._wide
+        changing = self.leaf_of, self._sums, self._wide
+        is_short = self.leaf_of.dtype == np.uint16
         if any(array is not known for array, known in zip(changing, self._framed, strict=True)):
+            codes = self.table.row_codes
             self._framed = changing
-            self._arrays = self._frame_arrays()
-            self._frame: Array = SHARD.fill(**self._arrays, words_of_row=self.table.row_codes.n_words)
-        is_short = self._leaf_of.dtype == np.uint16
+            self._arrays = {  # kept, because a frame does not keep them alive
+                **{name: array for name, array in codes._asdict().items() if name in SHARD.arrays},
+                **{"records": self._buffers, "columns": self.table.columns, "is_category": self.table.is_category},
+                **{"packed": self._packed, "bundle_sums": self._sums},
+                **({} if self._wide is None else {"quantized": self._wide}),
+                "short_leaf_of" if is_short else "long_leaf_of": self.leaf_of,
+            }
+            self._frame: Array = SHARD.fill(**self._arrays, words_of_row=codes.n_words)
         numbers = {"block_rows": self.units.block_rows, "is_packed": self.units.packed}
         SHARD.update(self._frame[0], **numbers, is_short=is_short)
         return self._frame
 
-    def _frame_arrays(self) -> dict[str, Array]:
-        """The arrays of a frame by name; they are kept, because a frame does not keep them alive."""
-        table, codes = self.table, self.table.row_codes
-        arrays = {
-            **{"records": self._buffers, "columns": table.columns, "n_codes": table.n_codes},
-            **{"is_category": table.is_category, "words": codes.words, "sizes": codes.sizes, "home": codes.home},
-            **{"meaning_of": codes.meaning_of, "meanings": codes.meanings},
-            **{"packed": self._packed, "bundle_sums": self._sums},
-            "short_leaf_of" if self._leaf_of.dtype == np.uint16 else "long_leaf_of": self._leaf_of,
-        }
-        return arrays if self._wide is None else {**arrays, "quantized": self._wide}
-
     def _number_leaves(self, n_nodes: int) -> None:
         """Room for the leaf of every row; rows outside of the tree are in none."""
         dtype = np.uint16 if n_nodes < 2**16 else np.uint32
-        if self._leaf_of.dtype != dtype or len(self._leaf_of) != self.n_rows:
-            self._leaf_of = np.empty(self.n_rows, dtype=dtype)
+        if self.leaf_of.dtype != dtype or len(self.leaf_of) != self.n_rows:
+            self.leaf_of = np.empty(self.n_rows, dtype=dtype)
         if self._n_inside < self.n_rows:
-            self._leaf_of.fill(np.iinfo(dtype).max)
+            self.leaf_of.fill(np.iinfo(dtype).max)
 
     def _make_sums(self, n_sums: int) -> None:
         """Room for wide sums of bundles, where columns are bundled."""
@@ -165,16 +147,14 @@ class Shard:
     def histograms(self, ids: Sequence[int], pool: Ints, slots: Sequence[int], spare: Sequence[int]) -> None:
         """Histograms of nodes into slots of the pool; the n_jobs - 1 spare slots are for nodes cut between threads."""
         self._make_sums(pool.shape[2])
-        ranges = [self._ranges[i] for i in ids]
-        parts = deal(ranges, self._n_threads(ranges, self.table.n_features))
+        slot_of = dict(zip(ids, slots, strict=True))
         tasks, joins = [], []
-        for p, part in enumerate(parts):
-            pieces = np.empty((len(part), 3), dtype=np.int64)
-            for k, (node, first, last) in enumerate(part):
-                is_rest = k == 0 and p > 0 and first > ranges[node][0]
-                if is_rest:
-                    joins.append((slots[node], spare[p - 1]))
-                pieces[k] = first, last, spare[p - 1] if is_rest else slots[node]
+        for p, pieces in enumerate(self._deal(ids, self.n_features)):
+            targets = [slot_of[node] for node in pieces[:, 2].tolist()]
+            if p > 0 and pieces[0, 0] > self._ranges[int(pieces[0, 2])][0]:  # another thread has the node's beginning
+                joins.append((targets[0], spare[p - 1]))
+                targets[0] = spare[p - 1]
+            pieces[:, 2] = targets
             tasks.append(partial(self._build, pieces, p, pool))
         run_all(tasks, self.n_jobs)
         for target, source in joins:
@@ -186,64 +166,44 @@ class Shard:
 
     def split(self, nodes: Array, ids: Sequence[int]) -> Ints:
         """Move the rows of nodes to their children, by the nodes' splits; returns how many went left."""
-        ranges = [self._ranges[i] for i in ids]
-        parts = deal(ranges, self._n_threads(ranges, 4))
+        parts = self._deal(ids, 4)
         cuts = [np.empty(len(part), dtype=np.int64) for part in parts]
-        run_all(self._split_tasks(nodes, ids, parts, cuts), self.n_jobs)
-        borders = self._borders(len(ranges), parts, cuts)
-        for k, (first, last) in enumerate(ranges):
-            self._ranges[int(nodes["left"][ids[k]])] = first, int(borders[k])
-            self._ranges[int(nodes["right"][ids[k]])] = int(borders[k]), last
-        return borders - np.array([first for first, _ in ranges], dtype=np.int64)
+        run_all([partial(self._split, nodes, *own) for own in zip(parts, cuts, strict=True)], self.n_jobs)
+        found: dict[int, list[tuple[int, int, int]]] = {node: [] for node in ids}
+        for (first, last, node), cut in zip(np.concatenate(parts).tolist(), np.concatenate(cuts).tolist(), strict=True):
+            found[node].append((first, cut, last))
+        return np.array([self._set_children(nodes[node], node, pieces) for node, pieces in found.items()])
 
-    def _split_tasks(
-        self, nodes: Array, ids: Sequence[int], parts: list[list[Piece]], cuts: list[Ints]
-    ) -> list[Callable[[], None]]:
-        features = nodes["feature"][ids].tolist()
-        tables = np.empty((len(ids), 256), dtype=np.uint8)
-        write_tables(np.array(ids, dtype=np.int64), nodes, tables)
-        tasks: list[Callable[[], None]] = []
-        for part, cut in zip(parts, cuts, strict=True):
-            pieces = np.array([(first, last, features[node]) for node, first, last in part], dtype=np.int64)
-            own = tables[[node for node, _, _ in part]]
-            tasks.append(partial(self._split, pieces, own, cut))
-        return tasks
+    def _set_children(self, node: Any, number: int, pieces: list[tuple[int, int, int]]) -> int:
+        """Join pieces (first, cut, last) that were split by several threads; returns how many rows went left."""
+        (first, last), cut = self._ranges[number], pieces[0][1]
+        if len(pieces) > 1:
+            cut = join_pieces(self._records, self._spare, *np.array(pieces, dtype=np.int64).T.copy())
+        self._ranges[int(node["left"])], self._ranges[int(node["right"])] = (first, cut), (cut, last)
+        return cut - first
 
-    def _split(self, pieces: Ints, tables: NDArray[np.uint8], cuts: Ints) -> None:
-        """Split pieces (first, last, column), each by its own table; OUT cuts: where the right ones begin."""
+    def _split(self, nodes: Array, pieces: Ints, cuts: Ints) -> None:
+        """Split pieces (first, last, node) of records; OUT cuts: where the records that go right begin."""
+        ids = pieces[:, 2].copy()
+        self._split_by_tables(np.column_stack([pieces[:, :2], nodes["feature"][ids]]), tables_of(nodes, ids), cuts)
+
+    def _split_by_tables(self, pieces: Ints, tables: NDArray[np.uint8], cuts: Ints) -> None:
+        """The same for pieces (first, last, column), each by its own table of codes that go left."""
         split_pieces(pieces, self._records, self.table.columns, tables, self._spare, cuts)
-
-    def _borders(self, n_nodes: int, parts: list[list[Piece]], cuts: list[Ints]) -> Ints:
-        """Where the right child of every node begins; nodes that were cut between threads are joined."""
-        found: list[list[tuple[int, int, int]]] = [[] for _ in range(n_nodes)]
-        for part, cut in zip(parts, cuts, strict=True):
-            for (node, first, last), border in zip(part, cut, strict=True):
-                found[node].append((first, int(border), last))
-        borders = np.empty(n_nodes, dtype=np.int64)
-        for node, pieces in enumerate(found):
-            borders[node] = pieces[0][1]
-            if len(pieces) > 1:
-                firsts, inner, lasts = np.array(pieces, dtype=np.int64).T.copy()
-                borders[node] = join_pieces(self._records, self._spare, firsts, inner, lasts)
-        return borders
 
     def settle(self, leaves: Sequence[int], n_nodes: int) -> None:
         """Growth is over: note the leaf of every row, as the number of its node."""
         self._number_leaves(n_nodes)
-        ranges = [self._ranges[i] for i in leaves]
-        tasks = []
-        for part in deal(ranges, self._n_threads(ranges, 4)):
-            pieces = np.array([(first, last, leaves[k]) for k, first, last in part], dtype=np.int64)
-            tasks.append(partial(mark_leaves, pieces, self._records, self._leaf_of))
+        tasks = [partial(mark_leaves, pieces, self._records, self.leaf_of) for pieces in self._deal(leaves, 4)]
         run_all(tasks, self.n_jobs)
 
     def merge_leaves(self, leaf_above: Ints) -> None:
         """Rows move from nodes that were cut off to the leaves above them: leaf_above[node]."""
         if self._n_inside == self.n_rows:
-            self._leaf_of[:] = leaf_above.astype(self._leaf_of.dtype)[self._leaf_of]
+            self.leaf_of[:] = leaf_above.astype(self.leaf_of.dtype)[self.leaf_of]
             return
-        inside = self._leaf_of < len(leaf_above)
-        self._leaf_of[inside] = leaf_above[self._leaf_of[inside]]
+        inside = self.leaf_of < len(leaf_above)
+        self.leaf_of[inside] = leaf_above[self.leaf_of[inside]]
 
     def leaf_sums(self, n_nodes: int, units: GradientUnits | None = None) -> Ints:
         """Sums of gradient and hessian of the leaves, by node, in fine units: the tree's own, or others."""
@@ -252,7 +212,7 @@ class Shard:
         return total(run_all(tasks, self.n_jobs))
 
     def _sum_leaves(self, n_nodes: int, units: GradientUnits, first: int, last: int) -> Ints:
-        of = self._leaf_of, self.gradient, self.hessian, self.weight
+        of = self.leaf_of, self.gradient, self.hessian, self.weight
         sums = np.zeros((n_nodes, 2), dtype=np.int64)
         sum_by_leaf(*of, *units.fine_scales, first, last, sums)
         return sums
@@ -276,7 +236,7 @@ class Shard:
 
         def move(first: int, last: int) -> tuple[Ints, Ints]:
             moved = np.zeros(n_nodes, dtype=np.int64)
-            reroute(moves, self.table.columns, self.table.levels, first, last, self._leaf_of, moved)
+            reroute(moves, self.table.columns, self.table.levels, first, last, self.leaf_of, moved)
             return self._sum_leaves(n_nodes, self.units, first, last), moved
 
         sums, moved = zip(*run_all([partial(move, *block) for block in self._shares()], self.n_jobs), strict=True)
@@ -288,21 +248,16 @@ class Shard:
 
     def add_leaves(self, values: Floats, score: Floats) -> None:
         """Add its leaf's value (by node) to the score of every row; all rows must be settled. OUT score."""
-        tasks = [partial(add_by_leaf, self._leaf_of, values, *block, score) for block in self._shares()]
+        tasks = [partial(add_by_leaf, self.leaf_of, values, *block, score) for block in self._shares()]
         run_all(tasks, self.n_jobs)
 
     def settle_rest(self, nodes: Array, splits: Mask) -> None:
         """Find the leaves of the rows outside the tree too, so that leaves can be added to all scores."""
         find = self._finder(nodes, splits)
-        run_all([partial(find, *block, self._leaf_of) for block in self._shares()], self.n_jobs)
+        run_all([partial(find, *block, self.leaf_of) for block in self._shares()], self.n_jobs)
 
     def _finder(self, nodes: Array, splits: Mask) -> Callable[..., None]:
         return partial(settle_by_code, self.table.columns, *ways(nodes, splits))
-
-    @property
-    def leaf_of(self) -> Array:
-        """The node that every row ends in."""
-        return self._leaf_of
 
     def _shares(self, n: int | None = None) -> list[tuple[int, int]]:
         """Rows, or records, cut into as many blocks as threads are worth waking."""
@@ -310,10 +265,13 @@ class Shard:
         n_parts = max(1, min(self.n_jobs, n // ROWS_PER_THREAD))
         return list(pairwise([n * p // n_parts for p in range(n_parts + 1)]))
 
-    def _n_threads(self, ranges: Sequence[tuple[int, int]], work: int) -> int:
-        """Threads worth waking for so many rows of so much work each."""
+    def _deal(self, ids: Sequence[int], work: int) -> list[Ints]:
+        """The records of nodes in pieces (first, last, node), for each thread that so much work a row is worth."""
+        ranges = [self._ranges[i] for i in ids]
         rows = sum(last - first for first, last in ranges)
-        return max(1, min(self.n_jobs, rows * work // (4 * ROWS_PER_THREAD)))
+        n_threads = max(1, min(self.n_jobs, rows * work // (4 * ROWS_PER_THREAD)))
+        dealt = deal(ranges, n_threads)
+        return [np.array([(first, last, ids[k]) for k, first, last in part], dtype=np.int64) for part in dealt]
 
 
 def total(parts: Sequence[Ints]) -> Ints:
@@ -323,11 +281,15 @@ def total(parts: Sequence[Ints]) -> Ints:
     return parts[0]
 
 
+def tables_of(nodes: Array, ids: Ints) -> NDArray[np.uint8]:
+    """For each of some nodes that are split, 1 for every code that goes left, else 0."""
+    tables = np.empty((len(ids), 256), dtype=np.uint8)
+    write_tables(ids, nodes, tables)
+    return tables
+
+
 def ways(nodes: Array, splits: Mask) -> tuple[Array, ...]:
     """Column (negative at leaves), children and table of every node."""
-    ids = np.flatnonzero(splits)
-    tables = np.empty((len(nodes), 256), dtype=np.uint8)
-    own = np.empty((len(ids), 256), dtype=np.uint8)
-    write_tables(ids, nodes, own)
-    tables[ids] = own
+    ids, tables = np.flatnonzero(splits), np.empty((len(nodes), 256), dtype=np.uint8)
+    tables[ids] = tables_of(nodes, ids)
     return np.where(splits, nodes["feature"], -1), nodes["left"].copy(), nodes["right"].copy(), tables

@@ -27,7 +27,7 @@ class SparseShard(Shard):
     def _build(self, pieces: Ints, part: int, pool: Ints) -> None:  # noqa: ARG002 - no scratch
         build_sparse(pieces, self._records, self.table.entries, self._quantized, pool)
 
-    def _split(self, pieces: Ints, tables: NDArray[np.uint8], cuts: Ints) -> None:
+    def _split_by_tables(self, pieces: Ints, tables: NDArray[np.uint8], cuts: Ints) -> None:
         split_entries(pieces, self._records, self.table.entries, tables, self._codes, self._spare, cuts)
 
     def _finder(self, nodes: Array, splits: Mask) -> Callable[..., None]:
