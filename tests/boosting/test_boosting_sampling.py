@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from sapwood.boosting.ensemble import Ensemble
-from sapwood.boosting.sampling import gradient_sample, threshold, uniform_sample
+from sapwood.boosting.sampling import gradient_sample, threshold, uniform_rows
 from sapwood.losses import Huber, Loss, Squared
 from strategies import EXAMPLES, examples
 
@@ -54,24 +54,24 @@ def test_the_largest_are_certain() -> None:
 @given(st.integers(1, 300), st.floats(0.01, 0.99), st.integers(0, 2**64 - 1))
 def test_uniform_samples_are_ascending_and_never_empty(n: int, share: float, key: int) -> None:
     candidates = np.arange(0, n, 2)
-    for sample, allowed in ((uniform_sample(None, n, share, key), n), (uniform_sample(candidates, n, share, key), n)):
-        assert len(sample.rows) >= 1
-        assert (np.diff(sample.rows) > 0).all()
-        assert sample.rows.max() < allowed
-        assert sample.factor is None
-    assert np.isin(uniform_sample(candidates, n, share, key).rows, candidates).all()
+    for rows in (uniform_rows(None, n, share, key), uniform_rows(candidates, n, share, key)):
+        assert len(rows) >= 1
+        assert (np.diff(rows) > 0).all()
+        assert rows.max() < n
+    assert np.isin(uniform_rows(candidates, n, share, key), candidates).all()
 
 
 def test_everything_is_no_sample() -> None:
-    candidates = np.array([1, 4])
-    assert uniform_sample(None, 10, 1.0, 0).rows is None
-    assert uniform_sample(candidates, 10, 1.0, 0).rows is candidates
-    gradient = np.ones((1, 10))
-    assert gradient_sample(None, gradient, gradient, None, 1.0, 0).rows is None
+    data = Data.of(np.arange(10.0)[:, None], np.arange(10.0))
+    for rows in (None, np.array([1, 4])):
+        for options in ({}, {"counted": True}, {"by_gradient": True}):
+            trained = fit(data, Squared(), POLICIES["depthwise"], 1, rows=rows, subsample=1.0, **options)
+            assert trained.sample.rows is rows
+            assert trained.sample.factor is None
 
 
 def test_the_size_of_uniform_samples() -> None:
-    sizes = [len(uniform_sample(None, 1000, 0.3, key).rows) for key in range(200)]
+    sizes = [len(uniform_rows(None, 1000, 0.3, key)) for key in range(200)]
     assert np.mean(sizes) == pytest.approx(300, abs=4 * np.sqrt(210 / 200))
     assert np.std(sizes) == pytest.approx(np.sqrt(210), rel=0.3)
 

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from sapwood.boosting.columns import ColumnChoice
+from sapwood.boosting.exact_search import ExactSearch
 from sapwood.boosting.grown import GrownTree, prune_by_cost, prune_by_gain
 from sapwood.boosting.options import NO_LIMIT, TreeOptions
 from sapwood.boosting.search import HistogramSearch, Search
@@ -24,6 +25,7 @@ from sapwood.kernels.frontier import best_without_children, pop, push
 from sapwood.kernels.newton import NO_GAIN
 from sapwood.kernels.phases import AHEAD
 from sapwood.shard.gradient_units import GradientUnits
+from sapwood.shard.ranked_shard import RankedShard
 from sapwood.shard.shard import Shard
 
 Ids = list[int]
@@ -32,24 +34,21 @@ Ids = list[int]
 class Grower:
     """Grows trees on shards that share their codes."""
 
-    def __init__(
-        self, shards: Sequence[Shard], options: TreeOptions, n_jobs: int = 1, search: Search | None = None
-    ) -> None:
+    def __init__(self, shards: Sequence[Shard], options: TreeOptions, n_jobs: int = 1) -> None:
         n_features = shards[0].n_features
         self._shards = shards
         self._options = options
         self._signs = np.zeros(n_features, np.int8) if options.signs is None else options.signs.astype(np.int8)
         self._n_jobs = n_jobs
-        self._search_by = search
         self._team: TeamGrowth | None = None
-        is_alone = search is None and len(shards) == 1 and shards[0].suits_team
+        is_alone = len(shards) == 1 and shards[0].suits_team
         if is_alone and TeamGrowth.suits(options, n_features, n_jobs):
             self._team = TeamGrowth(shards[0], options, self._signs, n_jobs)
 
     @cached_property
     def _finder(self) -> Search:
-        if self._search_by is not None:
-            return self._search_by
+        if isinstance(self._shards[0], RankedShard):
+            return ExactSearch(self._shards[0], self._signs)
         return HistogramSearch(self._shards, self._signs, self._options.counts_rows, self._n_jobs)
 
     def grow(self, units: GradientUnits, n_rows: int, columns: ColumnChoice, key: int) -> GrownTree:

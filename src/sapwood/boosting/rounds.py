@@ -22,7 +22,7 @@ from sapwood.boosting.grower import Grower
 from sapwood.boosting.grown import GrownTree
 from sapwood.boosting.level_groups import LevelGroups
 from sapwood.boosting.options import TreeOptions
-from sapwood.boosting.sampling import Sample, counted_sample, gradient_sample, uniform_sample
+from sapwood.boosting.sampling import Sample, counted_rows, gradient_sample, uniform_rows
 from sapwood.boosting.search import ExactSearch
 from sapwood.boosting.trees import decoder_of, to_tree
 from sapwood.codes.ranked import RankedTable
@@ -67,7 +67,7 @@ class RoundOptions:
 
 @dataclass(eq=False)
 class Rounds:
-    """Training rows and their scores. `rows` are those that take part (None: all); the others only watch."""
+    """Training rows and their scores. `rows` are those that take part (None: all); the others are for validation."""
 
     table: Binned | RankedTable
     n_levels: NDArray[np.int32]
@@ -80,7 +80,7 @@ class Rounds:
     rows: Ints | None = None
     validation: Sequence[tuple[Table, Floats]] = ()  # other rows, and their scores (n_scores, rows)
     trees: list[tuple[Tree, ...]] = field(default_factory=list)
-    sample: Sample | None = None  # of the last round
+    sample: Sample = field(default_factory=Sample)  # of the last round
     recode: Callable[[Floats], Binned | RankedTable] | None = None  # new bins for each round, from the weights of rows
 
     def __post_init__(self) -> None:
@@ -89,26 +89,18 @@ class Rounds:
         dtype = np.float32 if short else np.float64
         self._gradient: Array = np.empty((self.loss.n_scores, self.table.n_rows), dtype=dtype)
         self._hessian = np.empty_like(self._gradient)
-        self._shown_weight = self.weight
-        if self.rows is not None:  # rows that only watch must not decide about units
-            self._shown_weight = np.zeros(self.table.n_rows)
-            self._shown_weight[self.rows] = 1.0 if self.weight is None else self.weight[self.rows]
+        self._own_weight = self.weight
+        if self.rows is not None:  # gradients of validation rows must not decide about units
+            self._own_weight = np.zeros(self.table.n_rows)
+            self._own_weight[self.rows] = 1.0 if self.weight is None else self.weight[self.rows]
         self._gradients_alone = self.options.unit_hessian and not self.loss.constant_hessian
         self._ones = np.ones(self.table.n_rows) if self._gradients_alone else None
 
     def _place(self) -> None:
         """Put the table into shards that trees can be grown on."""
-        options = self.options
         self._decoder = decoder_of(self.table.bins, self.n_levels)
-        self._shards: Sequence[Shard]
-        if isinstance(self.table, RankedTable):
-            shard = RankedShard(self.table, options.n_jobs)
-            signs = np.zeros(self.table.n_features, np.int8) if options.tree.signs is None else options.tree.signs
-            self._shards = [shard]
-            self._grower = Grower(self._shards, options.tree, options.n_jobs, ExactSearch(shard, signs))
-        else:
-            self._shards = _make_shards(self.table, options.n_shards, options.n_jobs)
-            self._grower = Grower(self._shards, options.tree, options.n_jobs)
+        self._shards = _make_shards(self.table, self.options.n_shards, self.options.n_jobs)
+        self._grower = Grower(self._shards, self.options.tree, self.options.n_jobs)
         self._groups = LevelGroups(self._shards, self._decoder)
 
     @property
@@ -149,7 +141,7 @@ class Rounds:
                 of = slice(start, stop)
                 self.loss.derivatives(self.y[of], self.score[:, of], self._gradient[:, of], self._hessian[:, of])
                 for k in range(self.loss.n_scores):  # while they are in the cache
-                    found = largest(self._gradient[k], self._hessian[k], self._shown_weight, start, stop)
+                    found = largest(self._gradient[k], self._hessian[k], self._own_weight, start, stop)
                     np.maximum(most[k], found, out=most[k])
             return most
 
@@ -164,16 +156,16 @@ class Rounds:
         return float(np.sqrt(np.mean(own**2)))
 
     def _draw(self, key: int) -> Sample:
-        options = self.options
-        if options.by_gradient:
-            return gradient_sample(self.rows, self._gradient, self._hessian, self.weight, options.subsample, key)
-        draw = counted_sample if options.counted else uniform_sample
-        return draw(self.rows, self.table.n_rows, options.subsample, key)
+        share, n_rows = self.options.subsample, self.table.n_rows
+        if share >= 1.0:
+            return Sample(self.rows)
+        if self.options.by_gradient:
+            return gradient_sample(self.rows, self._gradient, self._hessian, self.weight, share, key)
+        return Sample((counted_rows if self.options.counted else uniform_rows)(self.rows, n_rows, share, key))
 
     def _tree(self, k: int, rate: float, key: int) -> Tree:
         """Grow the tree of score k, set its leaves, and add them to the scores."""
-        assert self.sample is not None
-        weight = _product(self._shown_weight, self.sample.factor)
+        weight = _product(self._own_weight, self.sample.factor)
         units = self._begin(k, weight)
         n_rows = self.table.n_rows if self.sample.rows is None else len(self.sample.rows)
         self._groups.begin()
@@ -186,7 +178,8 @@ class Rounds:
         if self.options.line_search:
             values *= self._step_length(values, k)
         values *= rate
-        self._add(values, k)
+        for shard in self._shards:
+            shard.add_leaves(values, self.score[k, shard.offset : shard.offset + shard.n_rows])
         tree = to_tree(grown, values, units.hessian_unit, self.table.bins, self._decoder, self.n_levels)
         for table, score in self.validation:
             score[k] += tree.value[:, 0, 0][Predictor(tree).leaves(table, n_jobs=self.options.n_jobs)]
@@ -194,26 +187,22 @@ class Rounds:
 
     def _begin(self, k: int, weight: Floats | None) -> GradientUnits:
         """Turn gradients into whole numbers, the same in all shards."""
-        assert self.sample is not None
         rows = self.sample.rows
-        known = None
-        if self._largest is not None and self.sample.factor is None and not self._gradients_alone:
-            known = self._largest[k]
-        units = self._show(self._gradient[k], self._hessian[k] if self._ones is None else self._ones, weight, known)
+        units = self._set_gradients(k, self._hessian[k] if self._ones is None else self._ones, weight)
         key = int(mix(np.uint64(self.n_done), np.int64(k))) | 1  # halves are not the user's to draw
         for shard in self._shards:
             shard.begin(units, None if rows is None else shard.own(rows), key)
         return units
 
-    def _show(
-        self, gradient: Floats, hessian: Floats, weight: Floats | None, known: Floats | None = None
-    ) -> GradientUnits:
-        """Set what the shards sum up; returns units that suit it. The largest numbers may be `known`."""
-        assert self.sample is not None
+    def _set_gradients(self, k: int, hessian: Floats, weight: Floats | None) -> GradientUnits:
+        """Give all shards the gradients of score k; returns units that suit them."""
         for shard in self._shards:
             of = slice(shard.offset, shard.offset + shard.n_rows)
-            shard.set_gradients(gradient[of], hessian[of], None if weight is None else weight[of])
-        most = np.max([shard.largest() for shard in self._shards], axis=0) if known is None else known
+            shard.set_gradients(self._gradient[k, of], hessian[of], None if weight is None else weight[of])
+        if self._largest is None or self.sample.factor is not None or hessian is self._ones:
+            most = np.max([shard.largest() for shard in self._shards], axis=0)
+        else:
+            most = self._largest[k]
         n_rows = self.table.n_rows if self.sample.rows is None else len(self.sample.rows)
         packed = n_rows >= PACKED_ROWS and not (self.options.tree.counts_rows or isinstance(self.table, RankedTable))
         packed = packed and not self._has_outliers(most)
@@ -227,45 +216,43 @@ class Rounds:
         return bool(total([shard.count_large(g, h, step, least) for shard in self._shards]).min() < least)
 
     def _node_values(
-        self, grown: GrownTree, units: GradientUnits, sums: Ints | None, k: int, weight: Floats | None
+        self, grown: GrownTree, units: GradientUnits, sums: Array | None, k: int, weight: Floats | None
     ) -> Floats:
         """Values of all nodes: Newton's step, for inner nodes too; robust losses set leaves by their exact step.
 
         `sums` are those of the leaves if they are known.
         """
-        own = units
+        nodes, splits, own = grown.nodes, grown.splits, units
         if self._gradients_alone:
-            own, sums = self._show(self._gradient[k], self._hessian[k], weight), None
+            own, sums = self._set_gradients(k, self._hessian[k], weight), None
         if sums is None:
-            sums = total([shard.leaf_sums(len(grown.nodes), own) for shard in self._shards])
-        if self._gradients_alone or self.loss.robust:
-            return self._new_values(grown, units, own, sums, k, weight)
-        values = np.empty(len(grown.nodes))
+            sums = total([shard.leaf_sums(len(nodes), own) for shard in self._shards])
         fine = own.fine_gradient_unit, own.fine_hessian_unit
-        newton_values(grown.nodes, grown.splits, sums, *fine, self._grower.rules, self.loss.step_factor, values)
-        return values
-
-    def _new_values(
-        self, grown: GrownTree, units: GradientUnits, own: GradientUnits, sums: Array, k: int, weight: Floats | None
-    ) -> Floats:
-        """Values on another scale than that of growth, whose bounds for monotone constraints are of no use here."""
-        nodes, leaves = grown.nodes, grown.leaves
+        if not (self._gradients_alone or self.loss.robust):
+            values = np.empty(len(nodes))
+            newton_values(nodes, splits, sums, *fine, self._grower.rules, self.loss.step_factor, values)
+            return values
         G, H = nodes["gradient"] * units.gradient_unit, nodes["hessian"] * units.hessian_unit
-        G[leaves], H[leaves] = (sums[leaves] * (own.fine_gradient_unit, own.fine_hessian_unit)).T
+        G[grown.leaves], H[grown.leaves] = (sums[grown.leaves] * fine).T
         if self._gradients_alone:
-            add_up(nodes, grown.splits, G)
-            add_up(nodes, grown.splits, H)
+            add_up(nodes, splits, G)
+            add_up(nodes, splits, H)
+        # These are on another scale than that of growth, whose bounds for monotone constraints are of no use.
         values = self.options.tree.leaf_weights(G, H, -np.inf, np.inf) * self.loss.step_factor
-        signs = self.options.tree.signs
         if self.loss.robust:
             self._set_exact_steps(grown, values, k, weight)
-        if signs is not None:
-            keep_order(nodes, grown.splits, signs, values)
+        if self.options.tree.signs is not None:
+            keep_order(nodes, splits, self.options.tree.signs, values)
         return values
+
+    @property
+    def _leaf_of(self) -> Array:
+        """The node that every row is in."""
+        return np.concatenate([shard.leaf_of for shard in self._shards])
 
     def _set_exact_steps(self, grown: GrownTree, values: Floats, k: int, weight: Floats | None) -> None:
         """Steps of least loss for the rows of each leaf, and under constraints of each node; OUT values."""
-        leaf_of = np.concatenate([shard.leaf_of for shard in self._shards])
+        leaf_of = self._leaf_of
         inside = np.flatnonzero(leaf_of < len(grown.nodes))
         places = grown.position[leaf_of[inside]]
         order = inside[np.argsort(places, kind="stable")]  # rows of a node lie side by side
@@ -278,7 +265,7 @@ class Rounds:
 
     def _step_length(self, values: Floats, k: int) -> float:
         """The rho of least loss of score + rho * tree over the rows that take part: there its slope is zero."""
-        step = values[np.concatenate([shard.leaf_of for shard in self._shards])]
+        step = values[self._leaf_of]
         of = slice(None) if self.rows is None else self.rows
         score, y, step = self.score[:, of].copy(), self.y[of], step[of]
         pull = step if self.weight is None else step * self.weight[of]
@@ -293,11 +280,6 @@ class Rounds:
             return 0.0
         return LONGEST_STEP if slope(LONGEST_STEP) <= 0.0 else float(brentq(slope, 0.0, LONGEST_STEP, xtol=1e-12))
 
-    def _add(self, values: Floats, k: int) -> None:
-        """Add the tree to the scores of all rows, those that took part and those that only watch."""
-        for shard in self._shards:
-            shard.add_leaves(values, self.score[k, shard.offset : shard.offset + shard.n_rows])
-
 
 def _product(weight: Floats | None, factor: Floats | None) -> Floats | None:
     if weight is None or factor is None:
@@ -305,12 +287,11 @@ def _product(weight: Floats | None, factor: Floats | None) -> Floats | None:
     return weight * factor
 
 
-def _make_shards(table: Binned, n_shards: int, n_jobs: int) -> list[Shard]:
+def _make_shards(table: Binned | RankedTable, n_shards: int, n_jobs: int) -> list[Shard]:
     """Rows in consecutive parts. One is enough on one machine; more of them give the same model."""
+    if isinstance(table, RankedTable):
+        return [RankedShard(table, n_jobs)]
+    kind = SparseShard if isinstance(table, SparseTable) else Shard
     borders = [table.n_rows * s // n_shards for s in range(n_shards + 1)]
     parts = [table] if n_shards == 1 else [table.part(start, stop) for start, stop in pairwise(borders)]
-    return [_make_shard(part, n_jobs, offset) for part, offset in zip(parts, borders[:-1], strict=True)]
-
-
-def _make_shard(table: Binned, n_jobs: int, offset: int) -> Shard:
-    return (SparseShard if isinstance(table, SparseTable) else Shard)(table, n_jobs, offset)
+    return [kind(part, n_jobs, offset) for part, offset in zip(parts, borders[:-1], strict=True)]

@@ -17,36 +17,30 @@ from sapwood.kernels.sampling import draw_rows
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """Rows of a round, and what their weight is multiplied by (None: nothing)."""
+    """Rows of a round (None: all), and what their weight is multiplied by (None: nothing)."""
 
-    rows: Array | None
+    rows: Array | None = None
     factor: Floats | None = None
 
 
-def uniform_sample(candidates: Array | None, n_rows: int, share: float, key: int) -> Sample:
+def uniform_rows(candidates: Array | None, n_rows: int, share: float, key: int) -> Array:
     """Each candidate with the same probability; at least one row."""
-    if share >= 1.0:
-        return Sample(candidates)
-    return Sample(_draw(candidates, n_rows, None, share, key))
+    return _draw(candidates, n_rows, None, share, key)
 
 
-def counted_sample(candidates: Array | None, n_rows: int, share: float, key: int) -> Sample:
+def counted_rows(candidates: Array | None, n_rows: int, share: float, key: int) -> Array:
     """A share of the candidates, rounded down; every set of so many is equally likely. At least one row."""
-    if share >= 1.0:
-        return Sample(candidates)
     n = n_rows if candidates is None else len(candidates)
     count = max(1, int(share * n))
     lots = np.random.Generator(np.random.Philox(key)).random(n)
     drawn = np.sort(np.argpartition(lots, count - 1)[:count])
-    return Sample(drawn if candidates is None else candidates[drawn])
+    return drawn if candidates is None else candidates[drawn]
 
 
 def gradient_sample(
     candidates: Array | None, gradient: Floats, hessian: Floats, weight: Floats | None, share: float, key: int
 ) -> Sample:
-    """By the size of gradients (scores, rows): rows that pull hardest are surely drawn."""
-    if share >= 1.0:
-        return Sample(candidates)
+    """By the size of gradients (scores, rows): rows of the largest ones are surely drawn."""
     size = np.sqrt((gradient**2 + hessian**2).sum(axis=0))
     if weight is not None:
         size = size * weight

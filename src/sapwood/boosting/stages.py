@@ -87,7 +87,6 @@ def mean_loss(loss: Loss, y: Floats, score: Floats, weight: Floats | None, n_job
 
 def _drawn_rows(rounds: Rounds) -> tuple[Array | None, Array | None]:
     """Rows that the last round drew (None: all of the table), and those it did not (None: it drew none)."""
-    assert rounds.sample is not None
     drawn = rounds.sample.rows
     if rounds.options.subsample >= 1.0 or drawn is None:
         return drawn, None

@@ -30,6 +30,8 @@ from sapwood.threads import run_all
 class RankedShard(Shard):
     """Rows of one ranked table."""
 
+    suits_team = False
+
     def _prepare(self) -> None:
         self._place = np.empty(self.n_rows, dtype=np.int32)
         self._sides = np.empty(self.n_rows, dtype=np.uint8)
