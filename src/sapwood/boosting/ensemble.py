@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -25,11 +25,10 @@ class Ensemble(Result):
 
     base: Floats
     rounds: tuple[tuple[Tree, ...], ...] = ()
-    _predictors: dict[int, Predictor] = field(default_factory=dict, repr=False)
 
     def __getstate__(self) -> dict[str, object]:
         """Packed trees are made again when they are needed."""
-        return {"base": self.base, "rounds": self.rounds, "_predictors": {}}
+        return {"base": self.base, "rounds": self.rounds}
 
     def _parts(self) -> Iterator[Part]:
         leaves = sum(tree.n_leaves for trees in self.rounds for tree in trees)
@@ -71,35 +70,25 @@ class Ensemble(Result):
         """What turns rows into scores."""
         return Scorer(self.grove())
 
-    def _first(self, table: Table, offset: Floats | None) -> Floats:
-        out = np.repeat(self.base[:, None], table.n_rows, axis=1)
-        return out if offset is None else out + offset
+    @cached_property
+    def _predictors(self) -> list[list[Predictor]]:
+        """What finds leaves in the trees of each round."""
+        return [[Predictor(tree) for tree in trees] for trees in self.rounds]
 
     def staged_scores(self, table: Table, n_jobs: int = 1, offset: Floats | None = None) -> Iterator[Floats]:
-        """Scores after each round."""
-        out = self._first(table, offset)
-        for _ in self._advance(table, out, self.rounds, n_jobs):
-            yield out.copy()
-
-    def _advance(self, table: Table, out: Floats, rounds: tuple[tuple[Tree, ...], ...], n_jobs: int) -> Iterator[None]:
-        """Add one round after the other, in the order of training, so that sums are the same to the last bit."""
-        for trees in rounds:
-            for k, tree in enumerate(trees):
-                leaves = self._predictor(tree).leaves(table, n_jobs=n_jobs)
-                add = partial(_add_values, tree.value[:, 0, 0], leaves, out[k])
+        """Scores after each round, added up in the order of training: the sums are the same to the last bit."""
+        out = self.scores(table, 0, n_jobs, offset)
+        for predictors in self._predictors:
+            for k, predictor in enumerate(predictors):
+                leaves = predictor.leaves(table, n_jobs=n_jobs)
+                add = partial(_add_values, predictor.tree.value[:, 0, 0], leaves, out[k])
                 run_all([partial(add, *block) for block in blocks(table.n_rows, BLOCK_ROWS)], n_jobs)
-            yield
-
-    def _predictor(self, tree: Tree) -> Predictor:
-        found = self._predictors.get(id(tree))
-        if found is None:
-            found = self._predictors[id(tree)] = Predictor(tree)
-        return found
+            yield out.copy()
 
     def leaves(self, table: Table, n_rounds: int | None = None, n_jobs: int = 1) -> NDArray[np.int32]:
         """Leaf of every row in every tree, (rows, rounds, n_scores)."""
-        rounds = self.rounds[:n_rounds]
-        found = [self._predictor(tree).leaves(table, n_jobs=n_jobs) for trees in rounds for tree in trees]
+        rounds = self._predictors[:n_rounds]
+        found = [predictor.leaves(table, n_jobs=n_jobs) for predictors in rounds for predictor in predictors]
         return np.stack(found, axis=1).reshape(table.n_rows, len(rounds), self.n_scores)
 
     def gains(self, n_features: int, n_rounds: int | None = None) -> Floats:
