@@ -10,19 +10,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from sapwood.kernels.bagging import draw_rows
 from sapwood.kernels.draws import mix, uniform
-from sapwood.kernels.sampling import draw_rows
 from strategies import examples
 
 Array = NDArray[Any]
 keys = st.integers(0, 2**64 - 1)
 
 
-def draw(key: int, n: int, share: Any, first_row: int = 0, candidates: Array | None = None) -> Array:
+def draw(key: int, n: int, share: Any, candidates: Array | None = None) -> Array:
     """Rows drawn of n, or of the candidates among them; `share` is one for all or one for each."""
     rows = np.full(n if candidates is None else len(candidates), -1, dtype=np.int64)
     each = np.ndim(share) > 0
-    count = draw_rows(np.uint64(key), first_row, share if each else None, 0.0 if each else share, candidates, rows)
+    count = draw_rows(np.uint64(key), share if each else None, 0.0 if each else share, candidates, rows)
     return rows[:count]
 
 
@@ -37,7 +37,7 @@ def test_a_row_is_drawn_by_the_hash_of_its_number(key: int, n: int, share: float
 @given(keys, st.integers(1, 200), st.floats(0, 1), st.data())
 def test_draws_do_not_depend_on_the_division_of_rows(key: int, n: int, share: float, data: st.DataObject) -> None:
     cut = data.draw(st.integers(0, n))
-    parts = [draw(key, cut, share), cut + draw(key, n - cut, share, first_row=cut)]
+    parts = [draw(key, cut, share), draw(key, n, share, candidates=np.arange(cut, n))]
     np.testing.assert_array_equal(np.concatenate(parts), draw(key, n, share))
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sapwood.arrays import Array, Floats
-from sapwood.kernels.sampling import draw_rows
+from sapwood.kernels.bagging import draw_rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,5 +69,5 @@ def threshold(sizes: Floats, expected: float) -> float:
 
 def _draw(candidates: Array | None, n_rows: int, shares: Floats | None, share: float, key: int) -> Array:
     rows = np.empty(n_rows if candidates is None else len(candidates), dtype=np.int64)
-    count = draw_rows(np.uint64(key), 0, shares, share, candidates, rows)
+    count = draw_rows(np.uint64(key), shares, share, candidates, rows)
     return rows[: max(count, 1)]

@@ -1,32 +1,23 @@
-"""Draws of rows for the trees of a forest; each is a hash of the tree and the draw, so no order of work matters."""
+"""Draws of rows: for the trees of a forest, and for the rounds of boosting.
+
+Each is a hash of the tree and the draw, or of the round and the row, so no order or division of work matters.
+"""
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from llvmlite import ir
-from numba.core import types
-from numba.extending import intrinsic
 
 from sapwood.kernels._jit import lean_kernel, part
 from sapwood.kernels.draws import mix, uniform
+from sapwood.kernels.float_bits import bits_of
 
-
-@intrinsic
-def float_bits(_context: Any, _x: Any) -> Any:
-    """The bits of a float64 as a whole number."""
-
-    def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
-        return builder.bitcast(arguments[0], ir.IntType(64))
-
-    return types.int64(types.float64), generate
+MISSING_BITS = np.uint64(0xFFFFFFFFFFFFFFFF)
 
 
 @part
-def bits_of(x):
+def cell_bits(x):
     """Bits of a float64; all missing values have the same."""
-    return float_bits(x) if x == x else np.int64(-1)  # noqa: PLR0124 - not NaN
+    return bits_of(x) if x == x else MISSING_BITS  # noqa: PLR0124 - not NaN
 
 
 @lean_kernel
@@ -37,7 +28,7 @@ def hash_cells(values, rows, key, hashes):
     """
     for i in range(len(values)):
         if values[i] != 0.0:
-            hashes[rows[i]] += mix(key, bits_of(values[i]))
+            hashes[rows[i]] += mix(key, cell_bits(values[i]))
 
 
 @lean_kernel
@@ -48,7 +39,7 @@ def hash_rows(block, keys, hashes):
         for j in range(block.shape[1]):
             x = np.float64(block[row, j])
             if x != 0.0:
-                total += mix(keys[j], bits_of(x))
+                total += mix(keys[j], cell_bits(x))
         hashes[row] = total
 
 
@@ -79,3 +70,15 @@ def count_draws(key, n_draws, order, ends, counts):
         else:
             place = place_of(ends, share * ends[n - 1])
         counts[order[place]] += 1
+
+
+@lean_kernel
+def draw_rows(key, shares, share, candidates, rows):
+    """Draw each candidate (None: all rows) with its own share or the common one; OUT rows; returns how many."""
+    count = 0
+    for i in range(len(rows)):
+        row = i if candidates is None else candidates[i]
+        wanted = share if shares is None else shares[row]
+        rows[count] = row
+        count += np.int64(uniform(mix(key, np.int64(row))) < wanted)
+    return count
