@@ -19,24 +19,24 @@ from sapwood.losses import Squared
 @pytest.mark.parametrize("setting", [0.3, np.float32(0.25), 1, np.int64(1)])
 def test_a_number_holds_for_all_rounds(setting: Any) -> None:
     rate = learning_rate(setting)
-    assert [rate(t, 5.0) for t in (0, 1, 99)] == [float(setting)] * 3
-    assert type(rate(0, 1.0)) is float
+    assert [rate(t, lambda: 5.0) for t in (0, 1, 99)] == [float(setting)] * 3
+    assert type(rate(0, lambda: 1.0)) is float
 
 
 @pytest.mark.parametrize("kind", [list, tuple, np.array])
 def test_the_last_of_several_holds_on(kind: Any) -> None:
     rate = learning_rate(kind([0.5, 0.25, 0.125]))
-    assert [rate(t, 1.0) for t in range(5)] == [0.5, 0.25, 0.125, 0.125, 0.125]
+    assert [rate(t, lambda: 1.0) for t in range(5)] == [0.5, 0.25, 0.125, 0.125, 0.125]
 
 
 def test_a_function_of_the_round() -> None:
     rate = learning_rate(lambda t: 1.0 / (t + 1))
-    assert [rate(t, 9.0) for t in range(3)] == [1.0, 0.5, 1 / 3]
+    assert [rate(t, lambda: 9.0) for t in range(3)] == [1.0, 0.5, 1 / 3]
 
 
 def test_a_function_of_the_round_and_the_norm() -> None:
     rate = learning_rate(lambda t, norm: 0.1 * norm + t)
-    assert rate(2, 5.0) == 2.5
+    assert rate(2, lambda: 5.0) == 2.5
 
 
 def test_other_callables() -> None:
@@ -44,15 +44,15 @@ def test_other_callables() -> None:
         def __call__(self, t: int) -> float:
             return 0.5**t
 
-    assert learning_rate(Schedule())(2, 1.0) == 0.25
-    assert learning_rate(lambda *given: float(len(given)))(0, 1.0) == 2.0
-    assert learning_rate(partial(lambda scale, t: scale + t, 0.5))(1, 9.0) == 1.5
-    assert learning_rate(math.exp)(0, 7.0) == 1.0
+    assert learning_rate(Schedule())(2, lambda: 1.0) == 0.25
+    assert learning_rate(lambda *given: float(len(given)))(0, lambda: 1.0) == 2.0
+    assert learning_rate(partial(lambda scale, t: scale + t, 0.5))(1, lambda: 9.0) == 1.5
+    assert learning_rate(math.exp)(0, lambda: 7.0) == 1.0
 
 
 @pytest.mark.parametrize("kind", [int, np.float64, np.float32, np.int64])
 def test_functions_may_return_any_number(kind: type) -> None:
-    found = learning_rate(lambda _t: kind(1))(0, 1.0)
+    found = learning_rate(lambda _t: kind(1))(0, lambda: 1.0)
     assert found == 1.0
     assert type(found) is float
 
@@ -60,9 +60,9 @@ def test_functions_may_return_any_number(kind: type) -> None:
 @pytest.mark.parametrize("bad", [0.0, -0.1, np.nan, np.inf, None, "0.1", [0.1], np.array([0.1]), 1j])
 def test_bad_returns_are_named_with_their_round(bad: Any) -> None:
     rate = learning_rate(lambda t: bad if t == 3 else 0.1)
-    assert rate(2, 1.0) == 0.1
+    assert rate(2, lambda: 1.0) == 0.1
     with pytest.raises(ParameterError, match=r"learning_rate returned .* for round 3, .*finite number above 0"):
-        rate(3, 1.0)
+        rate(3, lambda: 1.0)
 
 
 def data() -> Data:

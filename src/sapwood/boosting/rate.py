@@ -4,24 +4,13 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from sapwood.errors import ParameterError
 
-
-@dataclass(frozen=True)
-class Rate:
-    """A function of the round and the norm of the gradient; `needs_norm` says whether the norm matters."""
-
-    function: Callable[[int, float], float]
-    needs_norm: bool = False
-
-    def __call__(self, t: int, norm: float) -> float:
-        """The learning rate of round t."""
-        return self.function(t, norm)
+Rate = Callable[[int, Callable[[], float]], float]  # from the round, and what computes the norm of the gradient
 
 
 def learning_rate(setting: Any) -> Rate:
@@ -30,15 +19,15 @@ def learning_rate(setting: Any) -> Rate:
         return _checked(setting)
     if isinstance(setting, Sequence) or np.ndim(setting) > 0:
         rates = [float(rate) for rate in setting]
-        return Rate(lambda t, _norm: rates[min(t, len(rates) - 1)])  # the last one holds on
-    return Rate(lambda _t, _norm: float(setting))
+        return lambda t, _norm: rates[min(t, len(rates) - 1)]  # the last one holds on
+    return lambda _t, _norm: float(setting)
 
 
 def _checked(function: Callable[..., Any]) -> Rate:
     needs_norm = _n_arguments(function) >= 2
 
-    def rate(t: int, norm: float) -> float:
-        found = function(t, norm) if needs_norm else function(t)
+    def rate(t: int, norm: Callable[[], float]) -> float:
+        found = function(t, norm()) if needs_norm else function(t)
         if not isinstance(found, (int, float, np.number)) or not np.isfinite(found) or found <= 0:
             raise ParameterError(
                 f"learning_rate returned {found!r} for round {t}, but a learning rate must be a finite number above 0. "
@@ -46,7 +35,7 @@ def _checked(function: Callable[..., Any]) -> Rate:
             )
         return float(found)
 
-    return Rate(rate, needs_norm)
+    return rate
 
 
 def _n_arguments(function: Callable[..., Any]) -> int:

@@ -22,6 +22,7 @@ from sapwood.boosting.grower import Grower
 from sapwood.boosting.grown import GrownTree
 from sapwood.boosting.level_groups import LevelGroups
 from sapwood.boosting.options import TreeOptions
+from sapwood.boosting.rate import Rate
 from sapwood.boosting.sampling import Sample, counted_rows, gradient_sample, uniform_rows
 from sapwood.boosting.search import ExactSearch
 from sapwood.boosting.trees import decoder_of, to_tree
@@ -113,8 +114,8 @@ class Rounds:
         """The model so far."""
         return Ensemble(self.start.base, (*self.start.rounds, *self.trees))
 
-    def advance(self, rate: float | Callable[[int, float], float]) -> None:
-        """One round; the learning rate is a number, or a function of the round and the norm of the gradient."""
+    def advance(self, rate: float | Rate) -> None:
+        """One round; the learning rate is a number or a function."""
         of = slice(None) if self.rows is None else self.rows
         weight = None if self.weight is None else self.weight[of]
         self.loss = self.loss.begin_round(self.y[of], self.score[:, of], weight)
@@ -123,7 +124,7 @@ class Rounds:
             self.table = self.recode(self._hessian.sum(axis=0) * (1.0 if self.weight is None else self.weight))
             self._place()
         if callable(rate):
-            rate = rate(self.n_done, self._gradient_norm() if getattr(rate, "needs_norm", True) else np.nan)
+            rate = rate(self.n_done, self._gradient_norm)
         key = int(mix(np.uint64(self.options.seed), np.int64(self.n_done)))
         self.sample = self._draw(key)
         grown = [self._tree(k, rate, int(mix(np.uint64(key), np.int64(k + 1)))) for k in range(self.loss.n_scores)]

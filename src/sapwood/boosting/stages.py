@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -43,11 +43,11 @@ class Stages:
         rounds = progress.rounds
         self.loss = rounds.loss
         drawn, rest = _drawn_rows(rounds)
-        self.train.append(self._loss(rounds, rounds.score, drawn))
+        self.train.append(mean_loss(rounds, rounds.score, drawn))
         if rest is not None:
             self._measure_rest(progress, rest)
         if self.held_out is not None:
-            self.validation.append(self._loss(rounds, rounds.score, self.held_out))
+            self.validation.append(mean_loss(rounds, rounds.score, self.held_out))
 
     def _measure_rest(self, progress: Progress, rest: Array) -> None:
         """The loss of rows that were not drawn, and how much lower it is than at the stage before.
@@ -60,29 +60,24 @@ class Stages:
         else:
             n_jobs = rounds.options.n_jobs
             score = progress.ensemble.scores(self.rows.table, rounds.n_done - 1, n_jobs, self.rows.offset)
-            before = self._loss(rounds, score, rest)
-        self.oob.append(self._loss(rounds, rounds.score, rest))
+            before = mean_loss(rounds, score, rest)
+        self.oob.append(mean_loss(rounds, rounds.score, rest))
         self.improvement.append(before - self.oob[-1])
         self.knows_oob = True
 
-    @staticmethod
-    def _loss(rounds: Rounds, score: Floats, rows: Array | None) -> float:
-        of = slice(None) if rows is None else rows
-        weight = None if rounds.weight is None else rounds.weight[of]
-        mean = mean_loss(rounds.loss, rounds.y[of], score[:, of], weight, rounds.options.n_jobs)
-        return FACTORS.get(rounds.loss.name, 1.0) * mean
 
-
-def mean_loss(loss: Loss, y: Floats, score: Floats, weight: Floats | None, n_jobs: int = 1) -> float:
-    """Weighted mean of the losses; NaN without rows."""
+def mean_loss(rounds: Rounds, scores: Floats, rows: Array | None) -> float:
+    """Weighted mean of the losses of some rows (None: all), as people report it; NaN without rows."""
+    of = slice(None) if rows is None else rows
+    y, score, weight = rounds.y[of], scores[:, of], None if rounds.weight is None else rounds.weight[of]
 
     def total(start: int, stop: int) -> float:
-        losses = loss.losses(y[start:stop], score[:, start:stop])
+        losses = rounds.loss.losses(y[start:stop], score[:, start:stop])
         return float(losses.sum() if weight is None else (weight[start:stop] * losses).sum())
 
-    sums = run_all([partial(total, *block) for block in blocks(len(y), BLOCK)], n_jobs)
+    sums = run_all([partial(total, *block) for block in blocks(len(y), BLOCK)], rounds.options.n_jobs)
     whole = len(y) if weight is None else float(weight.sum())
-    return sum(sums) / whole if whole > 0 else float("nan")
+    return FACTORS.get(rounds.loss.name, 1.0) * (sum(sums) / whole if whole > 0 else float("nan"))
 
 
 def _drawn_rows(rounds: Rounds) -> tuple[Array | None, Array | None]:
@@ -119,16 +114,12 @@ def stage_facts(progress: Progress) -> dict[str, Any]:
 class Patience:
     """A callback that asks to stop once the validation loss is not lower, by `tol`, than any of the last low ones."""
 
-    def __init__(self, stages: Stages, n_stages: int, tol: float) -> None:
+    def __init__(self, stages: Stages, n_stages: int, tol: float, known: Sequence[float] = ()) -> None:
         self._stages = stages
         self._recent = np.full(n_stages, np.inf)
         self._tol = tol
-
-    def recall(self) -> Patience:
-        """Look at all stages that there are."""
-        for stage, loss in enumerate(self._stages.validation):
+        for stage, loss in enumerate(known):
             self._is_lower(stage, loss)
-        return self
 
     def _is_lower(self, stage: int, loss: float) -> bool:
         is_lower = bool(np.any(loss + self._tol < self._recent))

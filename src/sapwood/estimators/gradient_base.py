@@ -15,7 +15,7 @@ from sapwood.boosting.columns import ColumnOptions
 from sapwood.boosting.ensemble import Ensemble
 from sapwood.boosting.fitting import Rows, Setup, fit_ensemble
 from sapwood.boosting.options import NO_LIMIT, TreeOptions
-from sapwood.boosting.rate import Rate, learning_rate
+from sapwood.boosting.rate import learning_rate
 from sapwood.boosting.rounds import RoundOptions
 from sapwood.boosting.stages import Patience, Stages, stage_facts, stage_reporter
 from sapwood.boosting.training import Callback, Outcome, Plan, Progress
@@ -279,7 +279,7 @@ class GradientBoosting(Boosting):
     def _watched(self, plan: Plan, stages: Stages, monitor: Monitor | None, goes_on: bool) -> Plan:
         """A plan that measures every stage, reports it, and asks whether to go on."""
 
-        def rate(stage: int, norm: float) -> float:
+        def rate(stage: int, norm: Callable[[], float]) -> float:
             stages.rates.append(plan.rate(stage, norm))
             return stages.rates[-1]
 
@@ -289,9 +289,9 @@ class GradientBoosting(Boosting):
         if monitor is not None:
             callbacks.append(self._ask(monitor, stages))
         if stages.held_out is not None and self.n_iter_no_change is not None:
-            patience = Patience(stages, int(self.n_iter_no_change), self.tol)
-            callbacks.append(patience.recall() if goes_on else patience)
-        return replace(plan, rate=Rate(rate, plan.rate.needs_norm), callbacks=[*callbacks, *plan.callbacks])
+            known = stages.validation if goes_on else ()
+            callbacks.append(Patience(stages, int(self.n_iter_no_change), self.tol, known))
+        return replace(plan, rate=rate, callbacks=[*callbacks, *plan.callbacks])
 
     def _ask(self, monitor: Monitor, stages: Stages) -> Callback:
         def ask(progress: Progress) -> bool:
@@ -316,7 +316,7 @@ class GradientBoosting(Boosting):
         self._show(outcome.ensemble, loss)
         if not hasattr(self, "learning_rates_"):  # training was not in the hands of `fit`
             rate = learning_rate(1.0 if callable(self.learning_rate) else self.learning_rate)
-            self.learning_rates_ = np.array([rate(stage, np.nan) for stage in range(outcome.ensemble.n_rounds)])
+            self.learning_rates_ = np.array([rate(stage, lambda: np.nan) for stage in range(outcome.ensemble.n_rounds)])
 
     def _keep_stages(self, stages: Stages) -> None:
         done = len(stages.train)
