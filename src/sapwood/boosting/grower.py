@@ -13,10 +13,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from sapwood.boosting.columns import ColumnChoice
-from sapwood.boosting.exact_search import ExactSearch
 from sapwood.boosting.grown import GrownTree, prune_by_cost, prune_by_gain
 from sapwood.boosting.options import NO_LIMIT, TreeOptions
-from sapwood.boosting.search import HistogramSearch, Search
+from sapwood.boosting.search import ExactSearch, HistogramSearch, Search
 from sapwood.boosting.team_growth import TeamGrowth, is_leaf_wise
 from sapwood.cached_property import cached_property
 from sapwood.kernels.boosting_records import NODE

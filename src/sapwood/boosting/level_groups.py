@@ -60,7 +60,9 @@ class LevelGroups:
         found = [shard.reroute(moves) for shard in self._shards]
         sums, moved = (total(parts) for parts in zip(*found, strict=True))
         nodes, splits = grown.nodes.copy(), grown.splits.copy()
-        recount(nodes, splits, sums, self._scales, moved, rules)
+        units = self._shards[0].units
+        scales = units.fine_gradient_unit / units.gradient_unit, units.fine_hessian_unit / units.hessian_unit
+        recount(nodes, splits, sums, scales, moved, rules)
         settled = GrownTree(nodes, splits)
         if np.count_nonzero(splits) < np.count_nonzero(grown.splits):
             for shard in self._shards:
@@ -71,12 +73,6 @@ class LevelGroups:
         shape = len(self._features), len(grown.nodes)
         start, low, width = np.empty(shape[1], dtype=np.int64), np.empty(shape, np.uint8), np.empty(shape, np.uint8)
         return Moves(grown.nodes, grown.splits, self._place_of, self._codes, start, low, width)
-
-    @property
-    def _scales(self) -> tuple[float, float]:
-        """Fine units in units of the tree."""
-        units = self._shards[0].units
-        return units.fine_gradient_unit / units.gradient_unit, units.fine_hessian_unit / units.hessian_unit
 
 
 def group_levels(sums: Ints) -> Codes:

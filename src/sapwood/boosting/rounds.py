@@ -24,7 +24,6 @@ from sapwood.boosting.level_groups import LevelGroups
 from sapwood.boosting.options import TreeOptions
 from sapwood.boosting.rate import Rate
 from sapwood.boosting.sampling import Sample, counted_rows, gradient_sample, uniform_rows
-from sapwood.boosting.search import ExactSearch
 from sapwood.boosting.trees import decoder_of, to_tree
 from sapwood.codes.ranked import RankedTable
 from sapwood.codes.sparse import Binned, SparseTable
