@@ -131,7 +131,7 @@ def test_histograms_of_shards_add_up(case: Case, seed: int, data: st.DataObject)
 def test_largest_gradient_and_hessian(n_jobs: int, weighted: bool) -> None:
     case = Case.random(0, 100, False, weighted, False)
     expected = np.abs(case.gradient * case.weights).max(), (case.hessian * case.weights).max()
-    assert case.shard(n_jobs).largest() == expected
+    assert tuple(case.shard(n_jobs).largest()) == expected
 
 
 def test_own_rows_are_numbered_from_the_offset() -> None:

@@ -34,7 +34,6 @@ from sapwood.kernels.routing import (
     write_records,
 )
 from sapwood.kernels.shard_frame import SHARD
-from sapwood.shard.dealing import deal
 from sapwood.shard.gradient_units import GradientUnits
 from sapwood.threads import run_all
 
@@ -73,12 +72,11 @@ class Shard:
         """Set the gradients of the rows, for the next tree."""
         self.gradient, self.hessian, self.weight = gradient, hessian, weight
 
-    def largest(self) -> tuple[float, float]:
+    def largest(self) -> Floats:
         """Largest |gradient| and hessian, weights included."""
         of = self.gradient, self.hessian, self.weight
-        tasks = [partial(largest, *of, *block) for block in self._shares()]
-        found = np.array(run_all(tasks, self.n_jobs)).reshape(-1, 2)
-        return float(found[:, 0].max(initial=0.0)), float(found[:, 1].max(initial=0.0))
+        found = run_all([partial(largest, *of, *block) for block in self._shares()], self.n_jobs)
+        return np.asarray(np.max(found, axis=0))
 
     def count_large(self, gradient: float, hessian: float, step: int, enough: float) -> Ints:
         """Of every step-th row: how many have a gradient, and a hessian, of at least so much; both up to enough."""
@@ -272,6 +270,30 @@ class Shard:
         n_threads = max(1, min(self.n_jobs, rows * work // (4 * ROWS_PER_THREAD)))
         dealt = deal(ranges, n_threads)
         return [np.array([(first, last, ids[k]) for k, first, last in part], dtype=np.int64) for part in dealt]
+
+
+def deal(ranges: Sequence[tuple[int, int]], n_parts: int) -> list[list[tuple[int, int, int]]]:
+    """Cut the concatenated ranges into parts of equal size; a range is cut where a part ends.
+
+    Pieces are (which range, first, last).
+    """
+    total = sum(last - first for first, last in ranges)
+    share = -(-total // n_parts)
+    parts: list[list[tuple[int, int, int]]] = [[]]
+    room = share
+    for node, (start, last) in enumerate(ranges):
+        first = start
+        while last - first > room:
+            parts[-1].append((node, first, first + room))
+            first += room
+            parts.append([])
+            room = share
+        parts[-1].append((node, first, last))
+        room -= last - first
+        if room == 0 and len(parts) < n_parts:
+            parts.append([])
+            room = share
+    return [part for part in parts if part]
 
 
 def total(parts: Sequence[Ints]) -> Ints:
