@@ -32,13 +32,9 @@ def leaf_quantiles(leaves, bags, rank, ordered, quantiles, sums, out):
     `rank` of a training row is its place in `ordered`, the targets.
     """
     rows, counts, starts, ends, node_ends = bags
-    n_trees = leaves.shape[0]
+    n_trees, found = leaves.shape[0], np.empty(len(ordered), dtype=np.int64)
     for i in range(leaves.shape[1]):
-        size = 0
-        for t in range(n_trees):
-            node = node_ends[t] + leaves[t, i]
-            size += starts[node + 1] - starts[node]
-        places, n = np.empty(size, dtype=np.int64), 0
+        n = 0
         for t in range(n_trees):
             node = node_ends[t] + leaves[t, i]
             first, last = ends[t] + starts[node], ends[t] + starts[node + 1]
@@ -48,10 +44,10 @@ def leaf_quantiles(leaves, bags, rank, ordered, quantiles, sums, out):
             for k in range(first, last):
                 place = rank[rows[k]]
                 if sums[place] == 0.0:
-                    places[n] = place
+                    found[n] = place
                     n += 1
                 sums[place] += counts[k] / total
-        places = np.sort(places[:n])
+        places = np.sort(found[:n])
         for q in range(len(quantiles)):
             below, k = 0.0, 0
             while k < n:
