@@ -17,7 +17,7 @@ BY_TREE, BY_LEVEL, BY_NODE = 1, 2, 3  # keep the draws apart
 
 @dataclass(frozen=True, eq=False)
 class ColumnOptions:
-    """Shares of the columns drawn for a tree, of those for a level, of those for a node; and who may meet whom."""
+    """Shares of the columns drawn for a tree, of those for a level, of those for a node; interaction constraints."""
 
     n_features: int
     by_tree: float = 1.0
@@ -63,23 +63,17 @@ class ColumnChoice:
         return options.by_level >= 1.0 and options.by_node >= 1.0 and options.together is None
 
     def usable(self, nodes: Array, ids: Sequence[int]) -> Mask:
-        """(nodes, columns), or one row that serves all nodes."""
+        """(nodes, columns), or one row for all nodes."""
         if self.is_plain:
             return self.of_tree[None, :]
         return np.stack([self._of_node(nodes[i], i) for i in ids])
 
     def _of_node(self, node: Any, i: int) -> Mask:
-        depth = int(node["depth"])
+        depth, options = int(node["depth"]), self.options
         if depth not in self._levels:
-            self._levels[depth] = self.options.draw(
-                self.of_tree, self.options.by_level, _hash(self.key, BY_LEVEL, depth)
-            )
-        mask = self._levels[depth]
-        if self.options.together is not None:
-            mask = mask & self._may_meet(i)
-        if not mask.any():
-            return mask
-        return self.options.draw(mask, self.options.by_node, _hash(int(node["key"]), BY_NODE))
+            self._levels[depth] = options.draw(self.of_tree, options.by_level, _hash(self.key, BY_LEVEL, depth))
+        mask = self._levels[depth] if options.together is None else self._levels[depth] & self._allowed(i)
+        return options.draw(mask, options.by_node, _hash(int(node["key"]), BY_NODE))
 
     def follow(self, nodes: Array, ids: Sequence[int]) -> None:
         """Remember which columns lie on the way to the children of nodes that are being split."""
@@ -89,17 +83,17 @@ class ColumnChoice:
             path = self._paths[i] | {int(nodes["feature"][i])}
             self._paths[int(nodes["left"][i])] = self._paths[int(nodes["right"][i])] = path
 
-    def _may_meet(self, i: int) -> Mask:
-        """Columns of all sets that hold the whole path; any column at the root."""
+    def _allowed(self, i: int) -> Mask:
+        """Columns of all sets that hold the columns on the path to a node; any column at the root."""
         path = self._paths[i]
-        allowed = np.zeros(self.options.n_features, dtype=np.bool_)
+        if not path:
+            return np.ones_like(self.of_tree)
+        allowed = np.zeros_like(self.of_tree)
         for group in self.options.together or ():
             if path <= group:
                 allowed[list(group)] = True
-        if not path:
-            allowed[:] = True
-        elif len(path) == 1:
-            allowed[list(path)] = True  # a column in no set may meet itself
+        if len(path) == 1:
+            allowed[list(path)] = True  # a column in no set may be split again
         return allowed
 
 

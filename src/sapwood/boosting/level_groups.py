@@ -54,7 +54,9 @@ class LevelGroups:
         """
         if not self._features:
             return grown, None
-        moves = self._moves(grown)
+        n_nodes = len(grown.nodes)
+        start, bounds = np.empty(n_nodes, np.int64), np.empty((2, len(self._features), n_nodes), np.uint8)
+        moves = Moves(grown.nodes, grown.splits, self._place_of, self._codes, start, *bounds)
         if not bound_nodes(moves):
             return grown, None
         found = [shard.reroute(moves) for shard in self._shards]
@@ -68,11 +70,6 @@ class LevelGroups:
             for shard in self._shards:
                 shard.merge_leaves(settled.leaf_above)
         return settled, sums
-
-    def _moves(self, grown: GrownTree) -> Moves:
-        shape = len(self._features), len(grown.nodes)
-        start, low, width = np.empty(shape[1], dtype=np.int64), np.empty(shape, np.uint8), np.empty(shape, np.uint8)
-        return Moves(grown.nodes, grown.splits, self._place_of, self._codes, start, low, width)
 
 
 def group_levels(sums: Ints) -> Codes:
