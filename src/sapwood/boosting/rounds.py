@@ -89,6 +89,7 @@ class Rounds:
         dtype = np.float32 if short else np.float64
         self._gradient: Array = np.empty((self.loss.n_scores, self.table.n_rows), dtype=dtype)
         self._hessian = np.empty_like(self._gradient)
+        self.own_rows: Ints | slice = slice(None) if self.rows is None else self.rows
         self._own_weight = self.weight
         if self.rows is not None:  # gradients of validation rows must not decide about units
             self._own_weight = np.zeros(self.table.n_rows)
@@ -115,7 +116,7 @@ class Rounds:
 
     def advance(self, rate: float | Rate) -> None:
         """One round; the learning rate is a number or a function."""
-        of = slice(None) if self.rows is None else self.rows
+        of = self.own_rows
         weight = None if self.weight is None else self.weight[of]
         self.loss = self.loss.begin_round(self.y[of], self.score[:, of], weight)
         self._differentiate()
@@ -152,8 +153,7 @@ class Rounds:
 
     def _gradient_norm(self) -> float:
         """Root of the mean squared gradient of the rows that take part."""
-        own = self._gradient if self.rows is None else self._gradient[:, self.rows]
-        return float(np.sqrt(np.mean(own**2)))
+        return float(np.sqrt(np.mean(self._gradient[:, self.own_rows] ** 2)))
 
     def _draw(self, key: int) -> Sample:
         share, n_rows = self.options.subsample, self.table.n_rows
@@ -165,7 +165,9 @@ class Rounds:
 
     def _tree(self, k: int, rate: float, key: int) -> Tree:
         """Grow the tree of score k, set its leaves, and add them to the scores."""
-        weight = _product(self._own_weight, self.sample.factor)
+        weight, factor = self._own_weight, self.sample.factor
+        if factor is not None:
+            weight = factor if weight is None else weight * factor
         units = self._begin(k, weight)
         n_rows = self.table.n_rows if self.sample.rows is None else len(self.sample.rows)
         self._groups.begin()
@@ -266,7 +268,7 @@ class Rounds:
     def _step_length(self, values: Floats, k: int) -> float:
         """The rho of least loss of score + rho * tree over the rows that take part: there its slope is zero."""
         step = values[self._leaf_of]
-        of = slice(None) if self.rows is None else self.rows
+        of = self.own_rows
         score, y, step = self.score[:, of].copy(), self.y[of], step[of]
         pull = step if self.weight is None else step * self.weight[of]
         own, gradient, hessian = score[k].copy(), np.empty_like(score), np.empty_like(score)
@@ -279,12 +281,6 @@ class Rounds:
         if slope(0.0) >= 0.0:
             return 0.0
         return LONGEST_STEP if slope(LONGEST_STEP) <= 0.0 else float(brentq(slope, 0.0, LONGEST_STEP, xtol=1e-12))
-
-
-def _product(weight: Floats | None, factor: Floats | None) -> Floats | None:
-    if weight is None or factor is None:
-        return factor if weight is None else weight
-    return weight * factor
 
 
 def _make_shards(table: Binned | RankedTable, n_shards: int, n_jobs: int) -> list[Shard]:

@@ -86,7 +86,7 @@ def _drawn_rows(rounds: Rounds) -> tuple[Array | None, Array | None]:
     if rounds.options.subsample >= 1.0 or drawn is None:
         return drawn, None
     is_rest = np.zeros(rounds.table.n_rows, dtype=np.bool_)
-    is_rest[slice(None) if rounds.rows is None else rounds.rows] = True
+    is_rest[rounds.own_rows] = True
     is_rest[drawn] = False
     return drawn, np.flatnonzero(is_rest)
 
