@@ -17,7 +17,7 @@ LEAST_EXPONENT = -1000  # a unit must have an inverse
 
 @dataclass(frozen=True)
 class GradientUnits:
-    """What 1 means: gradient = whole number * gradient_unit. `fine` units serve the sums of leaves."""
+    """What 1 means: gradient = whole number * gradient_unit. `fine` units are for the sums of leaves."""
 
     packed: bool
     gradient_unit: float
@@ -29,7 +29,8 @@ class GradientUnits:
     @classmethod
     def of(cls, largest_gradient: float, largest_hessian: float, n_rows: int, packed: bool) -> GradientUnits:
         """For gradients up to the largest ones, of n_rows rows in all shards together."""
-        fine = _fine_bits(n_rows)
+        row_bits = max(1, (n_rows - 1).bit_length())
+        fine = min(WIDE_BITS, SUM_BITS - row_bits)  # sums of so many rows do not overflow
         bits = PACKED_BITS if packed else fine
         return cls(
             packed,
@@ -39,22 +40,6 @@ class GradientUnits:
             unit(largest_hessian, fine),
             1 << (31 - bits) if packed else n_rows,
         )
-
-    @property
-    def scales(self) -> tuple[float, float]:
-        """What a gradient and a hessian are multiplied by."""
-        return 1.0 / self.gradient_unit, 1.0 / self.hessian_unit
-
-    @property
-    def fine_scales(self) -> tuple[float, float]:
-        """The same for fine units."""
-        return 1.0 / self.fine_gradient_unit, 1.0 / self.fine_hessian_unit
-
-
-def _fine_bits(n_rows: int) -> int:
-    """Bits of a number of which so many rows can be added up."""
-    row_bits = max(1, (n_rows - 1).bit_length())
-    return min(WIDE_BITS, SUM_BITS - row_bits)
 
 
 def unit(largest: float, bits: int) -> float:

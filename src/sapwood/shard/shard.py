@@ -1,8 +1,7 @@
-"""A shard owns rows: their codes, their gradients, and the node each row is in.
+"""A shard holds rows: their codes, their gradients, and the node each row is in.
 
-It answers what growth asks of rows: histograms of nodes, the moving of rows to children, sums of leaves. All of it is
-in whole numbers, so the answers of many shards are simply added. Nodes are called by their numbers; a shard knows
-where each one's records are.
+It computes histograms of nodes, moves rows to children, and sums up leaves. All sums are whole numbers, so those of
+many shards are simply added. Nodes are given by their numbers; a shard keeps the range of each one's records.
 """
 
 from __future__ import annotations
@@ -97,14 +96,15 @@ class Shard:
 
     def _begin(self, rows: Array | None, first: int, last: int) -> list[Ints]:
         """Write some records; returns their sums by half and level (0: missing) of each grouped column, in units."""
-        of, scales = (self.gradient, self.hessian, self.weight), self.units.scales
+        of, units = (self.gradient, self.hessian, self.weight), self.units
+        scales = 1.0 / units.gradient_unit, 1.0 / units.hessian_unit
         write_records(rows, *of, *scales, first, last, self._records, self._quantized)
         found = []
         for place, n in enumerate(self._n_levels):
             found.append(np.zeros((2, n + 1, 2), dtype=np.int64))
-            packed = np.zeros(2 * (n + 1) if self.units.packed else 0, dtype=np.int64)
+            packed = np.zeros(2 * (n + 1) if units.packed else 0, dtype=np.int64)
             halves = self.table.levels[place], self.offset, self._key
-            sum_levels(self._records, first, last, self._quantized, *halves, self.units.block_rows, packed, found[-1])
+            sum_levels(self._records, first, last, self._quantized, *halves, units.block_rows, packed, found[-1])
         return found
 
     def frame(self, n_nodes: int, n_sums: int) -> Array:
@@ -212,7 +212,8 @@ class Shard:
     def _sum_leaves(self, n_nodes: int, units: GradientUnits, first: int, last: int) -> Ints:
         of = self.leaf_of, self.gradient, self.hessian, self.weight
         sums = np.zeros((n_nodes, 2), dtype=np.int64)
-        sum_by_leaf(*of, *units.fine_scales, first, last, sums)
+        scales = 1.0 / units.fine_gradient_unit, 1.0 / units.fine_hessian_unit
+        sum_by_leaf(*of, *scales, first, last, sums)
         return sums
 
     def begin_groups(self, place: int, feature: int, codes: NDArray[np.uint8]) -> None:
