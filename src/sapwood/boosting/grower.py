@@ -3,7 +3,7 @@
     level by level (depthwise): split every node of a level that has a gain
     leaf by leaf (lossguide):   split the leaf of largest gain, until there are enough leaves
 
-Growth asks shards for row work, and adds their answers up; it never sees a row.
+All work on rows is done by shards, whose sums are added up here.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Grower:
     def grow(self, units: GradientUnits, n_rows: int, columns: ColumnChoice, key: int) -> GrownTree:
         """Grow a tree on the gradients that the shards have begun with; `key` is for draws of columns.
 
-        Afterwards the shards know the leaf of every row that took part.
+        Afterwards `leaf_of` of the shards holds the leaf of every row of the sample.
         """
         self.rules = self._options.rules(units)[0]
         if self._team is not None and columns.is_plain:
@@ -68,7 +68,7 @@ class Grower:
         return grown
 
     def _grow_by_parts(self, n_rows: int, columns: ColumnChoice, key: int) -> GrownTree:
-        """Ask all shards for one step after the other."""
+        """Grow step by step, each step on all shards."""
         self._columns = columns
         self._nodes = np.empty(64, dtype=NODE)
         self._n_nodes = 1
@@ -130,10 +130,11 @@ class Grower:
 
     def _expand(self, ids: Ids) -> None:
         """Make the children of nodes, move the rows, and search the children that may be split."""
-        self._reserve(2 * len(ids))
-        first = self._n_nodes
+        first, n_new = self._n_nodes, 2 * len(ids)
+        if first + n_new > len(self._nodes):
+            self._nodes = np.concatenate([self._nodes[:first], np.empty(first + 2 * n_new, dtype=NODE)])
         branch(np.array(ids, dtype=np.int64), first, self._signs, self.rules, self._nodes)
-        self._n_nodes += 2 * len(ids)
+        self._n_nodes += n_new
         self._columns.follow(self._nodes, ids)
         self._move_rows(ids)
         wanted = self._splittable(first, self._n_nodes)
@@ -151,9 +152,3 @@ class Grower:
             return
         self._finder.find(self._nodes, ids, self._columns, self.rules)
         drop_weak_splits(self._nodes, np.array(ids, dtype=np.int64), self.rules)
-
-    def _reserve(self, n: int) -> None:
-        if self._n_nodes + n > len(self._nodes):
-            larger = np.empty(2 * (self._n_nodes + n), dtype=NODE)
-            larger[: self._n_nodes] = self._nodes[: self._n_nodes]
-            self._nodes = larger

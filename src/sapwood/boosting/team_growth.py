@@ -27,12 +27,6 @@ LITTLE_WORK = 1 << 15  # cells of a table that are not worth a second thread
 MOST_BRANCHES = 64  # for each thread
 
 
-def most_leaves(options: TreeOptions, n_rows: int) -> int:
-    """No tree has more leaves."""
-    by_depth = 1 << min(options.max_depth, 40) if options.max_depth else NO_LIMIT
-    return min(n_rows, by_depth, options.max_leaves or NO_LIMIT)
-
-
 def is_leaf_wise(options: TreeOptions) -> bool:
     """Whether it matters which leaf is split first: if there is no limit to leaves, all that gain anything are."""
     return options.leaf_wise and bool(options.max_leaves)
@@ -51,7 +45,9 @@ class TeamGrowth:
         self._shard, self._options, self._signs = shard, options, signs
         cells = table.n_rows * table.n_features
         self._n_threads = min(n_jobs, available_cores()) if cells > LITTLE_WORK else 1
-        self._capacity = 2 * (most_leaves(options, table.n_rows) + MOST_AHEAD) + 1
+        by_depth = 1 << min(options.max_depth, 40) if options.max_depth else NO_LIMIT
+        most_leaves = min(table.n_rows, by_depth, options.max_leaves or NO_LIMIT)
+        self._capacity = 2 * (most_leaves + MOST_AHEAD) + 1
         self._n_sums = 3 if options.counts_rows else 2
         self._make_room(table.n_features)
 
