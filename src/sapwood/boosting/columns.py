@@ -38,11 +38,11 @@ class ColumnOptions:
         columns = np.flatnonzero(mask)
         wanted = max(1, round(share * len(columns)))
         uniform = np.random.Generator(np.random.Philox(key)).random(self.n_features)[columns]
-        # Exponential clocks with rates `weights`: the first ones to ring are a weighted draw without replacement.
+        # The smallest of exponential variates with rates `weights` are a weighted draw without replacement.
         with np.errstate(divide="ignore"):
-            clock = -log(1.0 - uniform) / (1.0 if self.weights is None else self.weights[columns])
+            variate = -log(1.0 - uniform) / (1.0 if self.weights is None else self.weights[columns])
         chosen = np.zeros_like(mask)
-        chosen[columns[np.argsort(clock, kind="stable")[:wanted]]] = True
+        chosen[columns[np.argsort(variate, kind="stable")[:wanted]]] = True
         return chosen
 
 

@@ -270,13 +270,13 @@ class Rounds:
         step = values[self._leaf_of]
         of = self.own_rows
         score, y, step = self.score[:, of].copy(), self.y[of], step[of]
-        pull = step if self.weight is None else step * self.weight[of]
+        weighted = step if self.weight is None else step * self.weight[of]
         own, gradient, hessian = score[k].copy(), np.empty_like(score), np.empty_like(score)
 
         def slope(rho: float) -> float:
             score[k] = own + rho * step
             self.loss.derivatives(y, score, gradient, hessian)
-            return float((pull * gradient[k]).sum())
+            return float((weighted * gradient[k]).sum())
 
         if slope(0.0) >= 0.0:
             return 0.0

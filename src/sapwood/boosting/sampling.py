@@ -32,8 +32,8 @@ def counted_rows(candidates: Array | None, n_rows: int, share: float, key: int) 
     """A share of the candidates, rounded down; every set of so many is equally likely. At least one row."""
     n = n_rows if candidates is None else len(candidates)
     count = max(1, int(share * n))
-    lots = np.random.Generator(np.random.Philox(key)).random(n)
-    drawn = np.sort(np.argpartition(lots, count - 1)[:count])
+    uniform = np.random.Generator(np.random.Philox(key)).random(n)
+    drawn = np.sort(np.argpartition(uniform, count - 1)[:count])
     return drawn if candidates is None else candidates[drawn]
 
 
@@ -64,7 +64,7 @@ def threshold(sizes: Floats, expected: float) -> float:
     is_right = (n_certain < expected) & (ordered <= mu) & (mu > 0)
     if is_right.any():
         return float(mu[np.argmax(is_right)])
-    return float(ordered[ordered > 0].min(initial=np.inf)) if ordered.any() else 1.0  # all that pull at all are certain
+    return float(ordered[ordered > 0].min(initial=np.inf)) if ordered.any() else 1.0  # all gradients but 0 are certain
 
 
 def _draw(candidates: Array | None, n_rows: int, shares: Floats | None, share: float, key: int) -> Array:
