@@ -73,7 +73,7 @@ def test_leaves_sum_up_and_are_added_to_scores(n_jobs: int, case: Case, seed: in
     leaves, values = [1, 5, 6], np.array([0, 0.5, 0, 0, 0, -1.0, 2.0])  # a node that was split serves as a leaf, too
     fine = case.whole(case.units.fine_gradient_unit, case.units.fine_hessian_unit)
     shard.settle(leaves, 7)
-    for leaf, sums in enumerate(shard.leaf_sums(7)):
+    for leaf, sums in enumerate(shard.leaf_sums(7, case.units)):
         if leaf not in leaves:
             assert not sums.any()
             continue

@@ -73,8 +73,7 @@ class Shard:
 
     def largest(self) -> Floats:
         """Largest |gradient| and hessian, weights included."""
-        of = self.gradient, self.hessian, self.weight
-        found = run_all([partial(largest, *of, *block) for block in self._shares()], self.n_jobs)
+        found = self._by_blocks(partial(largest, self.gradient, self.hessian, self.weight))
         return np.asarray(np.max(found, axis=0))
 
     def count_large(self, gradient: float, hessian: float, step: int, enough: float) -> Ints:
@@ -90,7 +89,7 @@ class Shard:
             self._wide = np.empty((self.n_rows, 2), dtype=np.int64)
         self._quantized = None if units.packed else self._wide  # None: the records hold the numbers
         self._n_inside, self._key = n, np.uint64(key)
-        parts = run_all([partial(self._begin, rows, *block) for block in self._shares(n)], self.n_jobs)
+        parts = self._by_blocks(partial(self._begin, rows), n)
         self.level_sums = [total(own) for own in zip(*parts, strict=True)]
         self._ranges = {0: (0, n)}
 
@@ -203,11 +202,9 @@ class Shard:
         inside = self.leaf_of < len(leaf_above)
         self.leaf_of[inside] = leaf_above[self.leaf_of[inside]]
 
-    def leaf_sums(self, n_nodes: int, units: GradientUnits | None = None) -> Ints:
-        """Sums of gradient and hessian of the leaves, by node, in fine units: the tree's own, or others."""
-        units = self.units if units is None else units
-        tasks = [partial(self._sum_leaves, n_nodes, units, *block) for block in self._shares()]
-        return total(run_all(tasks, self.n_jobs))
+    def leaf_sums(self, n_nodes: int, units: GradientUnits) -> Ints:
+        """Sums of gradient and hessian of the leaves, by node, in fine units."""
+        return total(self._by_blocks(partial(self._sum_leaves, n_nodes, units)))
 
     def _sum_leaves(self, n_nodes: int, units: GradientUnits, first: int, last: int) -> Ints:
         of = self.leaf_of, self.gradient, self.hessian, self.weight
@@ -224,7 +221,7 @@ class Shard:
         self, place: int, feature: int, codes: NDArray[np.uint8], rows: NDArray[np.uint8] | None = None, at: int = 0
     ) -> None:
         of, out = (self.table.levels[place], codes, self.offset, self._key), (self.table.columns[feature], rows, at)
-        run_all([partial(write_group_codes, *of, *block, *out) for block in self._shares()], self.n_jobs)
+        self._by_blocks(lambda first, last: write_group_codes(*of, first, last, *out))
 
     def reroute(self, moves: Moves) -> tuple[Ints, Ints]:
         """Find the new leaves of rows; returns the sums of the leaves, and how many rows each of them gained."""
@@ -238,7 +235,7 @@ class Shard:
             reroute(moves, self.table.columns, self.table.levels, first, last, self.leaf_of, moved)
             return self._sum_leaves(n_nodes, self.units, first, last), moved
 
-        sums, moved = zip(*run_all([partial(move, *block) for block in self._shares()], self.n_jobs), strict=True)
+        sums, moved = zip(*self._by_blocks(move), strict=True)
         return total(sums), total(moved)
 
     def _for_any_row(self, nodes: Array, splits: Mask) -> Array:  # noqa: ARG002
@@ -247,22 +244,22 @@ class Shard:
 
     def add_leaves(self, values: Floats, score: Floats) -> None:
         """Add its leaf's value (by node) to the score of every row; all rows must be settled. OUT score."""
-        tasks = [partial(add_by_leaf, self.leaf_of, values, *block, score) for block in self._shares()]
-        run_all(tasks, self.n_jobs)
+        self._by_blocks(lambda first, last: add_by_leaf(self.leaf_of, values, first, last, score))
 
     def settle_rest(self, nodes: Array, splits: Mask) -> None:
         """Find the leaves of the rows outside the tree too, so that leaves can be added to all scores."""
         find = self._finder(nodes, splits)
-        run_all([partial(find, *block, self.leaf_of) for block in self._shares()], self.n_jobs)
+        self._by_blocks(lambda first, last: find(first, last, self.leaf_of))
 
     def _finder(self, nodes: Array, splits: Mask) -> Callable[..., None]:
         return partial(settle_by_code, self.table.columns, *ways(nodes, splits))
 
-    def _shares(self, n: int | None = None) -> list[tuple[int, int]]:
-        """Rows, or records, cut into as many blocks as threads are worth waking."""
+    def _by_blocks(self, work: Callable[[int, int], Any], n: int | None = None) -> list[Any]:
+        """Do work on blocks (first, last) of rows, or of n records, for each thread that is worth waking."""
         n = self.n_rows if n is None else n
         n_parts = max(1, min(self.n_jobs, n // ROWS_PER_THREAD))
-        return list(pairwise([n * p // n_parts for p in range(n_parts + 1)]))
+        borders = [n * p // n_parts for p in range(n_parts + 1)]
+        return run_all([partial(work, *block) for block in pairwise(borders)], self.n_jobs)
 
     def _deal(self, ids: Sequence[int], work: int) -> list[Ints]:
         """The records of nodes in pieces (first, last, node), for each thread that so much work a row is worth."""
