@@ -135,17 +135,14 @@ class Grower:
             self._nodes = np.concatenate([self._nodes[:first], np.empty(first + 2 * n_new, dtype=NODE)])
         branch(np.array(ids, dtype=np.int64), first, self._signs, self.rules, self._nodes)
         self._n_nodes += n_new
-        self._columns.follow(self._nodes, ids)
-        self._move_rows(ids)
-        wanted = self._splittable(first, self._n_nodes)
-        self._finder.branch(self._nodes, ids, wanted)
-        self._search(wanted)
-
-    def _move_rows(self, ids: Ids) -> None:
         nodes = self._nodes
+        self._columns.follow(nodes, ids)
         counts = np.sum([shard.split(nodes, ids) for shard in self._shards], axis=0)
         nodes["n_rows"][nodes["left"][ids]] = counts
         nodes["n_rows"][nodes["right"][ids]] = nodes["n_rows"][ids] - counts
+        wanted = self._splittable(first, self._n_nodes)
+        self._finder.branch(nodes, ids, wanted)
+        self._search(wanted)
 
     def _search(self, ids: Ids) -> None:
         if not ids:
