@@ -88,9 +88,11 @@ def begin_rounds(
     coded: tuple[Coded, Recode | None], rows: Rows, own: Ints | None, setup: Setup, evals: Sequence[Rows] = ()
 ) -> Rounds:
     """Rounds that train on some rows of a coded table (None: all), and keep scores of all rows and of others."""
-    start = setup.start
+    start, base, of = setup.start, setup.base, slice(None) if own is None else own
     if start is None:
-        start = Ensemble(_base(rows, own, setup))
+        if base is None:
+            base = setup.loss.start(rows.y[of], None if rows.weight is None else rows.weight[of])
+        start = Ensemble(base)
     so_far = start if setup.done is None else setup.done
 
     def score(of: Rows) -> Floats:
@@ -110,13 +112,6 @@ def begin_rounds(
         trees=list(so_far.rounds[start.n_rounds :]),
         recode=coded[1],
     )
-
-
-def _base(rows: Rows, own: Ints | None, setup: Setup) -> Floats:
-    if setup.base is not None:
-        return setup.base
-    of = slice(None) if own is None else own
-    return setup.loss.start(rows.y[of], None if rows.weight is None else rows.weight[of])
 
 
 def validation_rows(name: str, rounds: Rounds, rows: Ints, weight: Floats | None, groups: Ints | None) -> ValidationSet:

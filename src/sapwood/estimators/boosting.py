@@ -188,11 +188,10 @@ class Boosting(TreeModel):
         def keep(progress: Progress) -> None:
             kept.after(progress.round, lambda: so_far(progress))
 
-        if kept.found is not None:
-            setup = replace(setup, done=kept.found.ensemble_, done_curves=kept.found.evals_result_)
-        before = setup.start if setup.done is None else setup.done
+        done, curves = (None, {}) if kept.found is None else (kept.found.ensemble_, kept.found.evals_result_)
+        before = setup.start if done is None else done
         kept.begin(0 if before is None else before.n_rounds)
-        return replace(setup, plan=replace(setup.plan, keep=keep))
+        return replace(setup, done=done, done_curves=curves, plan=replace(setup.plan, keep=keep))
 
     def _so_far(self, progress: Progress) -> Self:
         """The model as it is in the middle of training."""
