@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sapwood.arrays import Array, Floats, Ints
+from sapwood.cached_property import cached_property
 from sapwood.kernels import criteria as formulas
 from sapwood.table.target import ClassTarget, NumberTarget
 
@@ -90,7 +91,7 @@ class Statistics:
         """Length of a vector of sums."""
         return int(self.output_start[-1])
 
-    @property
+    @cached_property
     def output_start(self) -> Ints:
         """Where each output's sums begin, and the end."""
         widths = self.n_classes if self.is_class and not self.is_pair else (1,) * self.n_outputs

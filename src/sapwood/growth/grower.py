@@ -142,6 +142,7 @@ def _sizes(coded: CodedTable, statistics: Statistics, rules: GrowthRules, lists:
         "n_slots": max(N_SLOTS, rules.max_leaves + 4),
         "n_nodes": n_nodes,
         "n_sums": n_sums,
+        "n_vector": n_sums if n_sums > 1 or n_subset > 0 else 0,
         "n_moved": n_rows + 1,
         "n_groups": max(n_rows + 2, 2**rules.max_exhaustive if n_subset > 0 else 0),  # subsets are groups too
         "n_local": n_rows if kind is Pairs and coded.is_coded.any() else 0,
@@ -167,10 +168,10 @@ def _values(coded: CodedTable, n_rows: int) -> Values:
 
 def _arrange_lists(coded: CodedTable, statistics: Statistics) -> Lists:
     """Rows and target orders fill the stretches reserved in front of the columns, so that nothing is copied."""
-    n = coded.n_rows
+    n, columns = coded.n_rows, coded.lists
     always = [np.arange(n, dtype=np.uint32) << ONE, *_target_orders(statistics)]
     coded.entries[: len(always) * n] = np.concatenate(always)
-    return _lists(coded, coded.entries, len(always), n, coded.ranges[tuple(coded.lists.T)])
+    return _lists(coded, coded.entries, len(always), n, columns, coded.ranges[tuple(columns.T)])
 
 
 def _sample_lists(coded: CodedTable, statistics: Statistics, rows: Array) -> Lists:
@@ -178,23 +179,22 @@ def _sample_lists(coded: CodedTable, statistics: Statistics, rows: Array) -> Lis
     inside = np.zeros(coded.n_rows, dtype=np.bool_)
     inside[rows] = True
     sources = [(order, 0, len(order)) for order in _target_orders(statistics)]
-    n_always = 1 + len(sources)
-    sources += [(coded.entries, *coded.ranges[j, k]) for j, k in coded.lists]
-    ends = [len(rows)]
+    n_always, columns, ends = 1 + len(sources), coded.lists, [len(rows)]
+    sources += [(coded.entries, *coded.ranges[j, k]) for j, k in columns]
     entries = np.empty(ends[0] + sum(last - first for _, first, last in sources) + 1, dtype=np.uint32)
     entries[: ends[0]] = rows.astype(np.uint32) << ONE
     for source, first, last in sources:
         ends.append(ends[-1] + select_list(source, first, last, inside, entries[ends[-1] :]))
     ranges = np.array(list(pairwise(ends[n_always - 1 :])), dtype=np.int64).reshape(-1, 2)
-    return _lists(coded, entries, n_always, len(rows), ranges)
+    return _lists(coded, entries, n_always, len(rows), columns, ranges)
 
 
-def _lists(coded: CodedTable, entries: Array, n_always: int, n_rows: int, of_columns: Array) -> Lists:
+def _lists(coded: CodedTable, entries: Array, n_always: int, n_rows: int, columns: Array, of_columns: Array) -> Lists:
     """Lists of the columns behind n_always lists of n_rows each, then marks of coded columns, then an empty list."""
     coded_columns = np.flatnonzero(coded.is_coded)
-    n_lists, n_marks = n_always + len(coded.lists), len(coded_columns)
+    n_lists, n_marks = n_always + len(columns), len(coded_columns)
     of_column = np.full((coded.n_features, 3), n_lists + n_marks, dtype=np.int64)
-    of_column[tuple(coded.lists.T)] = n_always + np.arange(len(coded.lists))
+    of_column[tuple(columns.T)] = n_always + np.arange(len(columns))
     of_column[coded_columns, 0] = n_lists + np.arange(n_marks)
     always = np.arange(n_always)[:, None] * n_rows + [0, n_rows]
     ranges = np.concatenate([always, of_columns, np.tile([0, 1], (n_marks, 1)), [[0, 0]]]).astype(np.int64)

@@ -23,12 +23,13 @@ LEAST_CREDIT = 1e-9  # less is a rounding error
 @lean_kernel
 def begin_levels(frame, totals, groups):
     """Rows, weight and sums of each group by itself; OUT level_rows, level_weight, level_sums."""
-    cum_sums, sums = frame.cum_sums, frame.level_sums
+    rows, weight, sums = frame.level_rows, frame.level_weight, frame.level_sums
+    cum_rows, cum_weight, cum_sums = frame.cum_rows, frame.cum_weight, frame.cum_sums
     if sums.shape[1] == 1:  # a pair: from here on in the frame, as vectors are
         frame.node_sums[0], frame.missing_sums[0] = totals.sum, groups.missing_sum
     for g in range(groups.count):
-        frame.level_rows[g] = frame.cum_rows[g] - (frame.cum_rows[g - 1] if g > 0 else 0)
-        frame.level_weight[g] = frame.cum_weight[g] - (frame.cum_weight[g - 1] if g > 0 else 0.0)
+        rows[g] = cum_rows[g] - (cum_rows[g - 1] if g > 0 else 0)
+        weight[g] = cum_weight[g] - (cum_weight[g - 1] if g > 0 else 0.0)
         for d in range(sums.shape[1]):
             sums[g, d] = cum_sums[g, d] - (cum_sums[g - 1, d] if g > 0 else 0.0)
 
@@ -136,35 +137,37 @@ def merge_vectors(frame, totals, n):
 @lean_kernel
 def sum_places(frame, place, n, n_places):
     """Sums of the levels at each place, without those beyond; OUT cum_rows, cum_weight, cum_sums."""
-    rows, weight, cum_sums, sums = frame.cum_rows, frame.cum_weight, frame.cum_sums, frame.level_sums
+    rows, weight, sums = frame.level_rows, frame.level_weight, frame.level_sums
+    cum_rows, cum_weight, cum_sums = frame.cum_rows, frame.cum_weight, frame.cum_sums
     for p in range(n_places):
-        rows[p], weight[p] = 0, 0.0
+        cum_rows[p], cum_weight[p] = 0, 0.0
         for d in range(sums.shape[1]):
             cum_sums[p, d] = 0.0
     for g in range(n):
         p = place[g]
         if p < n_places:
-            rows[p] += frame.level_rows[g]
-            weight[p] += frame.level_weight[g]
+            cum_rows[p] += rows[g]
+            cum_weight[p] += weight[g]
             for d in range(sums.shape[1]):
                 cum_sums[p, d] += sums[g, d]
 
 
 @part
-def add_place(frame, p, other):
-    """Add the sums at another place to those at place p; OUT cum_rows, cum_weight, cum_sums."""
-    frame.cum_rows[p] += frame.cum_rows[other]
-    frame.cum_weight[p] += frame.cum_weight[other]
-    for d in range(frame.cum_sums.shape[1]):
-        frame.cum_sums[p, d] += frame.cum_sums[other, d]
+def add_place(rows, weight, sums, p, other):
+    """Add the rows, weight and sums at another place to those at place p; OUT rows, weight, sums."""
+    rows[p] += rows[other]
+    weight[p] += weight[other]
+    for d in range(sums.shape[1]):
+        sums[p, d] += sums[other, d]
 
 
 @lean_kernel
 def cumulate(frame, n, n_merged):
     """Sums up to each position; OUT cum_rows, cum_weight, cum_sums."""
     sum_places(frame, frame.position, n, n_merged)
+    rows, weight, sums = frame.cum_rows, frame.cum_weight, frame.cum_sums
     for p in range(1, n_merged):
-        add_place(frame, p, p - 1)
+        add_place(rows, weight, sums, p, p - 1)
 
 
 @part

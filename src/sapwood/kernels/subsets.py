@@ -81,18 +81,18 @@ def cumulate_subsets(frame, totals, groups, n_merged):
     The sums of a subset are those of the subset without its lowest member, plus that member.
     """
     everything, bit = 1 << (n_merged - 1), frame.order
+    rows, weight, sums = frame.cum_rows, frame.cum_weight, frame.cum_sums
     for g in range(groups.count):
         bit[g] = 1 << frame.position[g]
     sum_places(frame, bit, groups.count, everything)
     for subset in range(1, everything):
         rest = subset & (subset - 1)
         if rest != 0:
-            add_place(frame, subset, rest)
-            add_place(frame, subset, subset ^ rest)
-    frame.cum_rows[everything] = totals.rows - groups.missing
-    frame.cum_weight[everything] = totals.weight - groups.missing_weight
-    for d in range(len(frame.node_sums)):
-        frame.cum_sums[everything, d] = frame.node_sums[d] - frame.missing_sums[d]
+            add_place(rows, weight, sums, subset, rest)
+            add_place(rows, weight, sums, subset, subset ^ rest)
+    rows[everything], weight[everything] = totals.rows - groups.missing, totals.weight - groups.missing_weight
+    for d in range(sums.shape[1]):
+        sums[everything, d] = frame.node_sums[d] - frame.missing_sums[d]
 
 
 @lean_kernel

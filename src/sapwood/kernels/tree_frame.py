@@ -125,13 +125,13 @@ FRAME = Layout(
     # Weights and targets of the node's rows side by side, for its coded columns
     local=Scratch(np.float64, "n_local", 2),
     local_tally=Scratch(np.uint32, "n_local_tally"),
-    # Vectors of sums
+    # Vectors of sums; pairs need them for categories only
     output_start=Array(np.int64, "n_starts"),  # where each target's sums begin, and the end
-    left_sums=Array(np.float64, "n_sums"),
-    right_sums=Array(np.float64, "n_sums"),
-    missing_sums=Array(np.float64, "n_sums"),
-    node_sums=Array(np.float64, "n_sums"),
-    centers=Array(np.float64, "n_sums"),
+    left_sums=Array(np.float64, "n_vector"),
+    right_sums=Array(np.float64, "n_vector"),
+    missing_sums=Array(np.float64, "n_vector"),
+    node_sums=Array(np.float64, "n_vector"),
+    centers=Array(np.float64, "n_vector"),
     # Absolute error: ranks of targets in the node, rows of a column in order, sums by rank, losses and medians
     rank_of=Scratch(np.int64, "n_outputs", "n_rows"),
     ranked=Scratch(np.float64, "n_outputs", "n_ranks"),
