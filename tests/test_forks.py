@@ -139,7 +139,6 @@ def test_a_fork_waits_for_a_compilation_and_its_child_can_compile() -> None:
         forked.append("not before")
         go_on.set()
 
-    one._cache.disable()
     with event.install_listener("numba:compile", Hold()), in_thread(lambda: one(1)):
         assert inside.wait(LIMIT)
         threading.Timer(1.0, release).start()

@@ -198,7 +198,7 @@ def test_a_full_folder_is_passed_over_for_the_next(tmp_path: Path, monkeypatch: 
     monkeypatch.setattr(Path, "write_bytes", write_unless_full)
     monkeypatch.setattr(_cache_folders, "folders", lambda: iter([full, free]))
     monkeypatch.setattr(_cache_folders, "_unwritable", set())
-    assert _cache_folders.store("kernel", b"code", lambda _: False)
+    assert _cache_folders.store("kernel", b"code") == free
     assert list(full.iterdir()) == []
     assert (free / "kernel").read_bytes() == b"code"
 

@@ -19,13 +19,14 @@ import re
 import sys
 import warnings
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import llvmlite
 import numba
 from numba.core import config, sigutils
-from numba.core.caching import _Cache
+from numba.core.caching import NullCache
 from numba.core.compiler import CompileResult
 from numba.core.serialize import dumps
 
@@ -34,14 +35,13 @@ from sapwood.kernels._cache_folders import PACKAGE_FOLDER, folders, store
 from sapwood.kernels._source_stamp import source_stamp
 
 _MARK = b"sapwood\1"
-_CHECKSUM = 32
 _OPTIONS = ("BOUNDSCHECK", "DEBUGINFO_DEFAULT", "LLVM_REFPRUNE_PASS", "LOOP_VECTORIZE", "OPT", "SLP_VECTORIZE")
 _VERSIONS = (numba.__version__, llvmlite.__version__, sys.implementation.cache_tag, getattr(sys, "abiflags", ""))
 
 _warned = False
 
 
-class KernelCache(_Cache):
+class KernelCache(NullCache):
     """The compiled forms of one kernel; Numba's dispatcher asks before it compiles and hands over what it compiled."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
@@ -51,42 +51,22 @@ class KernelCache(_Cache):
         self._name = re.sub(r"[^\w.]", "", f"{module}.{function.__qualname__}")
         cells = tuple(cell.cell_contents for cell in function.__closure__ or ())
         self._code = hashlib.sha256(function.__code__.co_code + (dumps(cells) if cells else b"")).hexdigest()
-        self._enabled = True
-
-    @property
-    def cache_path(self) -> str:
-        """The first choice of a folder."""
-        return str(next(folders()))
-
-    def enable(self) -> None:
-        """Read and write from now on."""
-        self._enabled = True
-
-    def disable(self) -> None:
-        """Neither read nor write from now on."""
-        self._enabled = False
-
-    def flush(self) -> None:
-        """Forget what was compiled and can be removed."""
-        for folder in folders():
-            for path in folder.glob(f"{self._name}.*.nbc"):
-                _remove(path)
 
     def load_overload(self, signature: Any, target_context: Any) -> Any:
         """The kernel compiled for the types of a signature, or None."""
-        if not self._enabled or self._stamp is None:
+        if self._stamp is None:
             return None
         target_context.refresh()
         key = self._key(signature, target_context.codegen())
         for folder in folders():
-            found = _rebuilt(_read(folder / self._file(key)), key, target_context)
+            found = _read(folder / self._file(key), key, target_context)
             if found is not None:
                 return found
         return None
 
     def save_overload(self, signature: Any, compiled: Any) -> None:
         """Keep what was compiled for the types of a signature."""
-        if not self._enabled or not self._is_ours:
+        if not self._is_ours:
             return
         if self._stamp is None:
             _warn("The source files of the kernels cannot be read")
@@ -94,9 +74,11 @@ class KernelCache(_Cache):
             key = self._key(signature, compiled.codegen)
             # The annotated source is for a debugger, and takes long to write.
             content = dumps((key, compiled._replace(type_annotation="")._reduce()))
-            data = _MARK + hashlib.sha256(content).digest() + content
-            if not store(self._file(key), data, self._is_stale):
+            folder = store(self._file(key), _head(content) + content)
+            if folder is None:
                 _warn("No folder for compiled kernels can be written to: " + ", ".join(map(str, folders())))
+            elif folder == PACKAGE_FOLDER:
+                self._remove_stale()
 
     def _key(self, signature: Any, codegen: Any) -> str:
         """Everything besides the sources that compiled code depends on."""
@@ -107,37 +89,30 @@ class KernelCache(_Cache):
     def _file(self, key: str) -> str:
         return f"{self._name}.{self._stamp:.12}.{hashlib.sha256(key.encode()).hexdigest()[:24]}.nbc"
 
-    def _is_stale(self, name: str) -> bool:
-        """Whether a file holds this kernel, compiled from sources that are no longer there."""
-        return name.startswith(f"{self._name}.") and not name.startswith(f"{self._name}.{self._stamp:.12}.")
+    def _remove_stale(self) -> None:
+        """Remove this kernel from the package's folder where it was compiled from sources that are no longer there."""
+        with suppress(OSError):
+            for path in PACKAGE_FOLDER.glob(f"{self._name}.*"):
+                if not path.name.startswith(f"{self._name}.{self._stamp:.12}."):
+                    path.unlink(missing_ok=True)
 
 
-def _read(path: Path) -> bytes | None:
-    """What follows the checksum, if the file is there and undamaged."""
+def _head(content: bytes) -> bytes:
+    """What comes before the content of a file."""
+    return _MARK + hashlib.sha256(content).digest()
+
+
+def _read(path: Path, key: str, target_context: Any) -> Any:
+    """The compiled kernel in a file, or None if the file is absent, damaged, or has another key."""
     try:
         data = path.read_bytes()
-    except OSError:
-        return None
-    start = len(_MARK) + _CHECKSUM
-    whole = data.startswith(_MARK) and hashlib.sha256(data[start:]).digest() == data[len(_MARK) : start]
-    return data[start:] if whole else None
-
-
-def _rebuilt(content: bytes | None, key: str, target_context: Any) -> Any:
-    if content is None:
-        return None
-    try:
+        content = data[len(_head(b"")) :]
+        if data != _head(content) + content:
+            return None
         found, compiled = pickle.loads(content)
         return CompileResult._rebuild(target_context, *compiled) if found == key else None
     except Exception:  # whatever is wrong with it: compiling mends it
         return None
-
-
-def _remove(path: Path) -> None:
-    try:
-        path.unlink(missing_ok=True)
-    except OSError:
-        return
 
 
 def _warn(reason: str) -> None:

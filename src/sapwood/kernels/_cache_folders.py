@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -31,24 +31,19 @@ def folders() -> Iterator[Path]:
         yield user / "sapwood" / "kernels"
 
 
-def store(name: str, data: bytes, is_stale: Callable[[str], bool]) -> bool:
-    """Write a file to the first folder that takes it, and remove those of the package's folder that it replaces."""
-    for folder in folders():
-        if folder not in _unwritable and _write(folder / name, data):
-            if folder == PACKAGE_FOLDER:
-                _remove_stale(folder, is_stale)
-            return True
-    return False
+def store(name: str, data: bytes) -> Path | None:
+    """Write a file to the first folder that takes it, and say which that was."""
+    return next((folder for folder in folders() if folder not in _unwritable and _write(folder / name, data)), None)
 
 
 def can_store() -> bool:
     """Whether a kernel that is compiled now could be kept."""
     name = f"{os.urandom(6).hex()}.tmp"
-    stored = store(name, b"", lambda _: False)
-    for folder in folders():
+    folder = store(name, b"")
+    if folder is not None:
         with suppress(OSError):
             (folder / name).unlink(missing_ok=True)
-    return stored
+    return folder is not None
 
 
 def _write(path: Path, data: bytes) -> bool:
@@ -65,13 +60,6 @@ def _write(path: Path, data: bytes) -> bool:
         _unwritable.add(path.parent)
         return False
     return True
-
-
-def _remove_stale(folder: Path, is_stale: Callable[[str], bool]) -> None:
-    with suppress(OSError):
-        for path in folder.iterdir():
-            if is_stale(path.name):
-                path.unlink(missing_ok=True)
 
 
 def _user_folder() -> Path:

@@ -1,38 +1,96 @@
-"""What happens while kernels are compiled."""
+"""What happens while kernels are compiled: garbage is not collected, the user is told why it takes long, forks wait."""
 
 from __future__ import annotations
 
 import gc
+import os
+import sys
+import time
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext, suppress
 from typing import Any
 
+from llvmlite.binding import ffi
 from numba.core import event
+from numba.core.compiler_lock import global_compiler_lock
+
+PATIENCE = 1.0  # seconds of compiling that need no explanation
+TEXT = "sapwood: compiling kernels; later runs reuse them (SAPWOOD_QUIET=1 hides this line)"
+
+_llvm_lock: AbstractContextManager[Any] = getattr(ffi.lib, "_lock", nullcontext())
 
 
-def rest_collector_while_compiling() -> None:
-    """Stop looking for garbage while anything is compiled."""
-    event.register("numba:compile", _CollectorRest())
+def watch_compilations() -> None:
+    """Listen to the compiler, and let every fork wait until no other thread compiles."""
+    event.register("numba:compile", Compilations())
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(before=_hold, after_in_parent=_release, after_in_child=_release)
 
 
-class _CollectorRest(event.Listener):
-    """Rests the garbage collector while one of our kernels is compiled.
+class Compilations(event.Listener):
+    """Rests the garbage collector while our kernels are compiled, and writes one line if that takes long.
 
     The compiler makes millions of small objects that live until it is done; looking for garbage among them takes a
-    sixth of its time. Compilations are nested, but never concurrent: Numba holds a lock.
+    sixth of its time. A kernel compiles others, and each beginning is a look at the clock. Compilations are nested, but
+    never concurrent: Numba holds a lock.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, clock: Callable[[], float] = time.perf_counter) -> None:
+        self._clock = clock
         self._depth = 0
+        self._begun = 0.0
+        self._seconds = 0.0
+        self._said = False
         self._resume = False
 
-    def on_start(self, _event: Any) -> None:
-        """Stop collecting when the outermost compilation begins."""
+    def on_start(self, begun: Any) -> None:
+        """Stop collecting when the outermost compilation begins; say what takes so long, before more of it."""
+        if not _is_ours(begun):
+            return
+        now = self._clock()
         if self._depth == 0:
-            self._resume = gc.isenabled()
+            self._begun, self._resume = now, gc.isenabled()
             gc.disable()
         self._depth += 1
+        if not self._said and self._seconds + now - self._begun > PATIENCE:
+            self._said = True
+            _say(TEXT)
 
-    def on_end(self, _event: Any) -> None:
-        """Go on as before when it has ended, with or without an error."""
+    def on_end(self, ended: Any) -> None:
+        """Go on collecting when the outermost compilation has ended, with or without an error; add up its time."""
+        if not _is_ours(ended):
+            return
         self._depth -= 1
-        if self._depth == 0 and self._resume:
-            gc.enable()
+        if self._depth == 0:
+            self._seconds += self._clock() - self._begun
+            if self._resume:
+                gc.enable()
+
+
+def _is_ours(compilation: Any) -> bool:
+    function = getattr(compilation.data.get("dispatcher"), "py_func", None)
+    return str(getattr(function, "__module__", "")).startswith("sapwood.")
+
+
+def _say(text: str) -> None:
+    """Write a line, unless nobody wants or could see it: a closed stream must not end a fit."""
+    if os.environ.get("SAPWOOD_QUIET", "0") in ("", "0") and sys.stderr is not None:
+        with suppress(OSError, ValueError):
+            sys.stderr.write(text + "\n")
+            sys.stderr.flush()
+
+
+def _hold() -> None:
+    """Take the locks in the order in which a compilation takes them.
+
+    A child that is forked while another thread compiles inherits the compiler's locks, but not the thread that would
+    release them, and a compiler that was left in the middle of its work: it would wait for ever at its first new
+    kernel.
+    """
+    global_compiler_lock.acquire()
+    _llvm_lock.__enter__()
+
+
+def _release() -> None:
+    _llvm_lock.__exit__(None, None, None)
+    global_compiler_lock.release()

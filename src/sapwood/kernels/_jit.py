@@ -19,9 +19,7 @@ from numba.core.dispatcher import Dispatcher
 from numba.extending import intrinsic
 
 from sapwood.kernels._cache import KernelCache
-from sapwood.kernels._compiling import rest_collector_while_compiling
-from sapwood.kernels._forks import fork_between_compilations
-from sapwood.kernels._notice import tell_of_long_compilations
+from sapwood.kernels._compiling import watch_compilations
 
 
 def _stored(**options: Any) -> Any:
@@ -82,6 +80,4 @@ def prefetch(_context: Any, array: Any, _index: Any) -> Any:
     return types.void(array, types.uint64), generate
 
 
-rest_collector_while_compiling()
-fork_between_compilations()
-tell_of_long_compilations()
+watch_compilations()
