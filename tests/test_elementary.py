@@ -16,8 +16,7 @@ from scipy.special import gammaln
 from sapwood.elementary import exp, exp2, log, log1p, log1p_exp, log2, log_gamma, logistic, power
 from sapwood.kernels._jit import lean_kernel
 from sapwood.kernels.gamma_function import half_step_ratio
-from sapwood.kernels.logarithm import log_of_normal
-from sapwood.kernels.table_logarithm import quick_log
+from sapwood.kernels.logarithm import log_of_normal, quick_log
 
 Floats = NDArray[np.float64]
 _DRAWS = np.random.default_rng(0)
@@ -157,7 +156,7 @@ def test_logarithms_do_not_depend_on_the_precision_of_decimals_of_the_caller() -
         "import decimal\n"
         "decimal.getcontext().prec = 5\n"
         "decimal.getcontext().traps[decimal.Inexact] = True\n"
-        "from sapwood.kernels.table_logarithm import POINTS\n"
+        "from sapwood.kernels.logarithm import POINTS\n"
         "import numpy as np\n"
         "print(np.abs(POINTS[:, 2] - np.log(POINTS[:, 0])).max() < 1e-15)\n"
     )

@@ -15,12 +15,13 @@ import warnings
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from package_copy import RUN_TOY, Copy, as_another_user, copy_package
 from sapwood.errors import KernelCacheWarning
-from sapwood.kernels import _cache, _cache_folders, _source_stamp
+from sapwood.kernels import _cache, _cache_folders, _source_stamp, elementary
 
 
 @pytest.fixture
@@ -201,6 +202,11 @@ def test_a_full_folder_is_passed_over_for_the_next(tmp_path: Path, monkeypatch: 
     assert _cache_folders.store("kernel", b"code") == free
     assert list(full.iterdir()) == []
     assert (free / "kernel").read_bytes() == b"code"
+
+
+def test_kernels_that_differ_by_the_function_they_call_are_told_apart() -> None:
+    kernels = [kernel for name, kernel in vars(elementary).items() if name.startswith("write_")]
+    assert len({kernel._cache._key((), SimpleNamespace(magic_tuple=tuple)) for kernel in kernels}) == len(kernels) == 8
 
 
 def test_every_import_of_a_kernel_file_is_followed() -> None:

@@ -49,8 +49,9 @@ class KernelCache(NullCache):
         self._is_ours = function.__module__.startswith("sapwood.")  # kernels of tests have no sources to follow
         module = function.__module__.rpartition(".")[2]
         self._name = re.sub(r"[^\w.]", "", f"{module}.{function.__qualname__}")
-        cells = tuple(cell.cell_contents for cell in function.__closure__ or ())
-        self._code = hashlib.sha256(function.__code__.co_code + (dumps(cells) if cells else b"")).hexdigest()
+        # A kernel may be made by a function, for each of several functions that it calls.
+        called = [getattr(cell.cell_contents, "__name__", cell.cell_contents) for cell in function.__closure__ or ()]
+        self._code = hashlib.sha256(function.__code__.co_code + repr(called).encode()).hexdigest()
 
     def load_overload(self, signature: Any, target_context: Any) -> Any:
         """The kernel compiled for the types of a signature, or None."""

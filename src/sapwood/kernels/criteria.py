@@ -17,7 +17,7 @@ import math
 
 from sapwood.kernels._jit import lean_kernel, part
 from sapwood.kernels.exponential import LOG2_E
-from sapwood.kernels.table_logarithm import quick_log
+from sapwood.kernels.logarithm import quick_log
 
 GINI, ENTROPY, ERROR, SQUARED, POISSON, ABSOLUTE = 0, 1, 2, 3, 4, 5  # classes up to ERROR, numbers after it
 INVALID = -math.inf

@@ -2,63 +2,29 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from sapwood.kernels._jit import lean_kernel
 from sapwood.kernels.exponential import exponential, logistic, power_of_two
 from sapwood.kernels.gamma_function import log_gamma
 from sapwood.kernels.logarithm import binary_logarithm, log_one_plus, log_one_plus_exp, logarithm
 
 
-@lean_kernel
-def write_exp(x):
-    """e^x; OUT x."""
-    for i in range(len(x)):
-        x[i] = exponential(x[i])
+def _each(function: Any) -> Any:
+    @lean_kernel
+    def write(x):
+        """The function of all numbers; OUT x."""
+        for i in range(len(x)):
+            x[i] = function(x[i])
+
+    return write
 
 
-@lean_kernel
-def write_exp2(x):
-    """2^x; OUT x."""
-    for i in range(len(x)):
-        x[i] = power_of_two(x[i])
-
-
-@lean_kernel
-def write_logistic(x):
-    """1 / (1 + e^-x); OUT x."""
-    for i in range(len(x)):
-        x[i] = logistic(x[i])
-
-
-@lean_kernel
-def write_log(x):
-    """log(x); OUT x."""
-    for i in range(len(x)):
-        x[i] = logarithm(x[i])
-
-
-@lean_kernel
-def write_log2(x):
-    """log2(x); OUT x."""
-    for i in range(len(x)):
-        x[i] = binary_logarithm(x[i])
-
-
-@lean_kernel
-def write_log1p(x):
-    """log(1 + x); OUT x."""
-    for i in range(len(x)):
-        x[i] = log_one_plus(x[i])
-
-
-@lean_kernel
-def write_log1p_exp(x):
-    """log(1 + e^x); OUT x."""
-    for i in range(len(x)):
-        x[i] = log_one_plus_exp(x[i])
-
-
-@lean_kernel
-def write_log_gamma(x):
-    """The logarithm of Γ(x); OUT x."""
-    for i in range(len(x)):
-        x[i] = log_gamma(x[i])
+write_exp = _each(exponential)
+write_exp2 = _each(power_of_two)
+write_logistic = _each(logistic)
+write_log = _each(logarithm)
+write_log2 = _each(binary_logarithm)
+write_log1p = _each(log_one_plus)
+write_log1p_exp = _each(log_one_plus_exp)
+write_log_gamma = _each(log_gamma)

@@ -52,13 +52,18 @@ def times_power(p, k):
 
 
 @part
+def joined(k, r):
+    """The product of 2^k and e^r."""
+    c = r - beyond_two(r)
+    return times_power(1.0 + (r + r * c / (2.0 - c)), k)
+
+
+@part
 def exponential(x):
     """e^x to within one unit of the last place; inf above 709.78, 0 below -745.13, subnormal before; NaN of NaN."""
     x = LEAST if x < LEAST else x
-    x = MOST if x > MOST else x
-    k, r = parted(x)
-    c = r - beyond_two(r)
-    return times_power(1.0 + (r + r * c / (2.0 - c)), k)
+    k, r = parted(MOST if x > MOST else x)
+    return joined(k, r)
 
 
 @part
@@ -67,9 +72,7 @@ def power_of_two(x):
     x = LEAST / LN2 if x < LEAST / LN2 else x
     x = MOST / LN2 if x > MOST / LN2 else x
     whole = x + TO_WHOLE
-    r = (x - (whole - TO_WHOLE)) * LN2
-    c = r - beyond_two(r)
-    return times_power(1.0 + (r + r * c / (2.0 - c)), bits_of(whole) - TO_WHOLE_BITS)
+    return joined(bits_of(whole) - TO_WHOLE_BITS, (x - (whole - TO_WHOLE)) * LN2)
 
 
 @part
@@ -79,8 +82,7 @@ def logistic(x):
     With D = P - r it is D / (D + 2^k (P + r)), one division.
     """
     x = LEAST_NORMAL if -x < LEAST_NORMAL else -x
-    x = MOST_NORMAL if x > MOST_NORMAL else x
-    k, r = parted(x)
+    k, r = parted(MOST_NORMAL if x > MOST_NORMAL else x)
     p = 2.0 + beyond_two(r)
     below = p - r
     return below / (below + float_of((k + BIAS) << MANTISSA) * (p + r))
@@ -94,13 +96,6 @@ def logistic_derivatives(y, score, least, gradient, hessian):
         wrong = logistic(side * score[i])
         gradient[i] = side * wrong
         hessian[i] = max(wrong * (1.0 - wrong), least)
-
-
-@lean_kernel
-def keep_larger(score, most):
-    """The larger of two numbers of each row; OUT most."""
-    for i in range(len(score)):
-        most[i] = max(most[i], score[i])
 
 
 @lean_kernel

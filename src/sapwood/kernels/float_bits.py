@@ -4,43 +4,36 @@ from __future__ import annotations
 
 from typing import Any
 
-from llvmlite import ir
+import numpy as np
 from numba.core import types
 from numba.extending import intrinsic
 
+from sapwood.kernels._jit import part
+
 DROPPED_BITS = 53 - 30
+HALF_A_BIT = np.uint64(1 << (DROPPED_BITS - 1))
+KEPT = np.uint64((1 << 64) - (1 << DROPPED_BITS))
 
 
-@intrinsic
-def bits_of(_context: Any, _x: Any) -> Any:
-    """The bits of a float64."""
+def _same_bits(given: Any, wanted: Any) -> Any:
+    @intrinsic
+    def cast(_context: Any, _x: Any) -> Any:
+        def generate(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+            return builder.bitcast(arguments[0], context.get_value_type(wanted))
 
-    def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
-        return builder.bitcast(arguments[0], ir.IntType(64))
+        return wanted(given), generate
 
-    return types.uint64(types.float64), generate
-
-
-@intrinsic
-def float_of(_context: Any, _bits: Any) -> Any:
-    """The float64 of these bits."""
-
-    def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
-        return builder.bitcast(arguments[0], ir.DoubleType())
-
-    return types.float64(types.uint64), generate
+    return cast
 
 
-@intrinsic
-def to_30_bits(_context: Any, _x: Any) -> Any:
+bits_of = _same_bits(types.float64, types.uint64)
+float_of = _same_bits(types.uint64, types.float64)
+
+
+@part
+def to_30_bits(x):
     """A number rounded to 30 significant bits, ties away from zero; infinities stay what they are.
 
     Rounding is monotone, so an order by rounded numbers is an order.
     """
-
-    def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
-        word = ir.IntType(64)
-        bits = builder.add(builder.bitcast(arguments[0], word), word(1 << (DROPPED_BITS - 1)))
-        return builder.bitcast(builder.and_(bits, word(-(1 << DROPPED_BITS))), ir.DoubleType())
-
-    return types.float64(types.float64), generate
+    return float_of((bits_of(x) + HALF_A_BIT) & KEPT)

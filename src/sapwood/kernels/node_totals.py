@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sapwood.kernels._jit import ONE, lean_kernel, part
 from sapwood.kernels.criteria import POISSON, x_log_x
-from sapwood.kernels.table_logarithm import quick_log
+from sapwood.kernels.logarithm import quick_log
 
 
 @part

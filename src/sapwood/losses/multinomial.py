@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sapwood.elementary import exp, log
-from sapwood.kernels.exponential import add_exponential, class_derivatives, keep_larger
+from sapwood.kernels.exponential import add_exponential, class_derivatives
 from sapwood.losses.centre import class_shares
 from sapwood.losses.loss import LEAST_HESSIAN, LEAST_SHARE, Floats, Loss, Target
 from sapwood.parameters import Flag, Interval, Rule, check_parameters
@@ -64,9 +64,7 @@ class Multinomial(Loss):
 
     def derivatives(self, y: Target, score: Floats, gradient: Floats, hessian: Floats) -> None:
         """The differences p_k - 1(y = k) and the products p_k (1 - p_k); OUT gradient, hessian."""
-        most, total = score[0].copy(), np.zeros(score.shape[1])
-        for own in score[1:]:
-            keep_larger(own, most)
+        most, total = score.max(axis=0), np.zeros(score.shape[1])
         for own, part in zip(score, gradient, strict=True):
             add_exponential(own, most, part, total)
         for k in range(self.n_scores):
