@@ -1,4 +1,4 @@
-"""Descent in compiled crowds against the specification: one row, one node at a time."""
+"""Descent in compiled batches against the specification: one row, one node at a time."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from descent_cases import Rows, rows_for, slow_leaves, trees
-from sapwood.kernels.traverse import CROWD, STEPS
+from sapwood.kernels.traverse import BATCH, STEPS
 from sapwood.predictor import Predictor
 from strategies import examples
 
@@ -26,7 +26,7 @@ def test_every_row_reaches_the_leaf_of_the_specification(data: Any, categories: 
 
 
 @examples
-@given(st.data(), st.booleans(), st.integers(1, 3 * CROWD))
+@given(st.data(), st.booleans(), st.integers(1, 3 * int(BATCH)))
 def test_a_leaf_does_not_depend_on_the_rows_around(data: Any, categories: bool, n_rows: int) -> None:
     tree = data.draw(trees(categories))
     assume(tree.node_count > 1)

@@ -108,7 +108,7 @@ def test_a_classifier_does_not_see_the_scale_of_weights(scale: float) -> None:
 
 @pytest.mark.parametrize("cells", NUMBERS)
 def test_prediction_compares_cells_exactly(cells: str) -> None:
-    """Codes, compiled tournaments and single rows agree with plain comparison at thresholds and their neighbours."""
+    """Codes, compiled descents and single rows agree with plain comparison at thresholds and their neighbours."""
     rng = np.random.default_rng(1)
     x = NUMBERS[cells](rng, 60)
     y = np.argsort(np.argsort(x, kind="stable"), kind="stable") % 5 * 1.0

@@ -1,4 +1,4 @@
-"""Scores by tournaments, crowds and single rows against the specification: leaf by leaf, added in order."""
+"""Scores by 64 rows, by descent and by single rows against the specification: leaf by leaf, added in order."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from scipy import sparse
 from descent_cases import Rows, columns, rows_for, slow_leaves, trees
 from sapwood import NewtonBoostingRegressor, RandomForestRegressor
 from sapwood.grove import Grove, Member
-from sapwood.predictor import Scorer, contest
+from sapwood.predictor import Scorer, bottom_up
 from sapwood.predictor.scorer import BLOCK_ROWS
 from sapwood.tree import Tree
 from strategies import examples
@@ -54,13 +54,13 @@ def groves(draw: st.DrawFn) -> tuple[Grove, NDArray[Any]]:
 @given(groves(), st.booleans(), st.sampled_from([255, 1]))
 def test_scores_are_those_of_the_specification(case: Any, stop: bool, most_steps: int) -> None:
     grove, X = case
-    before = contest.MOST_STEPS, contest.TOP_STEPS
-    contest.MOST_STEPS, contest.TOP_STEPS = most_steps, min(most_steps, 127)
+    before = bottom_up.MOST_STEPS, bottom_up.TOP_STEPS
+    bottom_up.MOST_STEPS, bottom_up.TOP_STEPS = most_steps, min(most_steps, 127)
     try:
         scorer, twin = Scorer(grove, stop), slow_scores(grove, X, stop)
         np.testing.assert_array_equal(scorer.scores(Rows(X)), twin)
     finally:
-        contest.MOST_STEPS, contest.TOP_STEPS = before
+        bottom_up.MOST_STEPS, bottom_up.TOP_STEPS = before
     for i, row in enumerate(X.astype(np.float64)):
         np.testing.assert_array_equal(scorer.score_row(row), twin[:, i])
     some = Grove(grove.base, 1, grove.member, grove.divisor)
@@ -114,8 +114,7 @@ def test_columns_with_thousands_of_thresholds() -> None:
     X = rng.normal(size=(3000, 2))
     model = NewtonBoostingRegressor(n_estimators=100, max_depth=6, tree_method="exact").fit(X, np.sin(9 * X[:, 0]))
     scorer = Scorer(model._grove())
-    own = scorer.contest(np.dtype(np.float64))
-    assert own is not None
+    own = scorer.trees(np.dtype(np.float64))
     assert own.places.n_places > 2 * 2
     np.testing.assert_array_equal(scorer.scores(Rows(X[:50])), slow_scores(model._grove(), X[:50]))
 

@@ -100,7 +100,7 @@ def _forest_cases() -> dict[str, Case]:
                 _classes(_ROWS, n_classes),
             )
         found[f"forest, numbers, {name}"] = RandomForestRegressor(**options), numbers
-    for name, categories in {"numbers": None, "categories": [0]}.items():  # trees too large to be played to their end
+    for name, categories in {"numbers": None, "categories": [0]}.items():  # trees too large to be evaluated as a whole
         large = RandomForestRegressor(2, max_bins=None, max_features=1.0, categorical_features=categories)
         found[f"forest, large trees, {name}"] = large, np.arange(_ROWS) * 7.0 % 601
     few: dict[str, Any] = {"max_bins": None, "max_features": 1, "categorical_features": [0]}

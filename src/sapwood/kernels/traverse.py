@@ -1,8 +1,8 @@
 """Traversal: from rows to leaves.
 
-A crowd of rows descends side by side, level by level, so that the memory latency of one row hides behind the others: a
-row asks for its next step, and looks at it when all others have made theirs. A crowd is `row << 32 | step`.
-Rows that arrive leave the crowd; this and the choice of a side take no branch, so there is nothing to mispredict.
+A batch of rows descends side by side, level by level, so that the memory latency of one row hides behind the others: a
+row asks for its next step, and looks at it when all others have made theirs. Rows under way are `row << 32 | step`.
+Rows that arrive leave the batch; this and the choice of a side take no branch, so there is nothing to mispredict.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 from sapwood.kernels._jit import ONE, kernel, part, prefetch
 
 SIDE_BY_SIDE = np.uint64(8)  # trees that one row descends together
-CROWD = 512  # rows that descend together
+BATCH = np.uint64(512)  # rows that descend together
 HALF = np.uint64(32)
 
 
@@ -44,15 +44,18 @@ def _goes_left(step, x):
 
 
 @part
-def _next_by_level(steps, levels, at, x, stop_at_unseen):
-    """Where a row goes from a step that may split categories: cells are level numbers, all others are unseen levels."""
+def _next_step(steps, levels, at, x, stop_at_unseen):
+    """Where a row goes from a step that may split categories: cells are level numbers, all others are unseen levels.
+
+    `levels` is None for trees that split numbers only. An unseen level goes where missing values go, or the row stops
+    at the node if `stop_at_unseen`.
+    """
     step = steps[at]
-    start = levels.start[at]
     left = _goes_left(step, x)
-    if start >= 0:
+    if levels is not None and levels.start[at] >= 0:
         if x >= 0.0 and x < levels.n_levels[step.test >> ONE]:
             level = np.uint32(x)
-            word = levels.subsets[np.uint32(start) + (level >> np.uint32(5))]
+            word = levels.subsets[np.uint32(levels.start[at]) + (level >> np.uint32(5))]
             left = (word >> (level & np.uint32(31))) & ONE != 0
         elif x == x:  # noqa: PLR0124 - not NaN
             left = step.test & ONE != 0
@@ -62,71 +65,35 @@ def _next_by_level(steps, levels, at, x, stop_at_unseen):
 
 
 @part
-def descend(steps, levels, X, first, begin, size, stop_at_unseen, crowd, at):
-    """Send rows `first` to `first + size` of X down from the steps in `at[begin:]`; OUT at: ~leaf of each."""
-    under_way = np.uint32(0)
-    for k in range(size):
-        crowd[under_way] = (np.uint64(k) << HALF) | np.uint64(np.uint32(at[begin + k]))
-        under_way += np.uint32(at[begin + k] >= 0)
-    size = under_way
-    while size > 0:
-        remaining = np.uint32(0)
-        for k in range(size):
-            both = crowd[k]
-            row, here = both >> HALF, np.uint32(both)
-            step = steps[here]
-            x = X[first + row, step.test >> ONE]
-            if levels is None:
-                ahead = step.left if _goes_left(step, x) else step.right
-            else:
-                ahead = _next_by_level(steps, levels, here, x, stop_at_unseen)
-            at[begin + row] = ahead
-            prefetch(steps, np.uint64(max(ahead, 0)))
-            crowd[remaining] = (row << HALF) | np.uint64(np.uint32(ahead))
-            remaining += np.uint32(ahead >= 0)
-        size = remaining
+def descend(steps, levels, X, first, n_rows, stop_at_unseen, under_way, at):
+    """Send `n_rows` rows of X, from row `first` on, down from their steps; SCRATCH under_way (BATCH); OUT at: ~leaf."""
+    for begin in range(np.uint64(0), n_rows, BATCH):
+        size = np.uint32(0)
+        for row in range(begin, min(begin + BATCH, n_rows)):
+            under_way[size] = (row << HALF) | np.uint64(np.uint32(at[row]))
+            size += np.uint32(at[row] >= 0)
+        while size > 0:
+            remaining = np.uint32(0)
+            for k in range(size):
+                row, here = under_way[k] >> HALF, np.uint32(under_way[k])
+                x = X[first + row, steps[here].test >> ONE]
+                ahead = _next_step(steps, levels, here, x, stop_at_unseen)
+                at[row] = ahead
+                prefetch(steps, np.uint64(max(ahead, 0)))
+                under_way[remaining] = (row << HALF) | np.uint64(np.uint32(ahead))
+                remaining += np.uint32(ahead >= 0)
+            size = remaining
 
 
 @kernel
 def find_leaves(steps, levels, X, stop_at_unseen, out):
-    """Leaf of every row of X; OUT out.
-
-    `levels` is None for trees that split numbers only. An unseen level goes where missing values go, or the row stops
-    at the node if `stop_at_unseen`.
-    """
-    n_rows = np.uint32(X.shape[0])
-    crowd, at = np.empty(CROWD, np.uint64), np.empty(CROWD, np.int32)
-    first = np.uint32(0)
-    while first < n_rows:
-        size = min(np.uint32(CROWD), n_rows - first)
-        for k in range(size):
-            at[k] = 0
-        descend(steps, levels, X, first, np.uint32(0), size, stop_at_unseen, crowd, at)
-        for k in range(size):
-            out[first + k] = ~at[k]
-        first += np.uint32(CROWD)
-
-
-@kernel
-def add_leaf_values(steps, levels, roots, leaf_values, width, column, X, stop_at_unseen, out, start):
-    """Values of the leaves of trees; OUT out (columns, rows), from row `start` on: what is there, plus all trees.
-
-    Rows pass a tree crowd by crowd while its steps are in the cache; leaf i has `width` values from `i * width` on.
-    """
-    n_rows, width, start = np.uint32(X.shape[0]), np.uint64(width), np.uint64(start)
-    crowd, at = np.empty(CROWD, np.uint64), np.empty(CROWD, np.int32)
-    for t in range(len(roots)):
-        first = np.uint32(0)
-        while first < n_rows:
-            size = min(np.uint32(CROWD), n_rows - first)
-            for k in range(size):
-                at[k] = roots[t]
-            descend(steps, levels, X, first, np.uint32(0), size, stop_at_unseen, crowd, at)
-            for c in range(width):
-                line = out[np.uint64(column[t]) + c]
-                for k in range(size):
-                    line[start + first + k] += leaf_values[np.uint64(~at[k]) * width + c]
-            first += np.uint32(CROWD)
+    """Leaf of every row of X; OUT out."""
+    under_way = np.empty(BATCH, np.uint64)
+    for row in range(len(out)):
+        out[row] = 0
+    descend(steps, levels, X, np.uint64(0), np.uint64(len(out)), stop_at_unseen, under_way, out)
+    for row in range(len(out)):
+        out[row] = ~out[row]
 
 
 @kernel
@@ -148,12 +115,7 @@ def score_row(steps, levels, roots, leaf_values, width, column, x, stop_at_unsee
             for k in range(size):
                 if at[k] >= 0:
                     here = np.uint32(at[k])
-                    step = steps[here]
-                    cell = x[step.test >> ONE]
-                    if levels is None:
-                        at[k] = step.left if _goes_left(step, cell) else step.right
-                    else:
-                        at[k] = _next_by_level(steps, levels, here, cell, stop_at_unseen)
+                    at[k] = _next_step(steps, levels, here, x[steps[here].test >> ONE], stop_at_unseen)
                     under_way |= at[k] >= 0
         for k in range(size):
             for c in range(width):

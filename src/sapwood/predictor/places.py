@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sapwood.kernels.bottom_up import COLUMN, PLACE, Coding
 from sapwood.kernels.lanes import FAN, LANES
-from sapwood.kernels.tournament import COLUMN, PLACE, Coding
 
 CUTS = 255  # of a place
 Array = NDArray[Any]

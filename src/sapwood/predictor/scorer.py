@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from sapwood.cached_property import cached_property
 from sapwood.grove import Grove
 from sapwood.kernels.traverse import score_row
-from sapwood.predictor.contest import Contest, Field
+from sapwood.predictor.bottom_up import BottomUp, Memory
 from sapwood.predictor.reach import check_reach, check_scores
 from sapwood.predictor.woods import Woods
 from sapwood.table.storage import SparseStorage
@@ -34,7 +34,7 @@ class Scorer:
         self.grove = grove
         self._stop = stop_at_unseen
         self._woods: dict[np.dtype[Any], Woods] = {}
-        self._contests: dict[np.dtype[Any], Contest | None] = {}
+        self._trees: dict[np.dtype[Any], BottomUp] = {}
 
     def woods(self, dtype: np.dtype[Any]) -> Woods:
         """Steps of all trees for cells of a type."""
@@ -44,13 +44,12 @@ class Scorer:
             self._woods[dtype] = woods
         return self._woods[dtype]
 
-    def contest(self, dtype: np.dtype[Any]) -> Contest | None:
-        """The trees as tournaments, unless rows may stop at unseen levels."""
-        if dtype not in self._contests:
+    def trees(self, dtype: np.dtype[Any]) -> BottomUp:
+        """The trees for many rows with cells of a type."""
+        if dtype not in self._trees:
             woods = self.woods(dtype)
-            stops = self._stop and woods.levels is not None
-            self._contests[dtype] = None if stops else Contest.of(woods)
-        return self._contests[dtype]
+            self._trees[dtype] = BottomUp.of(woods, self._stop and woods.levels is not None)
+        return self._trees[dtype]
 
     def scores(
         self, table: Table, *, n_trees: int | None = None, begin: Floats | None = None, n_jobs: int = 1
@@ -65,28 +64,25 @@ class Scorer:
         return out if self.grove.divisor == 1.0 else out / self.grove.divisor
 
     def _add(self, table: Table, out: Floats, n_trees: int, n_jobs: int) -> None:
-        woods, contest = self.woods(table.dtype), self.contest(table.dtype)
+        woods, trees = self.woods(table.dtype), self.trees(table.dtype)
         storage, size, narrow = table.storage, BLOCK_ROWS, False
         if isinstance(storage, SparseStorage):  # trees ask for few of its columns
             narrow = True
             check_reach(woods.n_columns, storage.n_columns)
             asked = woods.features or [0]
             storage, size = storage.arrange(asked), max(1, BLOCK_CELLS // len(asked))
-        way = woods.narrow if narrow else woods
-        spare: list[Field] = []  # memory of threads that are done with a block
+        n_columns = (woods.narrow if narrow else woods).n_columns
+        spare: list[Memory] = []  # memory of threads that are done with a block
 
         def add(start: int, stop: int) -> None:
             cells = storage.block(start, stop)
-            check_reach(way.n_columns, cells.shape[1])
-            if contest is None:
-                way.add(cells, out, start, n_trees, self._stop)
-                return
+            check_reach(n_columns, cells.shape[1])
             try:
-                field = spare.pop()
+                memory = spare.pop()
             except IndexError:
-                field = contest.field(cells.dtype, min(size, table.n_rows), len(out), narrow)
-            contest.add(cells, out, start, n_trees, field)
-            spare.append(field)
+                memory = trees.memory(cells.dtype, min(size, table.n_rows), len(out), narrow)
+            trees.add(cells, out, start, n_trees, memory)
+            spare.append(memory)
 
         run_all([partial(add, *block) for block in blocks(table.n_rows, size)], n_jobs)
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sapwood.cached_property import cached_property
 from sapwood.codes.separation import round_down
 from sapwood.grove import Grove
-from sapwood.kernels.traverse import STEPS, Levels, add_leaf_values
+from sapwood.kernels.traverse import STEPS, Levels
 from sapwood.predictor.reach import columns_asked
 from sapwood.tree import LEAF, Tree
 
@@ -82,13 +82,6 @@ class Woods:
         place = np.searchsorted(self.features, steps["test"] >> np.uint32(1)).astype(np.uint32)
         steps["test"] = place << np.uint32(1) | steps["test"] & np.uint32(1)
         return replace(self, steps=steps, n_columns=columns_asked(steps))
-
-    def add(self, cells: Array, out: Floats, start: int, n_trees: int, stop_at_unseen: bool) -> None:
-        """Add the scores by the first trees of a block of rows to `out` (columns, rows), from row `start` on."""
-        roots, column = self.roots[:n_trees], self.column[:n_trees]
-        add_leaf_values(
-            self.steps, self.levels, roots, self.leaf_values, self.width, column, cells, stop_at_unseen, out, start
-        )
 
 
 def _shared(values: Floats) -> tuple[NDArray[np.int32], Floats]:

@@ -1,0 +1,247 @@
+"""Scores of 64 rows at a time: trees evaluated from the leaves up.
+
+Cells become codes first: how many thresholds of the model lie below them. Then every inner node takes over the result
+of its left child or that of its right child, decided for 64 rows at once by comparing 64 codes of one byte with the
+node's own; the root's results are the numbers of the leaves. Every node is evaluated, also those that a row does not
+pass: that takes four instructions. Of a large tree only the nodes that most rows pass are evaluated; from there rows
+descend one by one, see `traverse.py`.
+
+    slots     64 bytes each: for every exit (a leaf, or where a row descends further) its number, then the results of
+              the nodes, children before parents
+    codes     64 bytes for every place, see `predictor/places.py`
+    levels    64 numbers for every category column; all that are no level of training are one more level
+
+Records hold where these begin, in elements.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from sapwood.kernels._jit import lean_kernel, part
+from sapwood.kernels.lanes import FAN, LANES, choose, count_below
+from sapwood.kernels.traverse import descend
+
+COLUMN = np.dtype(
+    [
+        ("feature", np.uint64),  # column of the table
+        ("n_levels", np.uint64),  # 0 for numbers
+        ("first", np.uint64),  # of its cuts
+        ("depth", np.uint64),  # 16^depth - 1 cuts at most
+        ("first_place", np.uint64),
+        ("n_places", np.uint64),
+        ("levels", np.uint64),  # where those of a category are
+    ]
+)
+PLACE = np.dtype(
+    [
+        ("codes", np.uint64),
+        ("below", np.int64),  # cuts that come before those of this place
+        ("missing", np.int64),  # code of a missing value: 0 goes left everywhere, 255 right
+    ]
+)
+NODE = np.dtype(
+    [
+        ("codes", np.uint32),  # of a category, where its levels are
+        ("subset", np.uint32),  # of a category, the first word of the levels that go left
+        ("left", np.uint16),  # slots of both children
+        ("right", np.uint16),
+        ("code", np.uint8),  # codes above go right
+        ("is_category", np.uint8),
+        ("_", np.uint16),  # 16 bytes
+    ]
+)
+TREE = np.dtype(
+    [
+        ("first", np.uint64),  # first node of the tree
+        ("end", np.uint64),
+        ("exit", np.uint64),  # its first exit
+        ("n_exits", np.uint64),
+        ("column", np.uint64),  # of the scores
+    ]
+)
+ZERO, ONE, TWO, GROUP, KEYS = (np.uint64(number) for number in (0, 1, 2, LANES, FAN))
+FIVE, THIRTY_ONE = np.uint32(5), np.uint32(31)
+
+
+class Coding(NamedTuple):
+    """How cells become codes."""
+
+    columns: Any
+    cuts: Any
+    places: Any
+
+
+class Trees(NamedTuple):
+    """All trees: their nodes, and the values of leaves, in each tree one of the `width` values after the other."""
+
+    trees: Any
+    nodes: Any
+    subsets: Any
+    leaf_values: Any
+    width: Any
+
+
+class Below(NamedTuple):
+    """What large trees need beyond: where rows descend from an exit, and the values of leaves, leaf by leaf."""
+
+    exits: Any
+    steps: Any
+    leaf_values: Any
+    stop_at_unseen: Any
+    at: Any  # for each row of the scratch memory
+    under_way: Any
+
+
+class Scratch(NamedTuple):
+    """Memory for some groups of 64 rows."""
+
+    codes: Any  # (groups, places, 64), flat
+    levels: Any  # (groups, category columns, 64), flat
+    cells: Any  # 64
+    counts: Any  # 64
+    marks: Any  # 64
+    slots: Any
+    sums: Any  # (columns of the scores, groups * 64)
+    n_groups: Any
+    sizes: Any  # of a group's codes and levels, and of the slots of exits
+
+
+@lean_kernel
+def _count_cuts(cells, cuts, first, depth, counts):
+    """How many cuts of a column are less than each of 64 cells; OUT counts.
+
+    The cuts are a tree of 16 branches, level by level, the last of which are the cuts themselves.
+    """
+    if depth == TWO:  # most columns: both levels at once
+        for lane in range(GROUP):
+            x = cells[lane]
+            branch = count_below(x, cuts, first) * KEYS
+            counts[lane] = branch + count_below(x, cuts, first + KEYS + branch)
+        return
+    for lane in range(GROUP):
+        count, level, size = ZERO, first, KEYS
+        for _ in range(depth):
+            count = count * KEYS + count_below(cells[lane], cuts, level + count * KEYS)
+            level += size
+            size *= KEYS
+        counts[lane] = count
+
+
+@lean_kernel
+def _code_numbers(X, row, column, coding, scratch, start):
+    """Codes of 64 cells at all places of a column, the last row again where there are no more; OUT scratch.codes."""
+    cells, counts, codes, last = scratch.cells, scratch.counts, scratch.codes, np.uint64(X.shape[0]) - ONE
+    for lane in range(GROUP):
+        cells[lane] = X[min(row + lane, last), column.feature]
+    _count_cuts(cells, coding.cuts, column.first, column.depth, counts)
+    for p in range(column.first_place, column.first_place + column.n_places):
+        place = coding.places[p]
+        to, below, missing = start + place.codes, np.int32(place.below), np.int32(place.missing)
+        for lane in range(GROUP):
+            x, code = cells[lane], min(max(np.int32(counts[lane]) - below, np.int32(0)), np.int32(255))
+            codes[to + lane] = np.uint8(missing if x != x else code)  # noqa: PLR0124 - NaN
+
+
+@lean_kernel
+def _code_levels(X, row, column, scratch, start):
+    """Levels of 64 cells, the last row again where there are no more; OUT scratch.levels."""
+    last, n_levels = np.uint64(X.shape[0]) - ONE, np.float64(column.n_levels)
+    for lane in range(GROUP):
+        x = np.float64(X[min(row + lane, last), column.feature])
+        level = np.uint64(x) if x >= 0.0 and x < n_levels else column.n_levels
+        scratch.levels[start + column.levels + lane] = level
+
+
+@lean_kernel
+def _mark_outside(levels, at, subsets, first, marks):
+    """1 for each of 64 levels that is not in the subset, 0 for the others; OUT marks."""
+    for lane in range(GROUP):
+        level = levels[at + lane]
+        marks[lane] = ~(subsets[first + np.uint64(level >> FIVE)] >> (level & THIRTY_ONE)) & np.uint32(1)
+
+
+@lean_kernel
+def _find_exits(trees, tree, scratch, codes, levels, first_slot):
+    """The slot with the exits of 64 rows from one tree; OUT scratch.slots."""
+    slots, out, root = scratch.slots, first_slot, ZERO
+    for n in range(tree.first, tree.end):
+        node = trees.nodes[n]
+        left, right, at = np.uint64(node.left), np.uint64(node.right), np.uint64(node.codes)
+        if node.is_category:
+            _mark_outside(scratch.levels, levels + at, trees.subsets, np.uint64(node.subset), scratch.marks)
+            choose(slots, out, scratch.marks, ZERO, node.code, left, right)
+        else:
+            choose(slots, out, scratch.codes, codes + at, node.code, left, right)
+        root = out
+        out += GROUP
+    return root
+
+
+@lean_kernel
+def _add_leaf_values(values, tree, slots, root, width, sums, row):
+    """Values of the leaves of 64 rows; OUT sums."""
+    for k in range(width):
+        first, line = tree.exit * width + k * tree.n_exits, sums[tree.column + k]
+        for lane in range(GROUP):
+            line[row + lane] += values[first + np.uint64(slots[root + lane])]
+
+
+@lean_kernel
+def _descend_further(X, below, levels, tree, first, n_rows, width, sums):
+    """Rows descend from their exits to their leaves, whose values are added; OUT sums."""
+    descend(below.steps, levels, X, first, n_rows, below.stop_at_unseen, below.under_way, below.at)
+    for row in range(n_rows):
+        leaf = np.uint64(~below.at[row]) * width
+        for k in range(width):
+            sums[tree.column + k, row] += below.leaf_values[leaf + k]
+
+
+@part
+def _copy_rows(source, first, n_rows, out, start):
+    """Some rows of all columns; OUT out."""
+    for c in range(len(out)):
+        for row in range(n_rows):
+            out[c, start + row] = source[c, first + row]
+
+
+@lean_kernel
+def _code_group(X, row, coding, scratch, codes, levels):
+    """Codes and levels of 64 rows in all columns; OUT scratch."""
+    for c in range(np.uint64(len(coding.columns))):
+        column = coding.columns[c]
+        if column.n_levels:
+            _code_levels(X, row, column, scratch, levels)
+        else:
+            _code_numbers(X, row, column, coding, scratch, codes)
+
+
+@lean_kernel
+def add_scores(X, coding, trees, below, levels, scratch, n_trees, out, start):
+    """Scores of a block of rows; OUT out (columns, rows), from row `start` on: what is there, plus the first trees.
+
+    `below` is None if all trees are small, `levels` if the others split no categories. Rows are taken some groups at a
+    time, whose codes stay in the cache while tree after tree passes over them.
+    """
+    n_rows, width = np.uint64(X.shape[0]), trees.width
+    n_groups, sizes, sums = scratch.n_groups, scratch.sizes, scratch.sums
+    for first in range(ZERO, n_rows, n_groups * GROUP):
+        some = min(n_groups * GROUP, n_rows - first)
+        groups = (some + GROUP - ONE) // GROUP
+        _copy_rows(out, start + first, some, sums, ZERO)
+        for g in range(groups):
+            _code_group(X, first + g * GROUP, coding, scratch, g * sizes[0], g * sizes[1])
+        for t in range(n_trees):
+            tree = trees.trees[t]
+            for g in range(groups):
+                root = _find_exits(trees, tree, scratch, g * sizes[0], g * sizes[1], sizes[2])
+                if below is None:
+                    _add_leaf_values(trees.leaf_values, tree, scratch.slots, root, width, sums, g * GROUP)
+                else:
+                    for lane in range(GROUP):
+                        below.at[g * GROUP + lane] = below.exits[tree.exit + np.uint64(scratch.slots[root + lane])]
+            if below is not None:
+                _descend_further(X, below, levels, tree, first, some, width, sums)
+        _copy_rows(sums, ZERO, some, out, start + first)
