@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sapwood.kernels._jit import lean_kernel, part
+from sapwood.kernels._jit import lean_kernel
 from sapwood.kernels.lanes import FAN, LANES, choose, count_below
 from sapwood.kernels.traverse import descend
 
@@ -104,7 +104,7 @@ class Scratch(NamedTuple):
     counts: Any  # 64
     marks: Any  # 64
     slots: Any
-    sums: Any  # (columns of the scores, groups * 64)
+    sums: Any  # (groups, columns of the scores, 64), flat
     n_groups: Any
     sizes: Any  # of a group's codes and levels, and of the slots of exits
 
@@ -181,30 +181,23 @@ def _find_exits(trees, tree, scratch, codes, levels, first_slot):
 
 
 @lean_kernel
-def _add_leaf_values(values, tree, slots, root, width, sums, row):
-    """Values of the leaves of 64 rows; OUT sums."""
+def _add_leaf_values(values, tree, slots, root, width, sums, to):
+    """Values of the leaves of 64 rows; OUT sums[to:]."""
     for k in range(width):
-        first, line = tree.exit * width + k * tree.n_exits, sums[tree.column + k]
+        first, line = tree.exit * width + k * tree.n_exits, to + (tree.column + k) * GROUP
         for lane in range(GROUP):
-            line[row + lane] += values[first + np.uint64(slots[root + lane])]
+            sums[line + lane] += values[first + np.uint64(slots[root + lane])]
 
 
 @lean_kernel
-def _descend_further(X, below, levels, tree, first, n_rows, width, sums):
+def _descend_further(X, below, levels, tree, first, n_rows, width, n_columns, sums):
     """Rows descend from their exits to their leaves, whose values are added; OUT sums."""
     descend(below.steps, levels, X, first, n_rows, below.stop_at_unseen, below.under_way, below.at)
     for row in range(n_rows):
+        line = (row // GROUP * n_columns + tree.column) * GROUP + row % GROUP
         leaf = np.uint64(~below.at[row]) * width
         for k in range(width):
-            sums[tree.column + k, row] += below.leaf_values[leaf + k]
-
-
-@part
-def _copy_rows(source, first, n_rows, out, start):
-    """Some rows of all columns; OUT out."""
-    for c in range(len(out)):
-        for row in range(n_rows):
-            out[c, start + row] = source[c, first + row]
+            sums[line + k * GROUP] += below.leaf_values[leaf + k]
 
 
 @lean_kernel
@@ -225,23 +218,31 @@ def add_scores(X, coding, trees, below, levels, scratch, n_trees, out, start):
     `below` is None if all trees are small, `levels` if the others split no categories. Rows are taken some groups at a
     time, whose codes stay in the cache while tree after tree passes over them.
     """
-    n_rows, width = np.uint64(X.shape[0]), trees.width
+    n_rows, n_columns, width = np.uint64(X.shape[0]), np.uint64(out.shape[0]), trees.width
     n_groups, sizes, sums = scratch.n_groups, scratch.sizes, scratch.sums
     for first in range(ZERO, n_rows, n_groups * GROUP):
         some = min(n_groups * GROUP, n_rows - first)
         groups = (some + GROUP - ONE) // GROUP
-        _copy_rows(out, start + first, some, sums, ZERO)
         for g in range(groups):
-            _code_group(X, first + g * GROUP, coding, scratch, g * sizes[0], g * sizes[1])
+            row = first + g * GROUP
+            _code_group(X, row, coding, scratch, g * sizes[0], g * sizes[1])
+            for c in range(n_columns):
+                for lane in range(min(GROUP, n_rows - row)):
+                    sums[(g * n_columns + c) * GROUP + lane] = out[c, start + row + lane]
         for t in range(n_trees):
             tree = trees.trees[t]
             for g in range(groups):
                 root = _find_exits(trees, tree, scratch, g * sizes[0], g * sizes[1], sizes[2])
                 if below is None:
-                    _add_leaf_values(trees.leaf_values, tree, scratch.slots, root, width, sums, g * GROUP)
+                    to = g * n_columns * GROUP
+                    _add_leaf_values(trees.leaf_values, tree, scratch.slots, root, width, sums, to)
                 else:
                     for lane in range(GROUP):
                         below.at[g * GROUP + lane] = below.exits[tree.exit + np.uint64(scratch.slots[root + lane])]
             if below is not None:
-                _descend_further(X, below, levels, tree, first, some, width, sums)
-        _copy_rows(sums, ZERO, some, out, start + first)
+                _descend_further(X, below, levels, tree, first, some, width, n_columns, sums)
+        for g in range(groups):
+            row = first + g * GROUP
+            for c in range(n_columns):
+                for lane in range(min(GROUP, n_rows - row)):
+                    out[c, start + row + lane] = sums[(g * n_columns + c) * GROUP + lane]

@@ -17,15 +17,14 @@ SIDE_BY_SIDE = np.uint64(8)  # trees that one row descends together
 BATCH = np.uint64(512)  # rows that descend together
 HALF = np.uint64(32)
 
-
-def step_dtype(real: type[np.floating]) -> np.dtype[np.void]:
-    """What a row needs at an inner node: 16 bytes for float32, so that four share a cache line."""
-    fields = [("threshold", real), ("test", np.uint32), ("left", np.int32), ("right", np.int32)]
-    return np.dtype(fields, align=True)
-
-
-STEPS = {np.dtype(real): step_dtype(real) for real in (np.float32, np.float64)}
-"""Layout by the type of the cells. `test` is `feature << 1 | missing_left`; `left` and `right` are steps, or ~leaf."""
+STEPS = {
+    np.dtype(real): np.dtype(
+        [("threshold", real), ("test", np.uint32), ("left", np.int32), ("right", np.int32)], align=True
+    )
+    for real in (np.float32, np.float64)
+}
+"""What a row needs at an inner node, by the type of the cells: 16 bytes for float32, so that four share a cache line.
+`test` is `feature << 1 | missing_left`; `left` and `right` are steps, or ~leaf."""
 
 
 class Levels(NamedTuple):
@@ -38,12 +37,6 @@ class Levels(NamedTuple):
 
 
 @part
-def _goes_left(step, x):
-    """Whether a number is at most the threshold; a missing one goes where the step says."""
-    return (x <= step.threshold) | ((x != x) & ((step.test & ONE) != 0))  # noqa: PLR0124 - NaN
-
-
-@part
 def _next_step(steps, levels, at, x, stop_at_unseen):
     """Where a row goes from a step that may split categories: cells are level numbers, all others are unseen levels.
 
@@ -51,7 +44,7 @@ def _next_step(steps, levels, at, x, stop_at_unseen):
     at the node if `stop_at_unseen`.
     """
     step = steps[at]
-    left = _goes_left(step, x)
+    left = (x <= step.threshold) | ((x != x) & ((step.test & ONE) != 0))  # noqa: PLR0124 - NaN
     if levels is not None and levels.start[at] >= 0:
         if x >= 0.0 and x < levels.n_levels[step.test >> ONE]:
             level = np.uint32(x)
