@@ -12,10 +12,12 @@ from llvmlite import ir
 from numba.core import cgutils, types
 from numba.extending import intrinsic
 
+from sapwood.kernels.vectors import pointer, spread_over
+
 LANES = 64  # rows that compete together: as many bytes as the widest registers have
 FAN = 16  # cuts that a number is compared with at once
 
-_byte, _word, _long, _mask = (ir.IntType(bits) for bits in (8, 32, 64, FAN))
+_byte, _long, _mask = (ir.IntType(bits) for bits in (8, 64, FAN))
 _REALS = {types.float32: ir.FloatType(), types.float64: ir.DoubleType()}
 
 
@@ -28,8 +30,8 @@ def choose(_context: Any, slots: Any, _out: Any, codes: Any, _at: Any, _threshol
         own, out, compared, at, threshold, left, right = arguments
         code = _load(context, builder, kind[2], compared, at, lanes)
         sides = [_load(context, builder, kind[0], own, side, lanes) for side in (right, left)]
-        chosen = builder.select(builder.icmp_unsigned(">", code, _all(builder, threshold, LANES)), *sides)
-        builder.store(chosen, _pointer(context, builder, kind[0], own, out, lanes), align=1)
+        chosen = builder.select(builder.icmp_unsigned(">", code, spread_over(LANES, builder, threshold)), *sides)
+        builder.store(chosen, pointer(context, builder, kind[0], own, out, lanes), align=1)
         return context.get_dummy_value()
 
     place = types.uint64
@@ -44,27 +46,13 @@ def count_below(_context: Any, _x: Any, cuts: Any, _first: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         x, table, first = arguments
         own = _load(context, builder, signature.args[1], table, first, ir.VectorType(_REALS[real], FAN))
-        less = builder.bitcast(builder.fcmp_ordered("<", own, _all(builder, x, FAN)), _mask)
+        less = builder.bitcast(builder.fcmp_ordered("<", own, spread_over(FAN, builder, x)), _mask)
         count = cgutils.get_or_insert_function(builder.module, ir.FunctionType(_mask, [_mask]), f"llvm.ctpop.i{FAN}")
         return builder.zext(builder.call(count, [less]), _long)
 
     return types.uint64(real, cuts, types.uint64), generate
 
 
-def _pointer(context: Any, builder: Any, kind: Any, array: Any, place: Any, lanes: Any) -> Any:
-    """Where consecutive elements of a flat array are."""
-    first = builder.gep(context.make_array(kind)(context, builder, array).data, [place])
-    return builder.bitcast(first, lanes.as_pointer())
-
-
 def _load(context: Any, builder: Any, kind: Any, array: Any, place: Any, lanes: Any) -> Any:
     """Consecutive elements."""
-    return builder.load(_pointer(context, builder, kind, array, place, lanes), align=1)
-
-
-def _all(builder: Any, scalar: Any, count: int) -> Any:
-    """The same scalar in every lane."""
-    lanes = ir.VectorType(scalar.type, count)
-    nothing = ir.Constant(lanes, ir.Undefined)
-    first = builder.insert_element(nothing, scalar, _word(0))
-    return builder.shuffle_vector(first, nothing, ir.Constant(ir.VectorType(_word, count), [0] * count))
+    return builder.load(pointer(context, builder, kind, array, place, lanes), align=1)

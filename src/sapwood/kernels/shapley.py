@@ -62,23 +62,17 @@ def descend(edge, above, here, products):
 
 
 @part
-def _add_leaf(edge, value, products, source, sums, above, out, place):
-    """What a leaf adds to the values of the feature of its edge, and to the sums of its parent; OUT sums, out."""
+def _ascend(edge, value, source, at, sums, above, out, place):
+    """What an edge adds to the values of its feature, and to the sums of its parent; OUT sums, out.
+
+    Below it is a leaf with this value, and the products of its parent are in the source; or, if the value is None, a
+    node with its own sums there.
+    """
     total = load(out, place)
     for q in range(np.uint64(edge.coefficients.shape[1])):
-        product = load(products, (source + q) * WIDTH) * _factor(edge, q)
-        here, up = spread(value) * product, (above + q) * WIDTH
-        total = total + here * _times(edge, q)
-        store(sums, up, load(sums, up) + here)
-    store(out, place, total)
-
-
-@part
-def _ascend(edge, sums, below, above, out, place):
-    """What an edge adds to the values of its feature, and its sums to those of its parent; OUT sums, out."""
-    total = load(out, place)
-    for q in range(np.uint64(edge.coefficients.shape[1])):
-        here, up = load(sums, (below + q) * WIDTH), (above + q) * WIDTH
+        here, up = load(source, (at + q) * WIDTH), (above + q) * WIDTH
+        if value is not None:
+            here = spread(value) * (here * _factor(edge, q))
         total = total + here * _times(edge, q)
         store(sums, up, load(sums, up) + here)
     store(out, place, total)
@@ -114,7 +108,7 @@ def add_shapley_values(nodes, coefficients, weights, leaf_values, sides, met, pr
             for w in range(width):
                 place = (w * n_features + np.uint64(node.feature)) * n_rows + first
                 up = above * size + w * n_points
-                _add_leaf(edge, leaf_values[node.node, w], products, above * n_points, sums, up, out, place)
+                _ascend(edge, leaf_values[node.node, w], products, above * n_points, sums, up, out, place)
             while node.is_last == 1 and node.parent > 0:  # all children are summed up
                 done = np.uint64(node.parent)
                 node = nodes[done]
@@ -123,4 +117,4 @@ def add_shapley_values(nodes, coefficients, weights, leaf_values, sides, met, pr
                 for w in range(width):
                     place = (w * n_features + np.uint64(node.feature)) * n_rows + first
                     below = depth * size + w * n_points
-                    _ascend(edge, sums, below, below - size, out, place)
+                    _ascend(edge, None, sums, below, sums, below - size, out, place)

@@ -8,6 +8,7 @@ lane by lane, each rounded like a single number. Sets of lanes are bits of a wor
 from __future__ import annotations
 
 import operator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -44,7 +45,7 @@ def load(_context: Any, array: Any, _place: Any) -> Any:
     """The numbers of a flat array from a place on."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        return builder.load(_pointer(context, builder, signature.args[0], arguments, _reals), align=8)
+        return builder.load(pointer(context, builder, signature.args[0], arguments[0], arguments[1], _reals), align=8)
 
     return vector(array, types.uint64), generate
 
@@ -54,7 +55,9 @@ def store(_context: Any, array: Any, _place: Any, _numbers: Any) -> Any:
     """Put numbers into a flat array from a place on; OUT array."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        builder.store(arguments[2], _pointer(context, builder, signature.args[0], arguments, _reals), align=8)
+        builder.store(
+            arguments[2], pointer(context, builder, signature.args[0], arguments[0], arguments[1], _reals), align=8
+        )
         return context.get_dummy_value()
 
     return types.void(array, types.uint64, vector), generate
@@ -65,7 +68,7 @@ def spread(_context: Any, _x: Any) -> Any:
     """The same number in every lane."""
 
     def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
-        return _spread(builder, arguments[0])
+        return spread_over(LANES, builder, arguments[0])
 
     return vector(types.float64), generate
 
@@ -86,50 +89,39 @@ def lanes_with(_context: Any, array: Any, _place: Any, _byte: Any) -> Any:
     """The set of lanes in which a flat array of bytes has a value."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        found = builder.load(_pointer(context, builder, signature.args[0], arguments, _bytes), align=1)
-        equal = builder.icmp_unsigned("==", found, _spread(builder, arguments[2]))
+        found = builder.load(pointer(context, builder, signature.args[0], arguments[0], arguments[1], _bytes), align=1)
+        equal = builder.icmp_unsigned("==", found, spread_over(LANES, builder, arguments[2]))
         return builder.zext(builder.bitcast(equal, _set), ir.IntType(64))
 
     return types.uint64(array, types.uint64, types.uint8), generate
 
 
-@intrinsic
-def _plus(_context: Any, _a: Any, _b: Any) -> Any:
-    def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
-        return builder.fadd(*arguments)
+def _operator(operation: Callable[..., Any], instruction: Callable[..., Any]) -> None:
+    """Let the compiler apply an operator to two vectors."""
 
-    return vector(vector, vector), generate
+    @intrinsic
+    def compute(_context: Any, _a: Any, _b: Any) -> Any:
+        return vector(vector, vector), lambda _context, builder, _signature, both: instruction(builder, *both)
 
-
-@intrinsic
-def _times(_context: Any, _a: Any, _b: Any) -> Any:
-    def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
-        return builder.fmul(*arguments)
-
-    return vector(vector, vector), generate
+    @overload(operation, inline="always")
+    def choose(a, b):
+        if isinstance(a, _Vector) and isinstance(b, _Vector):
+            return lambda a, b: compute(a, b)  # noqa: PLW0108 - the compiler wants a function
+        return None
 
 
-@overload(operator.add, inline="always")
-def _add(a, b):
-    if isinstance(a, _Vector) and isinstance(b, _Vector):
-        return lambda a, b: _plus(a, b)  # noqa: PLW0108 - the compiler wants a function
-    return None
+_operator(operator.add, ir.IRBuilder.fadd)
+_operator(operator.mul, ir.IRBuilder.fmul)
 
 
-@overload(operator.mul, inline="always")
-def _multiply(a, b):
-    if isinstance(a, _Vector) and isinstance(b, _Vector):
-        return lambda a, b: _times(a, b)  # noqa: PLW0108 - the compiler wants a function
-    return None
+def pointer(context: Any, builder: Any, kind: Any, array: Any, place: Any, lanes: Any) -> Any:
+    """Where the lanes are in a flat array from a place on."""
+    first = builder.gep(context.make_array(kind)(context, builder, array).data, [place])
+    return builder.bitcast(first, lanes.as_pointer())
 
 
-def _pointer(context: Any, builder: Any, kind: Any, arguments: Any, lanes: Any) -> Any:
-    """Where the lanes are in the array, the first argument, from the place on, the second."""
-    data = context.make_array(kind)(context, builder, arguments[0]).data
-    return builder.bitcast(builder.gep(data, [arguments[1]]), lanes.as_pointer())
-
-
-def _spread(builder: Any, scalar: Any) -> Any:
-    nothing = ir.Constant(ir.VectorType(scalar.type, LANES), ir.Undefined)
+def spread_over(count: int, builder: Any, scalar: Any) -> Any:
+    """The same number in so many lanes."""
+    nothing = ir.Constant(ir.VectorType(scalar.type, count), ir.Undefined)
     first = builder.insert_element(nothing, scalar, _word(0))
-    return builder.shuffle_vector(first, nothing, ir.Constant(ir.VectorType(_word, LANES), [0] * LANES))
+    return builder.shuffle_vector(first, nothing, ir.Constant(ir.VectorType(_word, count), [0] * count))
