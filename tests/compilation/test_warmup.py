@@ -153,7 +153,7 @@ def test_where_nothing_can_be_kept_this_process_compiles(monkeypatch: pytest.Mon
 
 def test_a_folder_that_cannot_be_written_to_is_found_out(tmp_path: Path) -> None:
     copy = copy_package(tmp_path / "site")
-    asked = "from sapwood.kernels._cache_folders import can_store; print(can_store())"
+    asked = "from sapwood.kernels._cache import can_store; print(can_store())"
     assert copy.run(asked).stdout == "True\n"
     assert not list(copy.home.rglob("*.tmp"))
     assert as_another_user(copy).run(asked).stdout == "False\n"

@@ -21,7 +21,7 @@ import pytest
 
 from package_copy import RUN_TOY, Copy, as_another_user, copy_package
 from sapwood.errors import KernelCacheWarning
-from sapwood.kernels import _cache, _cache_folders, _source_stamp, elementary
+from sapwood.kernels import _cache, _source_stamp, elementary
 
 
 @pytest.fixture
@@ -197,9 +197,9 @@ def test_a_full_folder_is_passed_over_for_the_next(tmp_path: Path, monkeypatch: 
         return write(path, data)
 
     monkeypatch.setattr(Path, "write_bytes", write_unless_full)
-    monkeypatch.setattr(_cache_folders, "folders", lambda: iter([full, free]))
-    monkeypatch.setattr(_cache_folders, "_unwritable", set())
-    assert _cache_folders.store("kernel", b"code") == free
+    monkeypatch.setattr(_cache, "folders", lambda: iter([full, free]))
+    monkeypatch.setattr(_cache, "_unwritable", set())
+    assert _cache.store("kernel", b"code") == free
     assert list(full.iterdir()) == []
     assert (free / "kernel").read_bytes() == b"code"
 

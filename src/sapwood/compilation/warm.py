@@ -11,7 +11,7 @@ from sapwood.compilation.model_use import model_uses
 from sapwood.compilation.uses import uses
 from sapwood.compilation.workers import share_out
 from sapwood.errors import ParameterError
-from sapwood.kernels._cache_folders import can_store
+from sapwood.kernels._cache import can_store
 from sapwood.parameters import check_parameters
 from sapwood.progress_bar import ProgressBar, Shown
 from sapwood.threads import JOBS, available_cores, resolve_jobs

@@ -6,19 +6,26 @@
     content: a mark ─► a checksum of the rest ─► the key in full, the compiled kernel
 
 A name never stands for two contents, so that processes may write at the same time, copies of the package may share a
-folder, and there is no index to get out of step. Whatever cannot be read counts as absent and is written anew; where
-nothing can be written, kernels are compiled in memory, and one warning says so. Compiled kernels are pickles: like
-Python's own compiled files they are trusted, and the folders must be writable by nobody else.
+folder, and there is no index to get out of step. A kernel is read from the first folder that has it, and written to the
+first that can be written to: in an image whose kernels were compiled when it was built, everybody reads what root has
+written.
+
+    NUMBA_CACHE_DIR, if set ─► the package's own __pycache__ ─► the user's cache folder
+
+Whatever cannot be read counts as absent and is written anew; where nothing can be written, kernels are compiled in
+memory, and one warning says so. Compiled kernels are pickles: like Python's own compiled files they are trusted, and
+the folders must be writable by nobody else.
 """
 
 from __future__ import annotations
 
 import hashlib
+import os
 import pickle
 import re
 import sys
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -31,13 +38,14 @@ from numba.core.compiler import CompileResult
 from numba.core.serialize import dumps
 
 from sapwood.errors import KernelCacheWarning
-from sapwood.kernels._cache_folders import PACKAGE_FOLDER, folders, store
 from sapwood.kernels._source_stamp import source_stamp
 
+PACKAGE_FOLDER = Path(__file__).parent / "__pycache__"
 _MARK = b"sapwood\1"
 _OPTIONS = ("BOUNDSCHECK", "DEBUGINFO_DEFAULT", "LLVM_REFPRUNE_PASS", "LOOP_VECTORIZE", "OPT", "SLP_VECTORIZE")
 _VERSIONS = (numba.__version__, llvmlite.__version__, sys.implementation.cache_tag, getattr(sys, "abiflags", ""))
 
+_unwritable: set[Path] = set()
 _warned = False
 
 
@@ -114,6 +122,60 @@ def _read(path: Path, key: str, target_context: Any) -> Any:
         return CompileResult._rebuild(target_context, *compiled) if found == key else None
     except Exception:  # whatever is wrong with it: compiling mends it
         return None
+
+
+def folders() -> Iterator[Path]:
+    """Where kernels may be, the first choice first."""
+    chosen = getattr(config, "CACHE_DIR", "")
+    if chosen:
+        yield Path(chosen) / "sapwood"
+    yield PACKAGE_FOLDER
+    user = _user_folder()
+    if user.is_absolute():  # a user without a home has none
+        yield user / "sapwood" / "kernels"
+
+
+def store(name: str, data: bytes) -> Path | None:
+    """Write a file to the first folder that takes it, and say which that was."""
+    return next((folder for folder in folders() if folder not in _unwritable and _write(folder / name, data)), None)
+
+
+def can_store() -> bool:
+    """Whether a kernel that is compiled now could be kept."""
+    name = f"{os.urandom(6).hex()}.tmp"
+    folder = store(name, b"")
+    if folder is not None:
+        with suppress(OSError):
+            (folder / name).unlink(missing_ok=True)
+    return folder is not None
+
+
+def _write(path: Path, data: bytes) -> bool:
+    """Whether the file was written: a full disk or a read-only folder is not asked again in this process."""
+    temporary = path.with_name(f"{path.name}.{os.urandom(6).hex()}.tmp")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            temporary.write_bytes(data)
+            temporary.replace(path)
+        finally:
+            temporary.unlink(missing_ok=True)
+    except OSError:
+        _unwritable.add(path.parent)
+        return False
+    return True
+
+
+def _user_folder() -> Path:
+    """The user's folder for caches, by the customs of the system."""
+    if sys.platform == "win32":
+        return Path(os.environ.get("LOCALAPPDATA") or "")
+    if sys.platform == "darwin":
+        return Path("~/Library/Caches").expanduser()
+    chosen = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
+    with suppress(RuntimeError):  # a user whom the system does not know
+        return Path(chosen).expanduser()
+    return Path()
 
 
 def _warn(reason: str) -> None:

@@ -44,18 +44,12 @@ def beyond_two(r):
 
 
 @part
-def times_power(p, k):
-    """The product p 2^k in two steps, because 2^k alone may be too large or too small for a float64."""
+def joined(k, r):
+    """The product 2^k e^r in two steps, because 2^k alone may be too large or too small for a float64."""
+    c = r - beyond_two(r)
     both = k + (BIAS + BIAS)
     half = both >> ONE
-    return p * float_of(half << MANTISSA) * float_of((both - half) << MANTISSA)
-
-
-@part
-def joined(k, r):
-    """The product of 2^k and e^r."""
-    c = r - beyond_two(r)
-    return times_power(1.0 + (r + r * c / (2.0 - c)), k)
+    return (1.0 + (r + r * c / (2.0 - c))) * float_of(half << MANTISSA) * float_of((both - half) << MANTISSA)
 
 
 @part
