@@ -14,7 +14,7 @@ from numba.extending import intrinsic
 
 from sapwood.kernels.vectors import pointer, spread_over
 
-LANES = 64  # rows that compete together: as many bytes as the widest registers have
+LANES = 64  # rows that are evaluated together: as many bytes as the widest registers have
 FAN = 16  # cuts that a number is compared with at once
 
 _byte, _long, _mask = (ir.IntType(bits) for bits in (8, 64, FAN))
