@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from sapwood.kernels.boosting_records import NODE, RULES
-from sapwood.kernels.histogram import RowCodes
 from sapwood.kernels.newton import NO_GAIN
+from sapwood.kernels.shard_frame import SHARD
 
 Array = NDArray[Any]
 MOST = (1 << 15) - 1  # of a packed number
@@ -40,13 +40,16 @@ class Rows:
         padded[:, : self.n_features] = self.codes
         return padded.view(np.uint64).reshape(-1)
 
-    @property
-    def row_codes(self) -> RowCodes:
-        """Every column by itself."""
-        n, n_words = self.n_features, np.uint64(-(-self.n_features // 8))
-        home, alone = np.arange(n), np.full(n, -1)
-        sizes = np.full(n, 256), np.full(n, 255)
-        return RowCodes(self.words, n_words, np.uint64(n), *sizes, home, alone, np.empty((0, 256), dtype=np.uint8))
+    def shard(self, packed: bool, block_rows: int, n_sums: int) -> tuple[Array, dict[str, Array]]:
+        """The frame of a shard for one thread, every column by itself; and its arrays, to be kept alive."""
+        n = self.n_features
+        arrays = {
+            **{"records": np.stack([self.records(packed)] * 2), "n_codes": np.full(n, 255), "words": self.words},
+            **{"sizes": np.full(n, 256), "bundle_of": np.arange(n), "table_of": np.full(n, -1)},
+            **{"tables": np.empty((0, 256), np.uint8), "quantized": self.quantized},
+            **{"packed": np.zeros((1, 256 * n), np.int64), "bundle_sums": np.zeros((1, 0, n_sums), np.int64)},
+        }
+        return SHARD.fill(**arrays, words_of_row=-(-n // 8), is_packed=packed, block_rows=block_rows), arrays
 
     @property
     def quantized(self) -> Array:

@@ -1,4 +1,4 @@
-"""Growth of a boosted tree in one call, by a team of threads on one shard (`kernels/whole_tree.py`)."""
+"""Growth of a boosted tree in one call, by a team of threads on one shard (`kernels/leader.py`)."""
 
 from __future__ import annotations
 
@@ -11,12 +11,11 @@ from numpy.typing import NDArray
 from sapwood.arrays import Array, Mask
 from sapwood.boosting.options import NO_LIMIT, TreeOptions
 from sapwood.kernels.boosting_records import NODE
-from sapwood.kernels.leader import begin_tree
-from sapwood.kernels.phases import AHEAD, BLOCK, MOST_AHEAD
+from sapwood.kernels.leader import begin_tree, lead
+from sapwood.kernels.phases import AHEAD, MOST_AHEAD, work_as
 from sapwood.kernels.small_nodes import SMALL
 from sapwood.kernels.team_frame import TEAM, new_thread
-from sapwood.kernels.team_search import COLUMNS
-from sapwood.kernels.whole_tree import lead, work_as
+from sapwood.kernels.team_search import BLOCK, COLUMNS
 from sapwood.shard.shard import Shard
 from sapwood.threads import available_cores, run_all
 
@@ -110,4 +109,4 @@ class TeamGrowth:
         if me == 0:
             lead(nodes, splits, self._team[0], rules)
         else:
-            work_as(me, 0, 0, nodes, self._team[0], rules)
+            work_as(me, 0, nodes, self._team[0], rules)

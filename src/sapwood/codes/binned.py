@@ -24,7 +24,6 @@ from sapwood.codes.bins import (
 from sapwood.codes.bundles import Bundles, find_bundles, is_worth_it, separate
 from sapwood.errors import InternalError
 from sapwood.kernels.binning import pack_column
-from sapwood.kernels.histogram import RowCodes
 from sapwood.table.table import Table
 from sapwood.threads import blocks, run_all
 
@@ -63,14 +62,6 @@ class BinnedTable:
     def is_bundled(self) -> bool:
         """Whether some columns share a byte."""
         return len(self.bundles.meanings) > 0
-
-    @cached_property
-    def row_codes(self) -> RowCodes:
-        """The rows as kernels want them."""
-        own = self.bundles
-        words, n_words = self.rows.view(np.uint64).reshape(-1), np.uint64(self.rows.shape[1] // WORD)
-        n_bundles = np.uint64(self.n_bundles)
-        return RowCodes(words, n_words, n_bundles, own.sizes, self.n_codes, own.home, own.meaning_of, own.meanings)
 
     @cached_property
     def n_codes(self) -> NDArray[np.int64]:

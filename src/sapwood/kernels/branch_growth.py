@@ -5,29 +5,47 @@ from __future__ import annotations
 import numpy as np
 
 from sapwood.kernels._jit import lean_kernel, part
-from sapwood.kernels.branching import branch_one, drop_weak, end_in_leaves, is_splittable, write_table
+from sapwood.kernels.branching import branch_one, drop_weak, end_in_leaves, is_splittable
 from sapwood.kernels.newton import NO_GAIN
-from sapwood.kernels.phases import SETTLED
 from sapwood.kernels.small_nodes import SMALL
 from sapwood.kernels.split_order import begin_search
 from sapwood.kernels.team import add
-from sapwood.kernels.team_rows import mark_children, move_share, remove_node
+from sapwood.kernels.team_frame import SETTLED
+from sapwood.kernels.team_rows import part_rows, remove_node
 from sapwood.kernels.team_search import part_and_search, search_rows, smaller_and_larger, sum_and_search
 
 
 @lean_kernel
-def place_children(nodes, at, n_left):
-    """Where the records of a node's children are; OUT nodes."""
+def place_children(nodes, at, n_left, are_leaves):
+    """Where the records of a node's children are; rows of leaves have their leaf written already. OUT nodes."""
     node = nodes[at]
     left, right = nodes[node.left], nodes[node.right]
     left.first, left.n_rows = node.first, n_left
     right.first, right.n_rows = node.first + n_left, node.n_rows - n_left
+    if are_leaves:
+        left.slot = right.slot = SETTLED
 
 
 @lean_kernel
 def new_children(nodes, at, team, rules):
     """Give a node children; OUT nodes."""
     branch_one(nodes, at, add(team.node_count, 0, 2), team.signs, rules)
+
+
+@lean_kernel
+def keep_histograms(node, small, large, own, rules):
+    """Children that will be split keep their histograms unless they are small; OUT nodes.
+
+    The node's slot becomes the larger child's and `own` the smaller one's; returns `own` if it is not used.
+    """
+    drop_weak(small, rules)
+    drop_weak(large, rules)
+    if large.gain > NO_GAIN and large.n_rows > SMALL:
+        large.slot, node.slot = node.slot, np.int64(-1)
+    if small.gain > NO_GAIN and small.n_rows > SMALL:
+        small.slot = own
+        return np.int64(-1)
+    return own
 
 
 @part
@@ -51,31 +69,16 @@ def search_children(nodes, at, own, team, rules, me):
         sum_and_search(team, node.slot, own, small, large, rules, me)
     if search_small and small.n_rows <= SMALL:
         search_rows(team, small, rules, me)
-    drop_weak(small, rules)
-    drop_weak(large, rules)
-    if small.gain > NO_GAIN and small.n_rows > SMALL:
-        small.slot, own = own, np.int64(-1)
-    if large.gain > NO_GAIN and large.n_rows > SMALL:
-        large.slot, node.slot = node.slot, np.int64(-1)
-    return own
+    return keep_histograms(node, small, large, own, rules)
 
 
 @lean_kernel
 def expand_alone(nodes, at, own, team, rules, me):
-    """Split the rows of a node and search its children, by one thread; OUT nodes; returns `own` if it is not used.
-
-    The node's slot becomes the larger child's and `own` the smaller one's, as far as they need them; a slot that nobody
-    needs stays the node's.
-    """
-    node, table = nodes[at], team.threads[me].table
-    first, last = node.first, node.first + node.n_rows
-    write_table(node, table)
-    if end_in_leaves(nodes, at, rules):
-        place_children(nodes, at, mark_children(team, node, first, last, table))
-        nodes[node.left].slot = nodes[node.right].slot = SETTLED
-        return own
-    place_children(nodes, at, move_share(team, node, first, last, table))
-    return search_children(nodes, at, own, team, rules, me)
+    """Split the rows of a node and search its children, by one thread; OUT nodes; returns `own` if it is not used."""
+    node, are_leaves = nodes[at], end_in_leaves(nodes, at, rules)
+    n_left = part_rows(team, node, node.first, node.first + node.n_rows, are_leaves, me)
+    place_children(nodes, at, n_left, are_leaves)
+    return own if are_leaves else search_children(nodes, at, own, team, rules, me)
 
 
 @part

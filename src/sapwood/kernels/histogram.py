@@ -8,12 +8,12 @@ packed  a record is row << 32 | gradient << 16 | hessian; both are added at once
 wide    a record is row << 32, and `quantized` holds two int64 per row (some 40 bits), for data small enough to be exact
 
 Rows are summed by bundle: a byte that stands for one column, or for several of few values (`codes/bundles.py`). Sums of
-columns follow from those of their bundles.
+columns follow from those of their bundles. Arrays of the rows are those of the shard (`shard_frame.py`).
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from llvmlite import ir
@@ -22,7 +22,6 @@ from numba.extending import intrinsic
 
 from sapwood.kernels._jit import lean_kernel, part, prefetch
 
-Array = Any
 BYTE = np.uint64(255)
 EIGHT = np.uint64(8)
 CODES = np.uint64(256)
@@ -30,25 +29,13 @@ HALF = np.uint64(32)
 LOW = np.uint64(0xFFFF)
 SIXTEEN = np.uint64(16)
 THREE = np.uint64(3)
+SEVEN = np.uint64(7)
 ELEVEN = np.uint64(11)  # eight columns have 2^11 codes
 NONE = np.uint64(0)
 ONE = np.uint64(1)
 AHEAD = np.uint64(24)  # rows to fetch in advance: about the time that memory takes to answer
 LOW_HALF = np.int64(0xFFFFFFFF)
 TILE = np.uint64(4)  # words of a row that are added at a time: their histograms stay in the second cache
-
-
-class RowCodes(NamedTuple):
-    """Codes of rows, eight bundles in a word, and what bundles mean."""
-
-    words: Array
-    n_words: Array  # of a row
-    n_bundles: Array
-    sizes: Array  # (bundles,) codes of each, 0 included
-    n_codes: Array  # (columns,) largest code of each
-    home: Array  # (columns,) bundle of each column
-    meaning_of: Array  # (columns,) its row in `meanings`, or -1 if the bundle is the column itself
-    meanings: Array  # (bundled columns, 256) code of the column for each code of its bundle
 
 
 @intrinsic
@@ -79,20 +66,35 @@ def add_word(word, n, at, value, packed):
 
 
 @part
+def packed_numbers(record):
+    """Gradient and hessian of a packed record."""
+    return np.int64(np.int16(record >> SIXTEEN)), np.int64(record & LOW)
+
+
+@part
+def numbers_of(record, quantized):
+    """Gradient and hessian of a record; `quantized` is None if they are packed."""
+    if quantized is None:
+        return packed_numbers(record)
+    return quantized[record >> HALF, 0], quantized[record >> HALF, 1]
+
+
+@part
 def packed_value(record):
     """(gradient << 32) + hessian."""
-    return (np.int64(np.int16(record >> SIXTEEN)) << 32) + np.int64(record & LOW)
+    gradient, hessian = packed_numbers(record)
+    return (gradient << 32) + hessian
 
 
 @lean_kernel
-def add_packed(records, first, last, codes, tile, packed):
+def add_packed(records, first, last, shard, tile, packed):
     """Add a tile of the rows of a block; OUT packed.
 
     Row by row: a sum that was written a moment ago takes long to read, and the columns of a row have sums of their own.
     """
-    words, n_words = codes.words, codes.n_words
-    full = min((codes.n_bundles >> THREE) - tile, TILE)
-    rest = codes.n_bundles & np.uint64(7) if full < TILE else NONE
+    words, n_words, n_bundles = shard.words, shard.words_of_row, np.uint64(shard.n_bundles)
+    full = min((n_bundles >> THREE) - tile, TILE)
+    rest = n_bundles & SEVEN if full < TILE else NONE
     for i in range(first, last):
         record = records[i]
         prefetch(words, (records[min(i + AHEAD, last - ONE)] >> HALF) * n_words + tile)
@@ -115,10 +117,10 @@ def add_code(sums, cell, gradient, hessian):
 
 
 @lean_kernel
-def add_wide(records, first, last, codes, tile, quantized, sums):
+def add_wide(records, first, last, shard, tile, sums):
     """Add a tile of the rows of a block; OUT sums."""
-    words, n_words = codes.words, codes.n_words
-    stop = min(codes.n_bundles, (tile + TILE) << THREE)
+    words, n_words, quantized = shard.words, shard.words_of_row, shard.quantized
+    stop = min(np.uint64(shard.n_bundles), (tile + TILE) << THREE)
     for i in range(first, last):
         row = records[i] >> HALF
         prefetch(words, (records[min(i + AHEAD, last - ONE)] >> HALF) * n_words + tile)
@@ -135,114 +137,78 @@ def add_wide(records, first, last, codes, tile, quantized, sums):
 
 
 @lean_kernel
-def clear(codes, first, last, out):
+def clear(shard, first, last, out):
     """Make the sums of all codes that some columns have zero; OUT out."""
     for f in range(first, last):
-        out[256 * f : 256 * f + codes.n_codes[f] + 1] = 0
+        out[256 * f : 256 * f + shard.n_codes[f] + 1] = 0
 
 
 @lean_kernel
-def widen(packed, codes, first, last, out):
-    """Add packed sums of bundles to wide ones of some columns; OUT out."""
-    for f in range(first, last):
-        home = codes.home[f]
-        own, into = packed[256 * home : 256 * home + codes.sizes[home]], out[256 * f : 256 * f + 256]
-        if codes.meaning_of[f] < 0:
-            for code in range(len(own)):
-                into[code, 0] += own[code] >> 32
-                into[code, 1] += own[code] & LOW_HALF
-                own[code] = 0
-        else:
-            meaning = codes.meanings[codes.meaning_of[f]]
-            for code in range(len(own)):
-                into[meaning[code], 0] += own[code] >> 32
-                into[meaning[code], 1] += own[code] & LOW_HALF
-
-
-@lean_kernel
-def widen_all(packed, codes, out):
-    """Add packed sums of bundles to wide ones of all columns; OUT out, packed becomes zero."""
-    widen(packed, codes, 0, len(codes.home), out)
-    if len(codes.meanings) > 0:
-        packed[:] = 0
-
-
-@lean_kernel
-def unfold(sums, codes, out):
-    """Add wide sums of bundles to those of columns; OUT out, sums become zero."""
-    for f in range(len(codes.home)):
-        home = codes.home[f]
-        own, into = sums[256 * home : 256 * home + codes.sizes[home]], out[256 * f : 256 * f + 256]
-        for code in range(len(own)):
-            column_code = code if codes.meaning_of[f] < 0 else np.int64(codes.meanings[codes.meaning_of[f], code])
-            for d in range(sums.shape[1]):
-                into[column_code, d] += own[code, d]
+def unbundle(sums, shard, out):
+    """Add sums of bundles, packed or wide, to those of columns; OUT out, sums become zero."""
+    for f in range(shard.n_columns):
+        start, table, into = 256 * shard.bundle_of[f], shard.table_of[f], out[256 * f : 256 * f + 256]
+        for code in range(shard.sizes[shard.bundle_of[f]]):
+            own = np.int64(code) if table < 0 else np.int64(shard.tables[table, code])
+            if sums.ndim == 1:
+                into[own, 0] += sums[start + code] >> 32
+                into[own, 1] += sums[start + code] & LOW_HALF
+            else:
+                for d in range(sums.shape[1]):
+                    into[own, d] += sums[start + code, d]
     sums[:] = 0
 
 
 @lean_kernel
-def add_block(records, first, last, codes, packed):
-    """Add consecutive records to packed sums; OUT packed."""
-    for tile in range(NONE, codes.n_words, TILE):
-        add_packed(records, np.uint64(first), np.uint64(last), codes, tile, packed)
+def widen(packed, shard, first, last, out):
+    """Add packed sums to wide ones of some columns, of all where columns share bytes; OUT out, packed becomes zero."""
+    if shard.n_tables > 0:
+        unbundle(packed, shard, out)
+        return
+    for f in range(first, last):
+        own, into = packed[256 * f : 256 * f + shard.sizes[f]], out[256 * f : 256 * f + 256]
+        for code in range(len(own)):
+            into[code, 0] += own[code] >> 32
+            into[code, 1] += own[code] & LOW_HALF
+            own[code] = 0
 
 
 @lean_kernel
-def add_tile(records, first, last, codes, tile, block_rows, quantized, packed, out):
-    """Add consecutive records to the columns of a tile, none of which share a byte; OUT out; packed is zero after."""
+def add_block(records, first, last, shard, first_word, last_word, packed):
+    """Add some words of consecutive records to packed sums; OUT packed."""
+    for tile in range(first_word, last_word, TILE):
+        add_packed(records, first, last, shard, tile, packed)
+
+
+@lean_kernel
+def add_rows(records, first, last, shard, thread, first_column, last_column, out):
+    """Add consecutive records to the sums of some columns, whole tiles, or of all where columns share bytes; OUT out.
+
+    The thread's own sums of bundles are zero before and after.
+    """
+    packed, sums = shard.packed[thread], shard.bundle_sums[thread]
     start, stop = np.uint64(first), np.uint64(last)
-    if quantized is not None:
-        add_wide(records, start, stop, codes, tile, quantized, out)
-    else:
+    first_word, last_word = np.uint64(first_column) >> THREE, (np.uint64(last_column) + SEVEN) >> THREE
+    is_bundled = shard.n_tables > 0
+    if is_bundled:
+        first_word, last_word = NONE, shard.words_of_row
+    if shard.is_packed:
         while start < stop:
-            end = min(start + block_rows, stop)
-            add_packed(records, start, end, codes, tile, packed)
-            widen(packed, codes, tile << THREE, min((tile + TILE) << THREE, codes.n_bundles), out)
+            end = min(start + shard.block_rows, stop)
+            add_block(records, start, end, shard, first_word, last_word, packed)
+            widen(packed, shard, first_column, last_column, out)
             start = end
+    else:
+        for tile in range(first_word, last_word, TILE):
+            add_wide(records, start, stop, shard, tile, sums if is_bundled else out)
+        if is_bundled:
+            unbundle(sums, shard, out)
 
 
 @lean_kernel
-def add_rows(records, first, last, codes, block_rows, quantized, packed, sums, out):
-    """Add consecutive records to a histogram; `packed` and `sums` are zero before and after. OUT out."""
-    start, stop = np.uint64(first), np.uint64(last)
-    if len(codes.meanings) == 0:
-        for tile in range(NONE, codes.n_words, TILE):
-            add_tile(records, first, last, codes, tile, block_rows, quantized, packed, out)
-    elif quantized is not None:
-        for tile in range(NONE, codes.n_words, TILE):
-            add_wide(records, start, stop, codes, tile, quantized, sums)
-        unfold(sums, codes, out)
-    else:
-        while start < stop:
-            end = min(start + block_rows, stop)
-            add_block(records, start, end, codes, packed)
-            widen_all(packed, codes, out)
-            start = end
-
-
-@lean_kernel
-def build(pieces, records, codes, block_rows, quantized, packed, sums, pool):
+def build(pieces, shard, thread, pool):
     """Histograms of pieces (first record, last record, slot of the pool), one after the other; OUT pool."""
     for p in range(len(pieces)):
         out = pool[pieces[p, 2]]
-        clear(codes, 0, len(codes.home), out)
-        add_rows(records, pieces[p, 0], pieces[p, 1], codes, block_rows, quantized, packed, sums, out)
-
-
-@lean_kernel
-def add_to(pool, target, source):
-    """Add one slot to another; OUT pool[target]."""
-    into, other = pool[target], pool[source]
-    for i in range(into.shape[0]):
-        for d in range(into.shape[1]):
-            into[i, d] += other[i, d]
-
-
-@lean_kernel
-def subtract(pool, parents, smaller):
-    """The parents' slots become the larger children's; OUT pool."""
-    for k in range(len(parents)):
-        parent, child = pool[parents[k]], pool[smaller[k]]
-        for i in range(parent.shape[0]):
-            for d in range(parent.shape[1]):
-                parent[i, d] -= child[i, d]
+        clear(shard, 0, shard.n_columns, out)
+        add_rows(shard.records[0], pieces[p, 0], pieces[p, 1], shard, thread, 0, shard.n_columns, out)

@@ -1,10 +1,12 @@
 """Scheduler of a team: the leader chooses the next phase, for all threads, from the one just finished.
 
 root          ADD, WIDEN, SEARCH
-large node    MOVE, ADD, WIDEN, SEARCH, or with many columns MOVE, TILES; MARK if its children must be leaves
+large node    MOVE, ADD, WIDEN, SEARCH, or with many columns MOVE, SEARCH; MARK if its children must be leaves
 by level      large nodes one by one, others as tasks of EXPAND, and once nodes are small enough, BRANCH
 by leaf       the best leaf, and at the same time the next best ones, if they are small: EXPAND
 at the end    SETTLE
+
+The tree is the same as `boosting/grower.py` makes; only the order in which nodes are numbered differs.
 """
 
 from __future__ import annotations
@@ -12,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 
 from sapwood.kernels._jit import lean_kernel
-from sapwood.kernels.branch_growth import new_children, place_children
+from sapwood.kernels.branch_growth import keep_histograms, new_children, place_children
 from sapwood.kernels.branching import drop_weak, end_in_leaves, is_splittable, limit_by_root, new_node
 from sapwood.kernels.frontier import best_without_children, pop, push
 from sapwood.kernels.newton import NO_GAIN
@@ -28,35 +30,23 @@ from sapwood.kernels.phases import (
     MOVE,
     SEARCH,
     SETTLE,
-    SETTLED,
-    TILES,
-    UNKNOWN,
     WIDEN,
+    work_as,
 )
 from sapwood.kernels.split_order import take_over
-from sapwood.kernels.team_frame import records_at, take_slot
+from sapwood.kernels.team import end, post
+from sapwood.kernels.team_frame import SETTLED, records_at, take_slot
 from sapwood.kernels.team_rows import count_pieces, thread_rows
-from sapwood.kernels.team_search import n_blocks, n_tiles, smaller_and_larger
+from sapwood.kernels.team_search import n_blocks, smaller_and_larger
 
 ONE = np.uint64(1)
 
 
 @lean_kernel
-def phase(team, kind, at, n_tasks):
-    """Note what is being done; returns topic and number of tasks."""
-    team.step = kind
-    return at << 4 | kind, np.int64(n_tasks)
-
-
-@lean_kernel
-def give_back(nodes, at, own, team):
-    """Put slots that nobody needs back; OUT team.free."""
-    free = team.free
-    for slot in (own, nodes[at].slot):
-        if slot >= 0:
-            free[team.n_free] = slot
-            team.n_free += 1
-    nodes[at].slot = -1
+def phase(team, step, n_tasks):
+    """Note what all threads do next; returns the number of tasks."""
+    team.step = step
+    return np.int64(n_tasks)
 
 
 @lean_kernel
@@ -72,21 +62,25 @@ def open_children(nodes, at, team):
 
 
 @lean_kernel
-def begin_split(nodes, at, team, rules):
-    """Split a node by all threads together: first, its rows move, or learn their leaves."""
-    new_children(nodes, at, team, rules)
-    team.child_slots[0] = take_slot(team)
-    team.at = at
-    return phase(team, MARK if end_in_leaves(nodes, at, rules) else MOVE, at, team.n_threads)
+def end_split(nodes, at, own, team):
+    """Put slots that nobody needs back; by level, children worth splitting wait. OUT team.free, team.open."""
+    free = team.free
+    for slot in (own, nodes[at].slot):
+        if slot >= 0:
+            free[team.n_free] = slot
+            team.n_free += 1
+    nodes[at].slot = -1
+    if not team.leaf_wise:
+        open_children(nodes, at, team)
 
 
 @lean_kernel
-def count_left(nodes, team):
-    """How many rows of the node that is being split together go left; OUT nodes: where its children's records are."""
-    n_left = np.int64(0)
-    for count in team.counts:
-        n_left += count
-    place_children(nodes, team.at, n_left)
+def begin_split(nodes, at, team, rules):
+    """Split a node by all threads together: first, its rows move, or their leaves are written."""
+    new_children(nodes, at, team, rules)
+    team.child_slots[0] = take_slot(team)
+    team.at = at
+    return phase(team, MARK if end_in_leaves(nodes, at, rules) else MOVE, team.n_threads)
 
 
 @lean_kernel
@@ -101,7 +95,7 @@ def exchange_rows(records, left, border, count):
 
 @lean_kernel
 def join_shares(nodes, team):
-    """Bring what the threads have moved together, by exchanging rows on the wrong side; OUT records, nodes.
+    """Bring what the threads have moved together, by exchanging rows on the wrong side; OUT records.
 
     So far, rows on the left end at `left` and those on the right at the end of the last share. In the next share, rows
     on the left follow: as many as there are on the right so far, or all of them, change places with those.
@@ -114,25 +108,40 @@ def join_shares(nodes, team):
         border = first + counts[thread]
         exchange_rows(records, left, border, min(first - left, counts[thread]))
         left += counts[thread]
-    count_left(nodes, team)
 
 
 @lean_kernel
-def after_search(nodes, n_parts, team, rules):
-    """Note the splits found for the children of the node that is being split together; OUT nodes."""
-    node, own, found = nodes[team.at], team.child_slots[0], team.found
-    s, l = smaller_and_larger(nodes, team.at)  # noqa: E741
-    small, large = nodes[s], nodes[l]
-    for i in range(n_parts):
+def after_move(nodes, team, rules):
+    """Rows of the node that is split together have moved; returns whether a child may be split. OUT nodes, team."""
+    are_leaves = team.step == MARK
+    if not are_leaves:
+        join_shares(nodes, team)
+    n_left = np.int64(0)
+    for count in team.counts:
+        n_left += count
+    place_children(nodes, team.at, n_left, are_leaves)
+    team.smaller, team.larger = smaller_and_larger(nodes, team.at)
+    if not are_leaves and (is_splittable(nodes[team.smaller], rules) or is_splittable(nodes[team.larger], rules)):
+        return True
+    end_split(nodes, team.at, team.child_slots[0], team)
+    return False
+
+
+@lean_kernel
+def after_search(nodes, team, rules):
+    """Note the splits found for the root, or for the children of the node that is split together; OUT nodes, team."""
+    small, large, own, found = nodes[team.smaller], nodes[team.larger], team.child_slots[0], team.found
+    for i in range(n_blocks(team)):
         take_over(found[i, 0], small)
         take_over(found[i, 1], large)
-    drop_weak(small, rules)
-    drop_weak(large, rules)
-    if small.gain > NO_GAIN:
-        small.slot, own = own, np.int64(-1)
-    if large.gain > NO_GAIN:
-        large.slot, node.slot = node.slot, np.int64(-1)
-    give_back(nodes, team.at, own, team)
+    if own >= 0:
+        own = keep_histograms(nodes[team.at], small, large, own, rules)
+        end_split(nodes, team.at, own, team)
+    else:
+        drop_weak(large, rules)
+        if large.gain > NO_GAIN:
+            team.open[0] = 0
+            team.n_open = 1
 
 
 @lean_kernel
@@ -174,8 +183,8 @@ def next_by_level(nodes, team, rules):
         branches[place] = at
         team.n_branches += 1
     if team.n_ids > 0:
-        return phase(team, EXPAND, np.int64(0), team.n_ids)
-    return phase(team, BRANCH, np.int64(0), team.n_branches)
+        return phase(team, EXPAND, team.n_ids)
+    return phase(team, BRANCH, team.n_branches)
 
 
 @lean_kernel
@@ -195,8 +204,8 @@ def next_by_leaf(nodes, splits, team, rules):
 @lean_kernel
 def expand_best(nodes, team, rules):
     """The best leaves without children get some: a large one from all threads together, others each from one."""
-    in_vain = (team.node_count[0] + 1) // 2 - team.n_leaves  # so far
-    wanted = AHEAD if team.n_threads > 1 and in_vain + AHEAD <= MOST_AHEAD else 1
+    unused = (team.node_count[0] + 1) // 2 - team.n_leaves  # so far
+    wanted = AHEAD if team.n_threads > 1 and unused + AHEAD <= MOST_AHEAD else 1
     ids, most = team.ids, min(wanted, team.max_leaves - team.n_leaves)
     n_best = best_without_children(nodes, team.open, team.n_open, most, ids)
     if nodes[ids[0]].n_rows > team.large:
@@ -206,12 +215,12 @@ def expand_best(nodes, team, rules):
         new_children(nodes, ids[team.n_ids], team, rules)
         team.child_slots[team.n_ids] = take_slot(team)
         team.n_ids += 1
-    return phase(team, EXPAND, np.int64(0), team.n_ids)
+    return phase(team, EXPAND, team.n_ids)
 
 
 @lean_kernel
 def settle_leaves(nodes, splits, team):
-    """Growth is over: tell rows their leaves, as far as they do not know them; OUT nodes."""
+    """Growth is over: write the leaf of each row that has none yet; OUT nodes."""
     n_nodes, ids = team.node_count[0], team.ids
     team.n_ids = 0
     for at in range(n_nodes):  # children come after their parents
@@ -226,7 +235,7 @@ def settle_leaves(nodes, splits, team):
         if node.slot != SETTLED:
             ids[team.n_ids] = at
             team.n_ids += 1
-    return phase(team, SETTLE, np.int64(0), (team.n_ids + LEAVES - 1) // LEAVES)
+    return phase(team, SETTLE, (team.n_ids + LEAVES - 1) // LEAVES)
 
 
 @lean_kernel
@@ -234,7 +243,8 @@ def begin_tree(nodes, key, n_rows, own_slots, stack_slots, team):
     """Before the first phase: the root has all rows, and all slots are free; OUT nodes, team."""
     new_node(nodes, 0, 0, key, 0, 0, -np.inf, np.inf)
     root = nodes[0]
-    root.n_rows, root.first, root.slot, root.feature = n_rows, 0, own_slots[0], UNKNOWN
+    root.n_rows, root.first, root.slot = n_rows, 0, own_slots[0]
+    team.at, team.smaller, team.larger, team.child_slots[0] = 0, 0, 0, -1
     team.node_count[0] = 1
     free = team.free
     for i in range(1, len(own_slots)):
@@ -250,55 +260,39 @@ def begin_tree(nodes, key, n_rows, own_slots, stack_slots, team):
 
 @lean_kernel
 def next_phase(nodes, splits, team, rules):
-    """What is done after the phase that was just done: topic and number of tasks, negative at the end; OUT nodes."""
-    step, root = team.step, nodes[0]
-    if step == BEGIN:
-        return phase(team, ADD, np.int64(0), count_pieces(root, team))
-    if root.feature == UNKNOWN:  # the root was summed up, or searched
-        if step == ADD:
-            return phase(team, WIDEN, np.int64(0), team.n_threads)
-        if step == WIDEN:
+    """Choose what is done after the phase that was just done; returns the number of tasks, -1 at the end; OUT nodes."""
+    step = team.step
+    if step == ADD:
+        return phase(team, WIDEN, team.n_threads)
+    if step == WIDEN:
+        if nodes[0].left < 0:
             weigh_root(nodes, team, rules)
-            return phase(team, SEARCH, np.int64(0), n_blocks(team))
-        root.feature = -1
-        for block in range(n_blocks(team)):
-            take_over(team.found[block, 1], root)
-        drop_weak(root, rules)
-        if root.gain > NO_GAIN:
-            team.open[0] = 0
-            team.n_open = 1
-    elif step == MOVE:
-        join_shares(nodes, team)
-        s, l = smaller_and_larger(nodes, team.at)  # noqa: E741
-        if is_splittable(nodes[s], rules) or is_splittable(nodes[l], rules):
-            if team.by_tiles:
-                return phase(team, TILES, team.at, n_tiles(team))
-            return phase(team, ADD, s, count_pieces(nodes[s], team))
-        give_back(nodes, team.at, team.child_slots[0], team)
-    elif step == ADD:
-        return phase(team, WIDEN, team.at, team.n_threads)
-    elif step == WIDEN:
-        return phase(team, SEARCH, team.at, n_blocks(team))
-    elif step == SEARCH:
-        after_search(nodes, n_blocks(team), team, rules)
-    elif step == TILES:
-        after_search(nodes, n_tiles(team), team, rules)
-    elif step == MARK:
-        count_left(nodes, team)
-        nodes[nodes[team.at].left].slot = nodes[nodes[team.at].right].slot = SETTLED
-        give_back(nodes, team.at, team.child_slots[0], team)
-    elif step == EXPAND:
-        ids, child_slots = team.ids, team.child_slots
-        for task in range(team.n_ids):
-            give_back(nodes, ids[task], child_slots[task], team)
-            if not team.leaf_wise:
-                open_children(nodes, ids[task], team)
-    elif step == BRANCH:
+        return phase(team, SEARCH, n_blocks(team))
+    if step == BEGIN or (step in (MOVE, MARK) and after_move(nodes, team, rules)):
+        if step == MOVE and team.by_tiles:
+            return phase(team, SEARCH, n_blocks(team))
+        return phase(team, ADD, count_pieces(nodes[team.smaller], team))
+    if step == BRANCH:
         return settle_leaves(nodes, splits, team)
-    elif step == SETTLE:
-        return np.int64(0), np.int64(-1)
-    if team.leaf_wise:
-        return next_by_leaf(nodes, splits, team, rules)
-    if step in (MOVE, SEARCH, TILES, MARK) and root.left >= 0:
-        open_children(nodes, team.at, team)
-    return next_by_level(nodes, team, rules)
+    if step == SETTLE:
+        return np.int64(-1)
+    if step == SEARCH:
+        after_search(nodes, team, rules)
+    elif step == EXPAND:
+        for task in range(team.n_ids):
+            end_split(nodes, team.ids[task], team.child_slots[task], team)
+    return next_by_leaf(nodes, splits, team, rules) if team.leaf_wise else next_by_level(nodes, team, rules)
+
+
+@lean_kernel
+def lead(nodes, splits, team, rules):
+    """Grow a tree whose root has its rows and a slot, phase by phase.
+
+    OUT nodes, splits (nodes that are split), and the leaf of every row in the shard's frame.
+    """
+    n_tasks = next_phase(nodes, splits, team, rules)
+    while n_tasks >= 0:
+        post(team.board, n_tasks)
+        work_as(np.int64(0), n_tasks, nodes, team, rules)
+        n_tasks = next_phase(nodes, splits, team, rules)
+    end(team.board)

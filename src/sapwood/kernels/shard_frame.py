@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import numpy as np
 
-from sapwood.kernels._jit import part
 from sapwood.kernels.frame import Array, Layout
-from sapwood.kernels.histogram import RowCodes
 
 SHARD = Layout(
     records=Array(np.uint64, 2, "n_rows"),
     columns=Array(np.uint8, "n_columns", "n_rows"),
     n_codes=Array(np.int64, "n_columns"),
     is_category=Array(np.bool_, "n_columns"),
-    # Codes of rows, see `RowCodes`:
+    # Codes of rows, eight bundles in a word:
     words=Array(np.uint64, "n_words"),
     words_of_row=np.uint64,
-    sizes=Array(np.int64, "n_bundles"),
-    home=Array(np.int64, "n_columns"),
-    meaning_of=Array(np.int64, "n_columns"),
-    meanings=Array(np.uint8, "n_meanings", 256),
+    sizes=Array(np.int64, "n_bundles"),  # codes of each bundle, 0 included
+    bundle_of=Array(np.int64, "n_columns"),
+    table_of=Array(np.int64, "n_columns"),  # its row in `tables`, or -1 if the bundle is the column itself
+    tables=Array(np.uint8, "n_tables", 256),  # code of the column for each code of its bundle
     # Gradients, and sums of bundles:
     is_packed=np.bool_,
     block_rows=np.uint64,
@@ -31,18 +29,3 @@ SHARD = Layout(
     short_leaf_of=Array(np.uint16, "n_rows"),
     long_leaf_of=Array(np.uint32, "n_rows"),
 )
-
-
-@part
-def codes_of(shard):
-    """Codes of the rows."""
-    return RowCodes(
-        shard.words,
-        shard.words_of_row,
-        np.uint64(shard.n_bundles),
-        shard.sizes,
-        shard.n_codes,
-        shard.home,
-        shard.meaning_of,
-        shard.meanings,
-    )

@@ -8,23 +8,24 @@ from __future__ import annotations
 
 import numpy as np
 
-from sapwood.kernels._jit import lean_kernel, lowest_bit
-from sapwood.kernels.code_list import BIT, LOW_6, SIX
-from sapwood.kernels.histogram import HALF, LOW, SIXTEEN, add_code
+from sapwood.kernels._jit import lean_kernel
+from sapwood.kernels.code_list import BIT, LOW_6, SIX, list_codes
+from sapwood.kernels.histogram import HALF, add_code, packed_numbers
 
 SMALL = 96  # rows
+LAST_WORD = np.uint64(3)  # of a bitmap of 256 codes
 
 
 @lean_kernel
-def gather(records, first, last, quantized, rows, values):
+def gather(records, first, last, shard, rows, values):
     """Rows of a node and their whole numbers; OUT rows, values."""
+    is_packed, quantized = shard.is_packed, shard.quantized
     for i in range(first, last):
         record = records[i]
         row = record >> HALF
         rows[i - first] = np.uint32(row)
-        if quantized is None:
-            values[i - first, 0] = np.int64(np.int16(record >> SIXTEEN))
-            values[i - first, 1] = np.int64(record & LOW)
+        if is_packed:
+            values[i - first, 0], values[i - first, 1] = packed_numbers(record)
         else:
             values[i - first, 0], values[i - first, 1] = quantized[row, 0], quantized[row, 1]
 
@@ -43,37 +44,19 @@ def remove_rows(rows, values, n, columns, hists):
 
 
 @lean_kernel
-def count_rows(rows, values, n, column, present, hist):
-    """Histogram of one column, and a bitmap of its codes; OUT hist, present."""
-    for word in range(4):
-        present[word] = 0
+def count_rows(rows, values, n, column, present, hist, codes):
+    """Histogram of one column, and its codes but 0, ascending; OUT hist, codes; returns how many. `present` is zero."""
     for i in range(np.uint64(n)):
         code = np.uint64(column[rows[i]])
         add_code(hist, code, values[i, 0], values[i, 1])
         present[code >> SIX] |= BIT << (code & LOW_6)
+    return list_codes(LAST_WORD, present, None, codes)
 
 
 @lean_kernel
-def list_present(present, hist, codes):
-    """Codes of values in a bitmap, ascending, but those whose rows weigh nothing; OUT codes; returns how many."""
-    count = 0
-    for word in range(4):
-        bits = present[word]
-        while bits != 0:
-            code = 64 * word + np.int64(lowest_bit(bits))
-            bits &= bits - BIT
-            codes[count] = code
-            count += np.int64(code > 0 and (hist[code, 1] != 0 or hist[code, 0] != 0))
-    return count
-
-
-@lean_kernel
-def clear_present(present, hist):
-    """Make the codes in a bitmap zero again; OUT hist."""
-    for word in range(4):
-        bits = present[word]
-        while bits != 0:
-            code = np.uint64(64 * word) + lowest_bit(bits)
-            bits &= bits - BIT
-            for d in range(hist.shape[1]):
-                hist[code, d] = 0
+def clear_codes(codes, count, hist):
+    """Make the sums of code 0 and of some others zero again; OUT hist."""
+    for i in range(count + 1):
+        code = codes[i] if i < count else 0
+        for d in range(hist.shape[1]):
+            hist[code, d] = 0

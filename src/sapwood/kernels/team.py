@@ -7,11 +7,10 @@ nothing but its help.
 
 A board is an array of int64, a cache line for each number on it:
 
-    ticket  phase << 42 | number of tasks << 21 | next task; a task is taken by exchanging it for the next ticket
+    ticket  number of tasks << 32 | next task; a task is taken by exchanging it for the next ticket
     done    tasks done in this phase
-    topic   what the phase is about, for the workers to read; two of them, used in turn
 
-A topic is written before its ticket and is not touched until all tasks of its phase are done.
+What a phase is about is written before its ticket, anywhere, and does not change until all its tasks are done.
 """
 
 from __future__ import annotations
@@ -27,11 +26,10 @@ from numba.extending import intrinsic
 from sapwood.kernels._jit import lean_kernel
 
 LINE = 8  # numbers in a cache line
-TICKET, DONE, TOPIC = 0, LINE, 2 * LINE
-BOARD = 4 * LINE
-PHASE_BITS, TASK_BITS = np.int64(42), np.int64(21)
-MOST_TASKS = (1 << 21) - 1
-TASKS = np.int64(MOST_TASKS)
+TICKET, DONE = 0, LINE
+BOARD = 2 * LINE
+TASK_BITS = np.int64(32)
+TASKS = np.int64((1 << 32) - 1)
 END, NONE = np.int64(-1), np.int64(-2)
 PATIENCE = 300_000  # pauses, some milliseconds, that a worker without tasks waits
 
@@ -97,30 +95,24 @@ def pause(_context: Any) -> Any:
 
 
 @lean_kernel
-def post(board, phase, topic, n_tasks):
+def post(board, n_tasks):
     """Begin a phase: the leader's call, when all tasks of the one before are done; OUT board."""
-    write(board, TOPIC + LINE * (phase & 1), topic)
     write(board, DONE, 0)
-    write(board, TICKET, phase << PHASE_BITS | n_tasks << TASK_BITS)
+    write(board, TICKET, n_tasks << TASK_BITS)
 
 
 @lean_kernel
 def take(board):
-    """The ticket of a task, or a negative number if there is none now (NONE) or any more (END); OUT board."""
+    """The number of a task, or a negative number if there is none now (NONE) or any more (END); OUT board."""
     while True:
         ticket = read(board, TICKET)
         if ticket < 0:
             return END
-        if ticket & TASKS >= (ticket >> TASK_BITS) & TASKS:
+        task = ticket & TASKS
+        if task >= ticket >> TASK_BITS:
             return NONE
         if exchange(board, TICKET, ticket, ticket + 1):
-            return ticket
-
-
-@lean_kernel
-def topic_of(board, ticket):
-    """What the phase of a task is about."""
-    return read(board, TOPIC + LINE * (ticket >> PHASE_BITS & 1))
+            return task
 
 
 @lean_kernel
@@ -132,5 +124,5 @@ def await_all(board, n_tasks):
 
 @lean_kernel
 def end(board):
-    """Send everybody away; OUT board."""
+    """There will be no more phases; OUT board."""
     write(board, TICKET, END)

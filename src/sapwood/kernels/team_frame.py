@@ -14,9 +14,11 @@ from sapwood.kernels.shard_frame import SHARD
 from sapwood.kernels.small_nodes import SMALL
 from sapwood.kernels.team import BOARD
 
+SETTLED = -2  # instead of a slot: the leaf of the rows of the node is written already
+
 THREAD = Layout(  # what a thread has for itself
     lanes=LANES,
-    pending=Array(np.int64, 1),  # rows in its packed sums
+    pending=np.int64,  # rows in its packed sums
     stack=Array(np.int64, "n_stack"),  # slots that it may use, their number first
     waiting=Array(np.int64, "n_stack"),  # nodes that wait
     hist=Array(np.int64, 256, "n_sums"),  # zero
@@ -57,8 +59,11 @@ TEAM = Layout(
     # Slots that the leader may use:
     free=Array(np.int64, "n_room"),
     n_free=np.int64,
-    # Of the node that is split together: rows of each share that go left, best splits of both children by block:
+    # The node that is split together and its children by their rows, or the root alone; rows of each share that go
+    # left; best splits of both children by block:
     at=np.int64,
+    smaller=np.int64,
+    larger=np.int64,
     counts=Array(np.int64, "n_threads"),
     found=Array(NODE, "n_blocks", 2),
     # The phase that is being done (see `phases.py`), and limits:

@@ -11,64 +11,11 @@ import numpy as np
 
 from sapwood.kernels._jit import lean_kernel, part
 from sapwood.kernels.branching import write_table
-from sapwood.kernels.histogram import HALF, ONE, add_block, add_rows, widen_all
-from sapwood.kernels.phases import ADD, MARK
-from sapwood.kernels.shard_frame import codes_of
+from sapwood.kernels.histogram import HALF, NONE, ONE, add_block, add_rows, widen
 from sapwood.kernels.small_nodes import gather, remove_rows
 from sapwood.kernels.team_frame import records_at
 
 LEAST_PIECE, MOST_PIECE = 1 << 16, 1 << 16  # cells, and rows, that a thread takes at a time
-
-
-@lean_kernel
-def sum_rows(team, node, first, last, me, out):
-    """Add some of a node's records to a histogram; OUT out."""
-    shard, records = team.shard, records_at(team, node.depth)
-    codes, packed, sums = codes_of(shard), shard.packed[me], shard.bundle_sums[me]
-    if shard.is_packed:
-        add_rows(records, first, last, codes, shard.block_rows, None, packed, sums, out)
-    else:
-        add_rows(records, first, last, codes, shard.block_rows, shard.quantized, packed, sums, out)
-
-
-@part
-def sum_piece(team, node, first, last, me):
-    """Add some of a node's records to the thread's own sums: packed ones as long as they cannot overflow."""
-    shard = team.shard
-    if shard.is_packed:
-        pending = team.threads[me].pending
-        if pending[0] + last - first > np.int64(shard.block_rows):
-            widen_own(team, me)
-        add_block(records_at(team, node.depth), first, last, codes_of(shard), shard.packed[me])
-        pending[0] += last - first
-    else:
-        sum_rows(team, node, first, last, me, team.pool[me])
-
-
-@lean_kernel
-def widen_own(team, me):
-    """Move a thread's packed sums to its slot of the pool."""
-    pending = team.threads[me].pending
-    if pending[0] > 0:
-        widen_all(team.shard.packed[me], codes_of(team.shard), team.pool[me])
-        pending[0] = 0
-
-
-@lean_kernel
-def gather_rows(team, node, thread):
-    """Rows of a small node and their numbers; OUT thread.rows, thread.values."""
-    records, rows, values = records_at(team, node.depth), thread.rows, thread.values
-    if team.shard.is_packed:
-        gather(records, node.first, node.first + node.n_rows, None, rows, values)
-    else:
-        gather(records, node.first, node.first + node.n_rows, team.shard.quantized, rows, values)
-
-
-@lean_kernel
-def remove_node(team, small, slot, thread):
-    """Take the rows of a small node out of a histogram; OUT the slot."""
-    gather_rows(team, small, thread)
-    remove_rows(thread.rows, thread.values, small.n_rows, team.shard.columns, team.pool[slot])
 
 
 @lean_kernel
@@ -86,6 +33,45 @@ def count_pieces(node, team):
 
 
 @lean_kernel
+def widen_own(team, me):
+    """Move a thread's packed sums to its slot of the pool."""
+    thread, shard = team.threads[me], team.shard
+    if thread.pending > 0:
+        widen(shard.packed[me], shard, 0, shard.n_columns, team.pool[me])
+        thread.pending = 0
+
+
+@part
+def sum_piece(team, node, piece, me):
+    """Add a piece of a node's records to the thread's own sums: packed ones as long as they cannot overflow."""
+    shard, thread, size = team.shard, team.threads[me], piece_rows(node, team)
+    first = node.first + piece * size
+    last = min(first + size, node.first + node.n_rows)
+    records = records_at(team, node.depth)
+    if shard.is_packed:
+        if thread.pending + last - first > np.int64(shard.block_rows):
+            widen_own(team, me)
+        add_block(records, np.uint64(first), np.uint64(last), shard, NONE, shard.words_of_row, shard.packed[me])
+        thread.pending += last - first
+    else:
+        add_rows(records, first, last, shard, me, 0, shard.n_columns, team.pool[me])
+
+
+@lean_kernel
+def gather_rows(team, node, thread):
+    """Rows of a small node and their numbers; OUT thread.rows, thread.values."""
+    records, last = records_at(team, node.depth), node.first + node.n_rows
+    gather(records, node.first, last, team.shard, thread.rows, thread.values)
+
+
+@lean_kernel
+def remove_node(team, small, slot, thread):
+    """Take the rows of a small node out of a histogram; OUT the slot."""
+    gather_rows(team, small, thread)
+    remove_rows(thread.rows, thread.values, small.n_rows, team.shard.columns, team.pool[slot])
+
+
+@lean_kernel
 def thread_rows(node, thread, team):
     """Where a thread's share of a node's records begins and ends."""
     n = team.n_threads
@@ -93,17 +79,16 @@ def thread_rows(node, thread, team):
 
 
 @lean_kernel
-def move_rows(source, first, last, column, table, left, right, target):
-    """Write records that go left from `left` upwards, others from `right` downwards; OUT target; how many go left."""
-    begin = np.uint64(left)
-    left, right = np.uint64(left), np.uint64(right)
+def move_rows(source, first, last, column, table, target):
+    """Write records that go left from the front, others from the back; OUT target; returns how many go left."""
+    left, right = np.uint64(first), np.uint64(last) - ONE
     for i in range(np.uint64(first), np.uint64(last)):
         record = source[i]
         goes_left = np.uint64(table[column[record >> HALF]])
         target[left if goes_left else right] = record
         left += goes_left
         right -= ONE - goes_left
-    return np.int64(left - begin)
+    return np.int64(left) - first
 
 
 @lean_kernel
@@ -119,56 +104,38 @@ def mark_rows(source, first, last, column, table, left, right, leaf_of):
 
 
 @lean_kernel
-def settle_rows(source, first, last, leaf, leaf_of):
-    """Write the leaf of rows; OUT leaf_of."""
-    for i in range(np.uint64(first), np.uint64(last)):
-        leaf_of[source[i] >> HALF] = leaf
+def part_rows(team, node, first, last, are_leaves, me):
+    """Move some of a node's records to its children, or write which of them is the leaf of each row.
+
+    Returns how many go left.
+    """
+    shard, source, table = team.shard, records_at(team, node.depth), team.threads[me].table
+    column = shard.columns[node.feature]
+    write_table(node, table)
+    if not are_leaves:
+        return move_rows(source, first, last, column, table, records_at(team, node.depth + 1))
+    if shard.is_short:
+        left, right = np.uint16(node.left), np.uint16(node.right)
+        return mark_rows(source, first, last, column, table, left, right, shard.short_leaf_of)
+    long_left, long_right = np.uint32(node.left), np.uint32(node.right)
+    return mark_rows(source, first, last, column, table, long_left, long_right, shard.long_leaf_of)
 
 
 @lean_kernel
-def mark_children(team, node, first, last, table):
-    """Tell some of a node's rows which of its children is their leaf; returns how many go left."""
-    shard, records, column = team.shard, records_at(team, node.depth), team.shard.columns[node.feature]
-    if shard.is_short:
-        left, right = np.uint16(node.left), np.uint16(node.right)
-        return mark_rows(records, first, last, column, table, left, right, shard.short_leaf_of)
-    long_left, long_right = np.uint32(node.left), np.uint32(node.right)
-    return mark_rows(records, first, last, column, table, long_left, long_right, shard.long_leaf_of)
+def write_leaf(records, first, last, leaf, leaf_of):
+    """Write the leaf of rows; OUT leaf_of."""
+    for i in range(np.uint64(first), np.uint64(last)):
+        leaf_of[records[i] >> HALF] = leaf
 
 
 @lean_kernel
 def settle_node(team, node, at):
-    """Tell all rows of a node that it is their leaf."""
+    """Write the leaf of all rows of a node."""
     records, first, last = records_at(team, node.depth), node.first, node.first + node.n_rows
     if team.shard.is_short:
-        settle_rows(records, first, last, np.uint16(at), team.shard.short_leaf_of)
+        write_leaf(records, first, last, np.uint16(at), team.shard.short_leaf_of)
     else:
-        settle_rows(records, first, last, np.uint32(at), team.shard.long_leaf_of)
-
-
-@lean_kernel
-def move_share(team, node, first, last, table):
-    """Move some of a node's records to those of its children; returns how many go left."""
-    source, target = records_at(team, node.depth), records_at(team, node.depth + 1)
-    column = team.shard.columns[node.feature]
-    return move_rows(source, first, last, column, table, first, last - 1, target)
-
-
-@part
-def do_piece(kind, node, task, team, me):
-    """Work on some of a node's rows."""
-    if kind == ADD:
-        size = piece_rows(node, team)
-        start = node.first + task * size
-        sum_piece(team, node, start, min(start + size, node.first + node.n_rows), me)
-        return
-    first, last = thread_rows(node, task, team)
-    table = team.threads[me].table
-    write_table(node, table)
-    if kind == MARK:
-        team.counts[task] = mark_children(team, node, first, last, table)
-    else:
-        team.counts[task] = move_share(team, node, first, last, table)
+        write_leaf(records, first, last, np.uint32(at), team.shard.long_leaf_of)
 
 
 @lean_kernel

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from sapwood.kernels._jit import lean_kernel, part
 from sapwood.kernels.branching import is_splittable
-from sapwood.kernels.histogram import TILE, add_tile, clear
+from sapwood.kernels.histogram import TILE, add_rows, clear
 from sapwood.kernels.newton import score_of
-from sapwood.kernels.phases import BLOCK
 from sapwood.kernels.scan import scan_column, scan_levels
-from sapwood.kernels.shard_frame import codes_of
-from sapwood.kernels.small_nodes import clear_present, count_rows, list_present
+from sapwood.kernels.small_nodes import clear_codes, count_rows
 from sapwood.kernels.split_order import begin_search
 from sapwood.kernels.team_frame import records_at
-from sapwood.kernels.team_rows import add_up, gather_rows, sum_rows
+from sapwood.kernels.team_rows import add_up, gather_rows
 
+BLOCK = 8  # columns that a thread searches at a time
 COLUMNS = 8 * int(TILE)  # of a tile
 
 
@@ -36,15 +33,15 @@ def copy_node(source, rules, target):
 
 
 @lean_kernel
-def n_blocks(team):
-    """Blocks of columns."""
-    return (team.n_columns + BLOCK - 1) // BLOCK
+def block_columns(team):
+    """Columns that a thread searches at a time: if it sums them up, too, a tile."""
+    return COLUMNS if team.by_tiles else BLOCK
 
 
 @lean_kernel
-def n_tiles(team):
-    """Tiles of columns."""
-    return (team.n_columns + COLUMNS - 1) // COLUMNS
+def n_blocks(team):
+    """Blocks of columns."""
+    return (team.n_columns + block_columns(team) - 1) // block_columns(team)
 
 
 @lean_kernel
@@ -80,74 +77,53 @@ def part_and_search(team, whole, own, first, last, small, large, rules, me):
 
 
 @lean_kernel
-def sum_and_search_tile(team, whole, own, small, large, tile, rules, me):
-    """The same for one tile; OUT children."""
-    shard, records, out = team.shard, records_at(team, small.depth), team.pool[own]
-    codes, packed = codes_of(shard), shard.packed[me]
-    first, last = small.first, small.first + small.n_rows
-    start, stop, words = COLUMNS * tile, min(COLUMNS * tile + COLUMNS, team.n_columns), np.uint64(tile) * TILE
-    clear(codes, start, stop, out)
-    if shard.is_packed:
-        add_tile(records, first, last, codes, words, shard.block_rows, None, packed, out)
-    else:
-        add_tile(records, first, last, codes, words, shard.block_rows, shard.quantized, packed, out)
-    part_and_search(team, whole, own, start, stop, small, large, rules, me)
+def sum_columns(team, node, slot, first, last, me):
+    """Histogram of a node for some columns; OUT the slot."""
+    out = team.pool[slot]
+    clear(team.shard, first, last, out)
+    add_rows(records_at(team, node.depth), node.first, node.first + node.n_rows, team.shard, me, first, last, out)
 
 
 @part
 def sum_and_search(team, whole, own, small, large, rules, me):
     """Sum up the smaller child and search both, tile by tile of the columns while it is in the cache; OUT children."""
-    if team.shard.n_meanings > 0:
-        clear(codes_of(team.shard), 0, team.n_columns, team.pool[own])
-        sum_rows(team, small, small.first, small.first + small.n_rows, me, team.pool[own])
-        part_and_search(team, whole, own, 0, team.n_columns, small, large, rules, me)
-    else:
-        for tile in range(n_tiles(team)):
-            sum_and_search_tile(team, whole, own, small, large, tile, rules, me)
+    step = team.n_columns if team.shard.n_tables > 0 else COLUMNS
+    for first in range(0, team.n_columns, step):
+        last = min(first + step, team.n_columns)
+        sum_columns(team, small, own, first, last, me)
+        part_and_search(team, whole, own, first, last, small, large, rules, me)
 
 
 @lean_kernel
 def search_rows(team, node, rules, me):
     """Best split of a small node from its rows; OUT node. The thread's histogram is zero before and after."""
     thread, shard, mask = team.threads[me], team.shard, team.mask
-    hist, codes, present, lanes = thread.hist, thread.codes, thread.present, thread.lanes
+    hist, codes, lanes = thread.hist, thread.codes, thread.lanes
     gather_rows(team, node, thread)
     parent = begin_search(node, rules)
     for f in range(team.n_columns):
         if mask[f]:
-            count_rows(thread.rows, thread.values, node.n_rows, shard.columns[f], present, hist)
+            count = count_rows(thread.rows, thread.values, node.n_rows, shard.columns[f], thread.present, hist, codes)
             if shard.is_category[f]:
                 scan_levels(hist, shard.n_codes[f], rules, parent, f, lanes, node)
             else:
-                n_present = list_present(present, hist, codes)
-                scan_column(hist, codes, n_present, rules, team.signs[f], parent, f, lanes, node)
-            clear_present(present, hist)
+                scan_column(hist, codes, count, rules, team.signs[f], parent, f, lanes, node)
+            clear_codes(codes, count, hist)
 
 
 @part
-def copies(nodes, at, block, team, rules):
-    """Copies of a node's children, the smaller one first, or of the root, for the search of some columns; OUT team."""
-    is_root = nodes[at].left < 0
-    s, l = (at, at) if is_root else smaller_and_larger(nodes, at)  # noqa: E741
+def search_block(nodes, block, team, rules, me):
+    """Sum up a block of columns of the smaller child, and search both; or of the root; OUT team.found, pool."""
+    first = block * block_columns(team)
+    last = min(first + block_columns(team), team.n_columns)
+    whole, own = nodes[team.at].slot, team.child_slots[0]
     small, large = team.found[block, 0], team.found[block, 1]
-    copy_node(nodes[s], rules, small)
-    copy_node(nodes[l], rules, large)
-    return small, large
-
-
-@part
-def search_block(nodes, at, task, team, rules, me):
-    """Sum up a block of columns, and search both children, or the root; OUT team.found, pool."""
-    first, last = task * BLOCK, min(task * BLOCK + BLOCK, team.n_columns)
-    node, own = nodes[at], team.child_slots[0]
-    is_root = node.left < 0
-    add_up(team, node.slot if is_root else own, first, last)
-    small, large = copies(nodes, at, task, team, rules)
-    part_and_search(team, node.slot, np.int64(-1) if is_root else own, first, last, small, large, rules, me)
-
-
-@part
-def search_tile(nodes, at, tile, team, rules, me):
-    """Sum up a tile of columns for the smaller child, and search both; OUT team.found, pool."""
-    small, large = copies(nodes, at, tile, team, rules)
-    sum_and_search_tile(team, nodes[at].slot, team.child_slots[0], small, large, tile, rules, me)
+    copy_node(nodes[team.smaller], rules, small)
+    copy_node(nodes[team.larger], rules, large)
+    if own < 0:
+        add_up(team, whole, first, last)
+    elif team.by_tiles:
+        sum_columns(team, small, own, first, last, me)
+    else:
+        add_up(team, own, first, last)
+    part_and_search(team, whole, own, first, last, small, large, rules, me)

@@ -19,7 +19,7 @@ from sapwood.codes.bins import GroupedLevels
 from sapwood.codes.ranked import RankedTable
 from sapwood.codes.sparse import Binned
 from sapwood.kernels.branching import write_tables
-from sapwood.kernels.histogram import add_to, build
+from sapwood.kernels.histogram import build
 from sapwood.kernels.level_groups import Moves, reroute, sum_levels, write_group_codes
 from sapwood.kernels.routing import (
     add_by_leaf,
@@ -109,23 +109,33 @@ class Shard:
     def frame(self, n_nodes: int, n_sums: int) -> Array:
         """What a team needs to know of the rows, for a tree of at most so many nodes (`kernels/shard_frame.py`)."""
         self._number_leaves(n_nodes)
+        self._make_frame(n_sums)
+        return self._frame
+
+    def _make_frame(self, n_sums: int) -> None:
+        """Bring the frame up to date, for histograms of so many sums."""
         self._make_sums(n_sums)
         changing = self.leaf_of, self._sums, self._wide
-        is_short = self.leaf_of.dtype == np.uint16
         if any(array is not known for array, known in zip(changing, self._framed, strict=True)):
-            codes = self.table.row_codes
             self._framed = changing
-            self._arrays = {  # kept, because a frame does not keep them alive
-                **{name: array for name, array in codes._asdict().items() if name in SHARD.arrays},
-                **{"records": self._buffers, "columns": self.table.columns, "is_category": self.table.is_category},
-                **{"packed": self._packed, "bundle_sums": self._sums},
-                **({} if self._wide is None else {"quantized": self._wide}),
-                "short_leaf_of" if is_short else "long_leaf_of": self.leaf_of,
-            }
-            self._frame: Array = SHARD.fill(**self._arrays, words_of_row=codes.n_words)
+            self._arrays = self._frame_arrays()
+            self._frame: Array = SHARD.fill(**self._arrays, words_of_row=self.table.rows.shape[1] // 8)
+        is_short = self.leaf_of.dtype == np.uint16
         numbers = {"block_rows": self.units.block_rows, "is_packed": self.units.packed}
         SHARD.update(self._frame[0], **numbers, is_short=is_short)
-        return self._frame
+
+    def _frame_arrays(self) -> dict[str, Array]:
+        """The arrays of a frame by name; they are kept, because a frame does not keep them alive."""
+        table, bundles = self.table, self.table.bundles
+        arrays = {
+            **{"records": self._buffers, "columns": table.columns, "n_codes": table.n_codes},
+            **{"is_category": table.is_category, "words": table.rows.view(np.uint64).reshape(-1)},
+            **{"sizes": bundles.sizes, "bundle_of": bundles.home, "table_of": bundles.meaning_of},
+            **{"tables": bundles.meanings, "packed": self._packed, "bundle_sums": self._sums},
+        }
+        if len(self.leaf_of) == self.n_rows:
+            arrays["short_leaf_of" if self.leaf_of.dtype == np.uint16 else "long_leaf_of"] = self.leaf_of
+        return arrays if self._wide is None else {**arrays, "quantized": self._wide}
 
     def _number_leaves(self, n_nodes: int) -> None:
         """Room for the leaf of every row; rows outside of the tree are in none."""
@@ -143,7 +153,7 @@ class Shard:
 
     def histograms(self, ids: Sequence[int], pool: Ints, slots: Sequence[int], spare: Sequence[int]) -> None:
         """Histograms of nodes into slots of the pool; the n_jobs - 1 spare slots are for nodes cut between threads."""
-        self._make_sums(pool.shape[2])
+        self._make_frame(pool.shape[2])
         slot_of = dict(zip(ids, slots, strict=True))
         tasks, joins = [], []
         for p, pieces in enumerate(self._deal(ids, self.n_features)):
@@ -155,11 +165,10 @@ class Shard:
             tasks.append(partial(self._build, pieces, p, pool))
         run_all(tasks, self.n_jobs)
         for target, source in joins:
-            add_to(pool, target, source)
+            pool[target] += pool[source]
 
     def _build(self, pieces: Ints, part: int, pool: Ints) -> None:
-        of = self._records, self.table.row_codes, np.uint64(self.units.block_rows), self._quantized
-        build(pieces, *of, self._packed[part], self._sums[part], pool)
+        build(pieces, self._frame[0], part, pool)
 
     def split(self, nodes: Array, ids: Sequence[int]) -> Ints:
         """Move the rows of nodes to their children, by the nodes' splits; returns how many went left."""

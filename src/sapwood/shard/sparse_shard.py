@@ -21,8 +21,8 @@ class SparseShard(Shard):
     def _prepare(self) -> None:
         self._codes = np.empty(self.n_rows, dtype=np.uint8)  # of one column, for the rows that move
 
-    def _make_sums(self, n_sums: int) -> None:
-        """Sums need no room beside the pool."""
+    def _make_frame(self, n_sums: int) -> None:
+        """Sums are made from the entries alone."""
 
     def _build(self, pieces: Ints, part: int, pool: Ints) -> None:  # noqa: ARG002 - no scratch
         build_sparse(pieces, self._records, self.table.entries, self._quantized, pool)
