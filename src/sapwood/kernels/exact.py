@@ -11,9 +11,8 @@ import numpy as np
 
 from sapwood.kernels._jit import lean_kernel
 from sapwood.kernels.histogram import HALF, add_code
-from sapwood.kernels.newton import NO_GAIN
 from sapwood.kernels.routing import split_records
-from sapwood.kernels.scan import keep, scan_levels, score_if_first
+from sapwood.kernels.scan import scan_column, try_split
 from sapwood.kernels.split_order import begin_search
 
 SIDES = np.array([0, 1], dtype=np.uint8)  # a table for codes that are sides
@@ -62,17 +61,13 @@ def mark_places(records, ranges, place):
 def offer(node, cursor, rules, sign, feature, ahead):
     """Try the cut between two neighbouring values of a node, missing rows on the right, then on the left; OUT node."""
     parent, code = cursor.parent, cursor.code
-    left_g, left_h = cursor.left_g, cursor.left_h
-    both = score_if_first(left_g, left_h, cursor.left_n, rules, sign, feature, node)
-    if both > NO_GAIN:
-        keep(node, both, parent, feature, code, ahead, False, left_g, left_h)
+    left = cursor.left_g, cursor.left_h, cursor.left_n
+    try_split(left, rules, sign, parent, feature, code, ahead, False, node)
     missing_n = node.n_rows - cursor.present_n
     if missing_n > 0 and ahead > 0:
-        left_g += node.gradient - cursor.present_g
-        left_h += node.hessian - cursor.present_h
-        both = score_if_first(left_g, left_h, cursor.left_n + missing_n, rules, sign, feature, node)
-        if both > NO_GAIN:
-            keep(node, both, parent, feature, code, ahead, True, left_g, left_h)
+        missing_g, missing_h = node.gradient - cursor.present_g, node.hessian - cursor.present_h
+        left = cursor.left_g + missing_g, cursor.left_h + missing_h, cursor.left_n + missing_n
+        try_split(left, rules, sign, parent, feature, code, ahead, True, node)
 
 
 @lean_kernel
@@ -121,7 +116,7 @@ def scan_category(rows, column, n_codes, rules, feature, usable, hist, lanes, no
         for i in range(rows.ranges[k, 0], rows.ranges[k, 1]):
             row = rows.records[i] >> HALF
             add_code(hist, np.uint64(column[row]), rows.quantized[row, 0], rows.quantized[row, 1])
-        scan_levels(hist, n_codes, rules, parent, feature, lanes, node)
+        scan_column(hist, lanes.codes, n_codes, True, rules, 0, parent, feature, lanes, node)
 
 
 @lean_kernel

@@ -17,6 +17,8 @@ from sapwood.kernels.newton import NO_GAIN, leaf_weight, score_at, score_of_both
 from sapwood.kernels.rules import is_large_enough
 from sapwood.kernels.split_order import begin_search, comes_first
 
+ALL, NO_LEVEL = np.uint32(0xFFFFFFFF), np.uint32(0)  # levels of a word
+
 
 class Columns(NamedTuple):
     """Columns of a histogram."""
@@ -64,24 +66,29 @@ def score_of_children(left_g, left_h, g, h, rules, sign, node):
     return score_at(G_left, H_left, rules, left) + score_at(G_right, H_right, rules, right)
 
 
-@lean_kernel
-def score_if_first(left_g, left_h, left_n, rules, sign, feature, node):
-    """Scores of the children of a candidate, together, if it comes before the node's best so far, else NO_GAIN."""
-    g, h, unit = node.gradient, node.hessian, rules.hessian_unit
-    left_fits = is_large_enough(rules, left_n, left_h * unit)
-    if left_fits and is_large_enough(rules, node.n_rows - left_n, (h - left_h) * unit):
-        both = score_of_children(left_g, left_h, g, h, rules, sign, node)
-        if comes_first(to_30_bits(both), feature, node):
-            return both
-    return NO_GAIN
-
-
 @part
 def keep(node, both, parent, feature, code, next_code, missing_left, left_g, left_h):
     """Write a candidate, whose children have these scores together, into the node; OUT node."""
     node.score, node.gain = to_30_bits(both), 0.5 * (both - parent)
     node.feature, node.code, node.next_code = feature, code, next_code
     node.missing_left, node.left_gradient, node.left_hessian = missing_left, left_g, left_h
+
+
+@lean_kernel
+def try_split(left, rules, sign, parent, feature, code, next_code, missing_left, node):
+    """Keep a candidate, whose left child has these sums and rows, if it comes before the node's best so far.
+
+    OUT node; returns whether it is kept.
+    """
+    left_g, left_h, left_n = left
+    g, h, unit = node.gradient, node.hessian, rules.hessian_unit
+    left_fits = is_large_enough(rules, left_n, left_h * unit)
+    if left_fits and is_large_enough(rules, node.n_rows - left_n, (h - left_h) * unit):
+        both = score_of_children(left_g, left_h, g, h, rules, sign, node)
+        if comes_first(to_30_bits(both), feature, node):
+            keep(node, both, parent, feature, code, next_code, missing_left, left_g, left_h)
+            return True
+    return False
 
 
 @lean_kernel
@@ -120,11 +127,17 @@ def largest_of(both, bits, count):
     return both[256]
 
 
+@part
+def has_rows(hist, code):
+    """Whether some rows of a code weigh something."""
+    return hist[code, 1] != 0 or hist[code, 0] != 0
+
+
 @lean_kernel
 def next_present(hist, codes, count, i):
     """The first code after the i-th that the node has, or 0."""
     for k in range(i + 1, count):
-        if hist[codes[k], 1] != 0 or hist[codes[k], 0] != 0:
+        if has_rows(hist, codes[k]):
             return codes[k]
     return np.int64(0)
 
@@ -146,7 +159,7 @@ def scan_plain(hist, codes, count, rules, parent, feature, lanes, node):
     g, h = node.gradient, node.hessian
     least_h = max(rules.min_child_weight / rules.hessian_unit, 1.0)
     missing_g, missing_h = hist[0, 0], hist[0, 1]
-    some_missing = missing_h > 0 or missing_g != 0
+    some_missing = has_rows(hist, 0)
     left_g, left_h, both, both_missing = lanes.left_g, lanes.left_h, lanes.both, lanes.both_missing
     sum_left(hist, codes, count, left_g, left_h)
     lambda_ = rules.lambda_units
@@ -183,86 +196,48 @@ def with_missing(hist, turn, left_g, left_h, left_n):
 
 
 @lean_kernel
-def scan_numbers(hist, codes, count, rules, sign, parent, feature, node):
-    """Try all cuts between codes, one by one; OUT node, if a better one is found."""
-    counts = hist.shape[1] > 2
-    some_missing = hist[0, 1] > 0 or hist[0, 0] != 0
+def order_codes(hist, codes, count, is_category, rules, lanes):
+    """Codes present in the node; levels in order of gradient by (smoothed) hessian; OUT lanes.order; how many."""
+    keys, order = lanes.keys, lanes.order
+    n_present = 0
+    for k in range(count):
+        code = codes[k]
+        if has_rows(hist, code):
+            i = n_present
+            if is_category:
+                key = hist[code, 0] * rules.gradient_unit / (hist[code, 1] * rules.hessian_unit + rules.cat_smooth)
+                while i > 0 and keys[i - 1] > key:
+                    keys[i], order[i] = keys[i - 1], order[i - 1]
+                    i -= 1
+                keys[i] = key
+            order[i] = code
+            n_present += 1
+    return n_present
+
+
+@lean_kernel
+def write_subset(order, n_present, first, last, node):
+    """Levels order[first:last] go left, others right; those absent from the node go where missing rows go; OUT node."""
+    for word in range(8):
+        node.subset[word] = ALL if node.missing_left else NO_LEVEL
+    for i in range(n_present):
+        word, bit = order[i] >> 5, ONE << np.uint32(order[i] & 31)
+        if first <= i < last:
+            node.subset[word] |= bit
+        else:
+            node.subset[word] &= ALL ^ bit
+
+
+@lean_kernel
+def scan_one_by_one(hist, codes, count, is_category, rules, sign, parent, feature, lanes, node):
+    """Try all cuts of the order of the codes present; of few levels, each one against the rest; OUT node."""
+    counts, order = hist.shape[1] > 2, lanes.order
+    some_missing = has_rows(hist, 0)
+    n_present = order_codes(hist, codes, count, is_category, rules, lanes)
+    single = is_category and n_present <= rules.max_cat_to_onehot
+    most = rules.max_cat_threshold if is_category and not single else n_present
     left_g, left_h, left_n = 0, 0, 0
     found = -1
-    for i in range(count if some_missing else count - 1):
-        code = codes[i]
-        if hist[code, 1] == 0 and hist[code, 0] == 0:
-            continue
-        left_g += hist[code, 0]
-        left_h += hist[code, 1]
-        if counts:
-            left_n += hist[code, 2]
-        for turn in range(2 if some_missing else 1):
-            with_g, with_h, with_n = with_missing(hist, turn, left_g, left_h, left_n)
-            both = score_if_first(with_g, with_h, with_n, rules, sign, feature, node)
-            if both > NO_GAIN:
-                keep(node, both, parent, feature, code, 0, turn == 1, with_g, with_h)
-                found = i
-    if found >= 0:
-        node.next_code = next_present(hist, codes, count, found)
-        if not some_missing:
-            node.missing_left = 2 * node.left_hessian > node.hessian  # rows without a value follow the larger child
-
-
-@lean_kernel
-def scan_column(hist, codes, count, rules, sign, parent, feature, lanes, node):
-    """Try all cuts between some ascending codes, those of a node's values among them; OUT node."""
-    if rules.is_plain and hist.shape[1] == 2:
-        scan_plain(hist, codes, count, rules, parent, feature, lanes, node)
-    else:
-        scan_numbers(hist, codes, count, rules, sign, parent, feature, node)
-
-
-@lean_kernel
-def order_levels(hist, n_codes, rules, keys, order):
-    """Levels present in the node in order of gradient by (smoothed) hessian; OUT order; returns how many."""
-    count = 0
-    for code in range(1, n_codes + 1):
-        if hist[code, 1] > 0 or hist[code, 0] != 0:
-            key = hist[code, 0] * rules.gradient_unit / (hist[code, 1] * rules.hessian_unit + rules.cat_smooth)
-            i = count
-            while i > 0 and keys[i - 1] > key:
-                keys[i], order[i] = keys[i - 1], order[i - 1]
-                i -= 1
-            keys[i], order[i] = key, code
-            count += 1
-    return count
-
-
-@part
-def set_bit(words, code):
-    """Add a code to a subset; OUT words."""
-    words[code >> 5] |= ONE << np.uint32(code & 31)
-
-
-@lean_kernel
-def write_subset(hist, n_codes, order, first, last, node):
-    """Levels order[first:last] go left; those absent from the node go where missing rows go; OUT node.subset."""
-    for word in range(8):
-        node.subset[word] = np.uint32(0)
-    if node.missing_left:
-        for code in range(256):
-            if code == 0 or code > n_codes or (hist[code, 1] == 0 and hist[code, 0] == 0):
-                set_bit(node.subset, code)
-    for i in range(first, last):
-        set_bit(node.subset, order[i])
-
-
-@lean_kernel
-def scan_levels(hist, n_codes, rules, parent, feature, lanes, node):
-    """Try subsets of levels: one against the rest while few, else beginnings of their order; OUT node."""
-    counts = hist.shape[1] > 2
-    some_missing = hist[0, 1] > 0 or hist[0, 0] != 0
-    order = lanes.order
-    n_present = order_levels(hist, n_codes, rules, lanes.keys, order)
-    single = n_present <= rules.max_cat_to_onehot
-    first, last = 0, 0
-    left_g, left_h, left_n = 0, 0, 0
     for i in range(n_present):
         if single:
             left_g, left_h, left_n = 0, 0, 0
@@ -270,31 +245,29 @@ def scan_levels(hist, n_codes, rules, parent, feature, lanes, node):
         left_h += hist[order[i], 1]
         if counts:
             left_n += hist[order[i], 2]
-        if min(i + 1, n_present - i - 1) > rules.max_cat_threshold and not single:
+        if min(i + 1, n_present - i - 1) > most:
             continue
+        code, next_code = order[i], order[i + 1] if i + 1 < n_present else 0
+        if is_category:
+            code, next_code = -1, 0
         for turn in range(2 if some_missing else 1):
-            with_g, with_h, with_n = with_missing(hist, turn, left_g, left_h, left_n)
-            both = score_if_first(with_g, with_h, with_n, rules, 0, feature, node)
-            if both > NO_GAIN:
-                keep(node, both, parent, feature, -1, 0, turn == 1, with_g, with_h)
-                first, last = i if single else 0, i + 1
-    if last > 0:
+            left = with_missing(hist, turn, left_g, left_h, left_n)
+            if try_split(left, rules, sign, parent, feature, code, next_code, turn == 1, node):
+                found = i
+    if found >= 0:
         if not some_missing:
-            node.missing_left = 2 * node.left_hessian > node.hessian
-        write_subset(hist, n_codes, order, first, last, node)
+            node.missing_left = 2 * node.left_hessian > node.hessian  # rows without a value follow the larger child
+        if is_category:
+            write_subset(order, n_present, found if single else 0, found + 1, node)
 
 
 @lean_kernel
-def scan_node(hists, mask, columns, rules, lanes, node):
-    """Best split of a node among those of the columns in the mask; OUT node."""
-    parent = begin_search(node, rules)
-    for f in range(len(mask)):
-        if mask[f]:
-            hist = hists[columns.starts[f] : columns.starts[f + 1]]
-            if columns.is_category[f]:
-                scan_levels(hist, columns.n_codes[f], rules, parent, f, lanes, node)
-            else:
-                scan_column(hist, lanes.codes, columns.n_codes[f], rules, columns.signs[f], parent, f, lanes, node)
+def scan_column(hist, codes, count, is_category, rules, sign, parent, feature, lanes, node):
+    """Try all cuts between some ascending codes, those of a node's values among them, or sets of levels; OUT node."""
+    if rules.is_plain and hist.shape[1] == 2 and not is_category:
+        scan_plain(hist, codes, count, rules, parent, feature, lanes, node)
+    else:
+        scan_one_by_one(hist, codes, count, is_category, rules, sign, parent, feature, lanes, node)
 
 
 @lean_kernel
@@ -302,5 +275,10 @@ def scan_nodes(pool, ids, usable, columns, rules, lanes, nodes):
     """Best split of each node; one row of `usable` may serve all. OUT nodes."""
     for k in range(len(ids)):
         node = nodes[ids[k]]
-        mask = usable[k if len(usable) > 1 else 0]
-        scan_node(pool[node.slot], mask, columns, rules, lanes, node)
+        hists, mask = pool[node.slot], usable[k if len(usable) > 1 else 0]
+        parent = begin_search(node, rules)
+        for f in range(len(mask)):
+            if mask[f]:
+                hist, n_codes = hists[columns.starts[f] : columns.starts[f + 1]], columns.n_codes[f]
+                is_category, sign = columns.is_category[f], columns.signs[f]
+                scan_column(hist, lanes.codes, n_codes, is_category, rules, sign, parent, f, lanes, node)

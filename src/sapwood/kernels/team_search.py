@@ -6,7 +6,7 @@ from sapwood.kernels._jit import lean_kernel, part
 from sapwood.kernels.branching import is_splittable
 from sapwood.kernels.histogram import TILE, add_rows, clear
 from sapwood.kernels.newton import score_of
-from sapwood.kernels.scan import scan_column, scan_levels
+from sapwood.kernels.scan import scan_column
 from sapwood.kernels.small_nodes import clear_codes, count_rows
 from sapwood.kernels.split_order import begin_search
 from sapwood.kernels.team_frame import records_at
@@ -47,11 +47,8 @@ def n_blocks(team):
 @lean_kernel
 def scan_one(team, hists, f, parent, rules, lanes, node):
     """Best split of a node on column f, if it is better than what the node has; OUT node."""
-    hist, n_codes = hists[256 * f : 256 * f + 256], team.shard.n_codes[f]
-    if team.shard.is_category[f]:
-        scan_levels(hist, n_codes, rules, parent, f, lanes, node)
-    else:
-        scan_column(hist, lanes.codes, n_codes, rules, team.signs[f], parent, f, lanes, node)
+    hist, n_codes, is_category = hists[256 * f : 256 * f + 256], team.shard.n_codes[f], team.shard.is_category[f]
+    scan_column(hist, lanes.codes, n_codes, is_category, rules, team.signs[f], parent, f, lanes, node)
 
 
 @lean_kernel
@@ -104,10 +101,8 @@ def search_rows(team, node, rules, me):
     for f in range(team.n_columns):
         if mask[f]:
             count = count_rows(thread.rows, thread.values, node.n_rows, shard.columns[f], thread.present, hist, codes)
-            if shard.is_category[f]:
-                scan_levels(hist, shard.n_codes[f], rules, parent, f, lanes, node)
-            else:
-                scan_column(hist, codes, count, rules, team.signs[f], parent, f, lanes, node)
+            is_category, sign = shard.is_category[f], team.signs[f]
+            scan_column(hist, codes, count, is_category, rules, sign, parent, f, lanes, node)
             clear_codes(codes, count, hist)
 
 
