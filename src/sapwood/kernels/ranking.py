@@ -39,8 +39,11 @@ def rank_rows(values, group_start, order, spare):
 
 
 @lean_kernel
-def rank_derivatives(order, group_start, gain, score, discount, depth, norm, gradient, hessian):
-    """OUT gradient, hessian += those of |ΔNDCG| log(1 + e^(worse - better)) of all pairs of unequal gain."""
+def rank_pairs(order, group_start, gain, score, discount, depth, norm, gradient, hessian, loss):
+    """Add |ΔNDCG| log(1 + e^(worse - better)) of all pairs of unequal gain to the loss of the better row.
+
+    Where they are not None, OUT loss; gradient and hessian: its derivatives.
+    """
     for g in range(len(norm)):
         first, last = group_start[g], group_start[g + 1]
         # Swapping two documents that are both below the depth changes nothing
@@ -52,25 +55,12 @@ def rank_derivatives(order, group_start, gain, score, discount, depth, norm, gra
                 if gain[better] < gain[worse]:
                     better, worse = worse, better
                 change = (gain[better] - gain[worse]) * (discount[i - first] - discount[j - first]) * norm[g]
-                wrong = logistic(score[worse] - score[better])
-                pull = change * wrong
-                gradient[better] -= pull
-                gradient[worse] += pull
-                hessian[better] += pull * (1.0 - wrong)
-                hessian[worse] += pull * (1.0 - wrong)
-
-
-@lean_kernel
-def rank_losses(order, group_start, gain, score, discount, depth, norm, loss):
-    """OUT loss[better] += |ΔNDCG| log(1 + e^(worse - better)) of all pairs of unequal gain."""
-    for g in range(len(norm)):
-        first, last = group_start[g], group_start[g + 1]
-        for i in range(first, min(first + depth, last)):
-            for j in range(i + 1, last):
-                better, worse = order[i], order[j]
-                if gain[better] == gain[worse]:
-                    continue
-                if gain[better] < gain[worse]:
-                    better, worse = worse, better
-                change = (gain[better] - gain[worse]) * (discount[i - first] - discount[j - first]) * norm[g]
-                loss[better] += change * log_one_plus_exp(score[worse] - score[better])
+                if loss is not None:
+                    loss[better] += change * log_one_plus_exp(score[worse] - score[better])
+                if gradient is not None:
+                    wrong = logistic(score[worse] - score[better])
+                    pull = change * wrong
+                    gradient[better] -= pull
+                    gradient[worse] += pull
+                    hessian[better] += pull * (1.0 - wrong)
+                    hessian[worse] += pull * (1.0 - wrong)

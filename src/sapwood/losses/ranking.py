@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from sapwood.elementary import exp2, log2
 from sapwood.errors import InputError, ParameterError
-from sapwood.kernels.ranking import rank_derivatives, rank_losses, rank_rows
+from sapwood.kernels.ranking import rank_pairs, rank_rows
 from sapwood.losses.loss import LEAST_HESSIAN, Floats, Loss, Target
 from sapwood.parameters import Interval, Nothing, Rule, check_parameters
 
@@ -73,13 +73,13 @@ class LambdaRank(Loss):
         """Sums over the pairs; OUT gradient, hessian."""
         gradient.fill(0.0)
         hessian.fill(0.0)
-        rank_derivatives(*self._ranked(y, score), gradient[0], hessian[0])
+        rank_pairs(*self._ranked(y, score), gradient[0], hessian[0], None)
         np.maximum(hessian, LEAST_HESSIAN, out=hessian)
 
     def losses(self, y: Target, score: Floats) -> Floats:
         """Σ_j |ΔNDCG_ij| log(1 + e^(F_j - F_i)) over the less relevant documents j of the group."""
         loss = np.zeros(len(y))
-        rank_losses(*self._ranked(y, score), loss)
+        rank_pairs(*self._ranked(y, score), None, None, loss)
         return loss
 
     def _ranked(self, y: Target, score: Floats) -> tuple[Any, ...]:
