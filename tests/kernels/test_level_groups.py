@@ -54,9 +54,8 @@ def test_sums_of_levels(packed: bool, dtype: Any) -> None:
     if packed:
         records |= (g[rows].astype(np.uint64) & np.uint64(0xFFFF)) << np.uint64(16) | h[rows].astype(np.uint64)
     quantized = None if packed else np.column_stack([g, h])
-    found, scratch = np.zeros((2, 41, 2), dtype=np.int64), np.zeros(82, dtype=np.int64)
-    sum_levels(records, 0, 300, quantized, levels, 0, KEYS[0], 64, scratch, found)
-    assert not scratch.any()
+    found = np.zeros((2, 41, 2), dtype=np.int64)
+    sum_levels(records, 0, 300, quantized, levels, 0, KEYS[0], found.reshape(-1, 2))
     inside = np.isin(np.arange(n), rows)
     np.testing.assert_array_equal(found, by_halves(levels, g * inside, h * inside, 40, KEYS[0]))
 
@@ -137,8 +136,9 @@ def test_cuts_are_those_of_sorted_effects(n_levels: int, spread: int) -> None:
     keys.sort()
     order = np.argsort(effects[2, 1:], kind="stable")
     np.testing.assert_array_equal(effects[2][keys & np.uint64(0xFFFFFFFF)], effects[2, 1:][order])
-    cuts, codes = np.empty(255, dtype=np.float32), np.zeros(n_levels + 1, dtype=np.uint8)
-    cut_levels(keys, sums, effects[2], cuts, codes)
+    cuts, codes = np.empty(255, dtype=np.float32), np.zeros((3, n_levels + 1), dtype=np.uint8)
+    cut_levels(keys, sums, effects[2], cuts)
+    code_effects(effects, cuts, codes)
     weight = sums[:, 1:, 1].sum(axis=0)[order]
     ends = np.cumsum(weight)
     group = np.minimum(((ends - 0.5 * weight) * (255 / ends[-1])).astype(np.int64), 254)
@@ -146,8 +146,8 @@ def test_cuts_are_those_of_sorted_effects(n_levels: int, spread: int) -> None:
     assert len(expected) > 0
     np.testing.assert_array_equal(cuts[: len(expected)], expected)
     assert np.isinf(cuts[len(expected) :]).all()
-    np.testing.assert_array_equal(codes[1:], 1 + np.searchsorted(expected, effects[2, 1:]))
-    assert codes[0] == 0
+    np.testing.assert_array_equal(codes[2, 1:], 1 + np.searchsorted(expected, effects[2, 1:]))
+    assert codes[2, 0] == 0
 
 
 def test_groups_are_in_order_and_of_about_equal_weight() -> None:

@@ -83,6 +83,6 @@ def group_levels(sums: Ints) -> Codes:
     if find_effects(sums, effects, effects[2].view(np.uint32), keys):
         keys.sort()
         cuts = np.empty(MOST_BINS, dtype=np.float32)
-        cut_levels(keys, sums, effects[2], cuts, codes[2])
-        code_effects(effects[:2], cuts, codes[:2])
+        cut_levels(keys, sums, effects[2], cuts)
+        code_effects(effects, cuts, codes)
     return codes

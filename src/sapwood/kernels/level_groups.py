@@ -13,7 +13,7 @@ import numpy as np
 
 from sapwood.kernels._jit import lean_kernel
 from sapwood.kernels.exact import goes_left
-from sapwood.kernels.histogram import HALF, packed_value
+from sapwood.kernels.histogram import HALF, add_pair, numbers_of
 from sapwood.kernels.newton import score_of
 from sapwood.kernels.rules import is_large_enough
 
@@ -31,46 +31,25 @@ def half_of(row, key):
 
 
 @lean_kernel
-def sum_levels(records, first, last, quantized, levels, offset, key, block_rows, packed, sums):
-    """Add gradient and hessian of records to their half and level; OUT sums (halves, levels + 1, 2).
-
-    Numbers packed into records are added up in `packed`, zeros (2 (levels + 1)), for block_rows rows at a time.
-    """
-    for start in range(np.uint64(first), np.uint64(last), np.uint64(block_rows)):
-        stop = min(np.uint64(last), start + np.uint64(block_rows))
-        for i in range(start, stop):
-            record = records[i]
-            row = record >> HALF
-            half, level = half_of(row + np.uint64(offset), key), np.uint64(levels[row])
-            if quantized is None:
-                packed[level << ONE | half] += packed_value(record)
-            else:
-                sums[half, level, 0] += quantized[row, 0]
-                sums[half, level, 1] += quantized[row, 1]
-        if quantized is None:
-            widen_levels(packed, sums)
+def sum_levels(records, first, last, quantized, levels, offset, key, sums):
+    """Add gradient and hessian of records to their half and level; OUT sums (halves * (levels + 1), 2)."""
+    n_levels = np.uint64(len(sums)) >> ONE
+    for i in range(np.uint64(first), np.uint64(last)):
+        row = records[i] >> HALF
+        half, level = half_of(row + np.uint64(offset), key), np.uint64(levels[row])
+        gradient, hessian = numbers_of(records[i], quantized)
+        add_pair(sums, half * n_levels + level, gradient, hessian)
 
 
 @lean_kernel
-def widen_levels(packed, sums):
-    """Add packed sums to wide ones and clear them; OUT packed, sums."""
-    for half in range(np.uint64(2)):
-        for level in range(np.uint64(sums.shape[1])):
-            both = packed[level << ONE | half]
-            packed[level << ONE | half] = 0
-            sums[half, level, 0] += both >> 32
-            sums[half, level, 1] += both & 0xFFFFFFFF
-
-
-@lean_kernel
-def mean_gradient(sums):
-    """Gradient per hessian of all levels."""
+def total_levels(sums):
+    """Gradient and hessian of all levels."""
     g, h = np.int64(0), np.int64(0)
     for half in range(2):
         for level in range(1, sums.shape[1]):
             g += sums[half, level, 0]
             h += sums[half, level, 1]
-    return g / h if h > 0 else 0.0
+    return g, h
 
 
 @lean_kernel
@@ -120,7 +99,8 @@ def find_effects(sums, effects, bits, keys):
     `bits` are those of effects[2]. A key is an effect as a whole number of the same order, then its level: no two are
     equal, so every way to sort them gives the same. OUT effects, keys (levels).
     """
-    mean = mean_gradient(sums)
+    g, h = total_levels(sums)
+    mean = g / h if h > 0 else 0.0
     shrink = shrinkage(sums, mean)
     if shrink == np.inf:
         return False
@@ -133,26 +113,23 @@ def find_effects(sums, effects, bits, keys):
 
 
 @lean_kernel
-def cut_levels(keys, sums, effects, cuts, codes):
+def cut_levels(keys, sums, effects, cuts):
     """Cut levels into groups of about equal hessian, in the order of their sorted keys; equal effects stay together.
 
-    OUT cuts: largest effects of all groups but the last, then infinity; codes: of all levels but the missing one.
+    OUT cuts: largest effects of all groups but the last, then infinity.
     """
-    total, n_cuts, last_group = np.int64(0), 0, 0
-    for level in range(1, sums.shape[1]):
-        total += sums[0, level, 1] + sums[1, level, 1]
+    n_cuts, last_group, (_, total) = 0, 0, total_levels(sums)
     scale, end, last_effect = len(cuts) / total, np.int64(0), np.float32(0.0)
     cuts[:] = np.inf
     for i in range(len(keys)):
         level = keys[i] & ALL
-        weight, effect = sums[0, level, 1] + sums[1, level, 1], effects[level]
+        weight = sums[0, level, 1] + sums[1, level, 1]
         end += weight
         group = min(np.int64((end - 0.5 * weight) * scale), len(cuts) - 1)
         if i > 0 and group > last_group and (n_cuts == 0 or cuts[n_cuts - 1] < last_effect):
             cuts[n_cuts] = last_effect
             n_cuts += 1
-        last_group, last_effect = group, effect
-        codes[level] = n_cuts + np.int64(n_cuts == 0 or cuts[n_cuts - 1] < effect)
+        last_group, last_effect = group, effects[level]
 
 
 @lean_kernel

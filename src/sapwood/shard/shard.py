@@ -101,9 +101,8 @@ class Shard:
         found = []
         for place, n in enumerate(self._n_levels):
             found.append(np.zeros((2, n + 1, 2), dtype=np.int64))
-            packed = np.zeros(2 * (n + 1) if units.packed else 0, dtype=np.int64)
             halves = self.table.levels[place], self.offset, self._key
-            sum_levels(self._records, first, last, self._quantized, *halves, units.block_rows, packed, found[-1])
+            sum_levels(self._records, first, last, self._quantized, *halves, found[-1].reshape(-1, 2))
         return found
 
     def frame(self, n_nodes: int, n_sums: int) -> Array:
