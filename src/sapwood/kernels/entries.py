@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sapwood.kernels._jit import lean_kernel
-from sapwood.kernels.histogram import HALF, LOW, SIXTEEN, add_code
+from sapwood.kernels.histogram import HALF, add_code, numbers_of
 from sapwood.kernels.routing import split_records
 
 
@@ -44,12 +44,8 @@ def add_entries(records, first, last, entries, quantized, out):
     cells = entries.cells
     total_g, total_h = np.int64(0), np.int64(0)
     for i in range(first, last):
-        record = records[i]
-        row = np.int64(record >> HALF)
-        if quantized is None:
-            g, h = np.int64(np.int16(record >> SIXTEEN)), np.int64(record & LOW)
-        else:
-            g, h = quantized[row, 0], quantized[row, 1]
+        row = np.int64(records[i] >> HALF)
+        g, h = numbers_of(records[i], quantized)
         total_g += g
         total_h += h
         for k in range(entries.first[row], entries.first[row + 1]):

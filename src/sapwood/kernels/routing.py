@@ -9,10 +9,7 @@ import numpy as np
 
 from sapwood.kernels._jit import lean_kernel
 from sapwood.kernels.float_bits import bits_of, float_of
-
-HALF = np.uint64(32)
-SIXTEEN = np.uint64(16)
-ONE = np.uint64(1)
+from sapwood.kernels.histogram import HALF, LOW, ONE, SIXTEEN, numbers_of
 
 
 @lean_kernel
@@ -28,7 +25,7 @@ def write_records(rows, gradient, hessian, weight, gradient_scale, hessian_scale
         h = np.int64(np.rint(hessian[row] * w * hessian_scale))
         record = row << HALF
         if quantized is None:
-            record |= (np.uint64(g) & np.uint64(0xFFFF)) << SIXTEEN | np.uint64(h)
+            record |= (np.uint64(g) & LOW) << SIXTEEN | np.uint64(h)
         else:
             quantized[row, 0], quantized[row, 1] = g, h
         records[i] = record
@@ -39,13 +36,9 @@ def sum_records(records, first, last, quantized):
     """Sums of gradient and hessian of some records."""
     g, h = np.int64(0), np.int64(0)
     for i in range(first, last):
-        record = records[i]
-        if quantized is None:
-            g += np.int64(np.int16(record >> SIXTEEN))
-            h += np.int64(record & np.uint64(0xFFFF))
-        else:
-            g += quantized[record >> HALF, 0]
-            h += quantized[record >> HALF, 1]
+        own_g, own_h = numbers_of(records[i], quantized)
+        g += own_g
+        h += own_h
     return g, h
 
 

@@ -189,13 +189,6 @@ def scan_plain(hist, codes, count, rules, parent, feature, lanes, node):
 
 
 @lean_kernel
-def with_missing(hist, turn, left_g, left_h, left_n):
-    """Sums of the left child without missing rows (turn 0) or with them (turn 1)."""
-    n = hist[0, 2] if hist.shape[1] > 2 else np.int64(0)
-    return left_g + turn * hist[0, 0], left_h + turn * hist[0, 1], left_n + turn * n
-
-
-@lean_kernel
 def order_codes(hist, codes, count, is_category, rules, lanes):
     """Codes present in the node; levels in order of gradient by (smoothed) hessian; OUT lanes.order; how many."""
     keys, order = lanes.keys, lanes.order
@@ -232,7 +225,7 @@ def write_subset(order, n_present, first, last, node):
 def scan_one_by_one(hist, codes, count, is_category, rules, sign, parent, feature, lanes, node):
     """Try all cuts of the order of the codes present; of few levels, each one against the rest; OUT node."""
     counts, order = hist.shape[1] > 2, lanes.order
-    some_missing = has_rows(hist, 0)
+    some_missing, missing_n = has_rows(hist, 0), hist[0, 2] if counts else 0
     n_present = order_codes(hist, codes, count, is_category, rules, lanes)
     single = is_category and n_present <= rules.max_cat_to_onehot
     most = rules.max_cat_threshold if is_category and not single else n_present
@@ -251,7 +244,7 @@ def scan_one_by_one(hist, codes, count, is_category, rules, sign, parent, featur
         if is_category:
             code, next_code = -1, 0
         for turn in range(2 if some_missing else 1):
-            left = with_missing(hist, turn, left_g, left_h, left_n)
+            left = left_g + turn * hist[0, 0], left_h + turn * hist[0, 1], left_n + turn * missing_n
             if try_split(left, rules, sign, parent, feature, code, next_code, turn == 1, node):
                 found = i
     if found >= 0:

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from sapwood.kernels._jit import lean_kernel
-from sapwood.kernels.code_list import BIT, LOW_6, SIX, list_codes
+from sapwood.kernels._jit import lean_kernel, lowest_bit
+from sapwood.kernels.code_list import BIT, LOW_6, SIX
 from sapwood.kernels.histogram import HALF, add_code, packed_numbers
 
 SMALL = 96  # rows
-LAST_WORD = np.uint64(3)  # of a bitmap of 256 codes
 
 
 @lean_kernel
@@ -45,18 +44,29 @@ def remove_rows(rows, values, n, columns, hists):
 
 @lean_kernel
 def count_rows(rows, values, n, column, present, hist, codes):
-    """Histogram of one column, and its codes but 0, ascending; OUT hist, codes; returns how many. `present` is zero."""
+    """Histogram of one column, and its codes but 0, ascending; OUT hist, codes; returns how many.
+
+    `present` is a bitmap of codes, zero before and after.
+    """
     for i in range(np.uint64(n)):
         code = np.uint64(column[rows[i]])
         add_code(hist, code, values[i, 0], values[i, 1])
         present[code >> SIX] |= BIT << (code & LOW_6)
-    return list_codes(LAST_WORD, present, None, codes)
+    count = 0
+    for word in range(len(present)):
+        bits = present[word]
+        present[word] = 0
+        while bits != 0:
+            codes[count] = 64 * word + np.int64(lowest_bit(bits))
+            bits &= bits - BIT
+            count += np.int64(codes[count] > 0)
+    return count
 
 
 @lean_kernel
 def clear_codes(codes, count, hist):
     """Make the sums of code 0 and of some others zero again; OUT hist."""
-    for i in range(count + 1):
-        code = codes[i] if i < count else 0
+    for i in range(-1, count):
+        code = codes[i] if i >= 0 else 0
         for d in range(hist.shape[1]):
             hist[code, d] = 0
