@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from sapwood.kernels.branching import write_tables
+from sapwood.kernels.branching import write_table
 from sapwood.kernels.routing import (
     add_by_leaf,
     count_large,
@@ -40,6 +40,14 @@ def columns(draw: st.DrawFn) -> tuple[Array, Array, Array]:
     return records, codes, (rng.random((8, 256)) < share).astype(np.uint8)
 
 
+def split_by(tables: Array, features: Array) -> Array:
+    """Nodes that split these columns by these tables."""
+    nodes = blank_nodes(len(tables))
+    nodes["code"], nodes["feature"] = -1, features
+    nodes["subset"] = np.packbits(tables, axis=1, bitorder="little").view(np.uint32)
+    return nodes
+
+
 def slow_split(records: Array, column: Array, table: Array) -> tuple[Array, int]:
     """The specification: left records, then right ones, both in order; and how many are left."""
     goes_left = table[column[rows_of(records)]] == 1
@@ -64,12 +72,13 @@ def test_a_split_is_a_stable_partition(data: st.DataObject) -> None:
 def test_pieces_are_split_by_their_own_columns_and_tables(data: st.DataObject) -> None:
     records, codes, tables = data.draw(columns())
     ranges = data.draw(stretches(len(records)))
-    pieces = np.array([(first, last, k % 3) for k, (first, last) in enumerate(ranges)], dtype=np.int64)
+    pieces = np.array([(first, last, k) for k, (first, last) in enumerate(ranges)], dtype=np.int64)
     moved, cuts = records.copy(), np.full(len(pieces), -1, dtype=np.int64)
-    split_pieces(pieces, moved, codes, tables[: len(pieces)], np.zeros_like(records), cuts)
+    nodes, scratch = split_by(tables, np.arange(len(tables)) % 3), np.empty(256, np.uint8)
+    split_pieces(pieces, moved, codes, nodes, scratch, np.zeros_like(records), cuts)
     expected = records.copy()
-    for k, (first, last, column) in enumerate(pieces):
-        expected[first:last], n_left = slow_split(records[first:last], codes[column], tables[k])
+    for k, (first, last, _) in enumerate(pieces):
+        expected[first:last], n_left = slow_split(records[first:last], codes[k % 3], tables[k])
         assert cuts[k] == first + n_left
     np.testing.assert_array_equal(moved, expected)
 
@@ -83,7 +92,7 @@ def test_joined_pieces_are_the_partition_of_the_whole(data: st.DataObject, n_par
     firsts, lasts = np.array([first, *inner], dtype=np.int64), np.array([*inner, last], dtype=np.int64)
     moved, spare, cuts = records.copy(), np.zeros_like(records), np.zeros(n_parts, dtype=np.int64)
     pieces = np.column_stack([firsts, lasts, np.zeros_like(firsts)])
-    split_pieces(pieces, moved, codes, np.repeat(tables[:1], n_parts, axis=0), spare, cuts)
+    split_pieces(pieces, moved, codes, split_by(tables[:1], np.zeros(1)), np.empty(256, np.uint8), spare, cuts)
     border = join_pieces(moved, spare, firsts, cuts, lasts)
     expected = records.copy()
     expected[first:last], n_left = slow_split(records[first:last], codes[0], tables[0])
@@ -193,10 +202,11 @@ def test_rows_outside_find_their_leaves_by_code() -> None:
     feature = np.array([0, 1, -1, -1, 0, -1, -1])
     left, right = np.array([1, 2, -1, -1, 5, -1, -1]), np.array([4, 3, -1, -1, 6, -1, -1])
     tables = rng.integers(0, 2, size=(7, 256)).astype(np.uint8)
-    outside = 2**16 - 1
+    nodes, outside = split_by(tables, feature), 2**16 - 1
+    nodes["left"], nodes["right"] = left, right
     found = np.full(300, outside, dtype=np.uint16)
     found[::3] = 3  # these are settled
-    settle_by_code(codes, feature, left, right, tables, 10, 290, found)
+    settle_by_code(codes, nodes, feature >= 0, 10, 290, found)
     assert (found[::3] == 3).all()
     for row in range(10, 290):
         if row % 3 == 0:
@@ -218,7 +228,8 @@ def test_tables_of_thresholds_and_subsets(code: int, missing_left: bool, subset:
     bits[sorted(subset)] = 1
     nodes["code"][1], nodes["subset"][1] = -1, np.packbits(bits, bitorder="little").view(np.uint32)
     tables = np.full((2, 256), 9, dtype=np.uint8)
-    write_tables(np.array([2, 1]), nodes, tables)
+    for table, at in zip(tables, (2, 1), strict=True):
+        write_table(nodes[at], table)
     assert tables[0].tolist() == [int(missing_left)] + [int(c <= code) for c in range(1, 256)]
     np.testing.assert_array_equal(tables[1], bits)
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scan_twin import Column, Node, Split, ordered_levels
 
-from sapwood.kernels.branching import write_tables
+from sapwood.kernels.branching import write_table
 from sapwood.kernels.newton import NO_GAIN
 from sapwood.kernels.scan import Columns, new_lanes, scan_nodes
 from strategies import EXAMPLES, examples
@@ -52,7 +52,7 @@ def scan(node: Node, counts: bool = True, usable: Array | None = None) -> np.voi
 
 def table_of(found: np.void) -> Array:
     table = np.empty((1, 256), dtype=np.uint8)
-    write_tables(np.array([0]), np.array([found]), table)
+    write_table(found, table[0])
     return table[0]
 
 

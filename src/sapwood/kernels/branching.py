@@ -23,13 +23,6 @@ def write_table(node, table):
 
 
 @lean_kernel
-def write_tables(ids, nodes, tables):
-    """The table of each node; OUT tables."""
-    for k in range(len(ids)):
-        write_table(nodes[ids[k]], tables[k])
-
-
-@lean_kernel
 def new_node(nodes, at, depth, key, gradient, hessian, lower, upper):
     """A node that is not split; OUT nodes[at]."""
     node = nodes[at]

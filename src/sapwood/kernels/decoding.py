@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sapwood.kernels._jit import ONE, kernel, lean_kernel
-from sapwood.kernels.exact import goes_left
 from sapwood.kernels.nodes import UNDEFINED
+from sapwood.kernels.routing import goes_left
 
 Array = Any
 

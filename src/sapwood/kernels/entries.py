@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from sapwood.kernels._jit import lean_kernel
 from sapwood.kernels.histogram import HALF, add_code, numbers_of
-from sapwood.kernels.routing import split_records
+from sapwood.kernels.routing import SIDES, goes_left, split_records
 
 
 class Entries(NamedTuple):
@@ -77,22 +77,23 @@ def build_sparse(pieces, records, entries, quantized, pool):
 
 
 @lean_kernel
-def split_entries(pieces, records, entries, tables, codes, spare, cuts):
-    """Split pieces (first, last, column), each by its own table; OUT records, cuts, codes of the rows."""
+def split_entries(pieces, records, entries, nodes, sides, spare, cuts):
+    """Split pieces (first, last, node) by the splits of their nodes; OUT records, cuts, sides of the rows."""
     for p in range(len(pieces)):
-        first, last, column = pieces[p, 0], pieces[p, 1], pieces[p, 2]
+        first, last, node = pieces[p, 0], pieces[p, 1], nodes[pieces[p, 2]]
         for i in range(first, last):
             row = np.int64(records[i] >> HALF)
-            codes[row] = code_at(entries, row, column)
-        cuts[p] = split_records(records, first, last, codes, tables[p], spare)
+            sides[row] = goes_left(node, code_at(entries, row, node.feature))
+        cuts[p] = split_records(records, first, last, sides, SIDES, spare)
 
 
 @lean_kernel
-def settle_by_entry(entries, feature, left, right, tables, first, last, leaf_of):
+def settle_by_entry(entries, nodes, splits, first, last, leaf_of):
     """Find the leaf of those of the rows first…last-1 that are in none; OUT leaf_of."""
     for row in range(first, last):
-        if leaf_of[row] >= len(feature):
-            node = 0
-            while feature[node] >= 0:
-                node = left[node] if tables[node, code_at(entries, row, feature[node])] else right[node]
-            leaf_of[row] = node
+        if leaf_of[row] >= len(splits):
+            at = 0
+            while splits[at]:
+                node = nodes[at]
+                at = node.left if goes_left(node, code_at(entries, row, node.feature)) else node.right
+            leaf_of[row] = at

@@ -11,12 +11,9 @@ import numpy as np
 
 from sapwood.kernels._jit import lean_kernel
 from sapwood.kernels.histogram import HALF, add_code
-from sapwood.kernels.routing import split_records
+from sapwood.kernels.routing import SIDES, goes_left, split_records
 from sapwood.kernels.scan import scan_column, try_split
 from sapwood.kernels.split_order import begin_search
-
-SIDES = np.array([0, 1], dtype=np.uint8)  # a table for codes that are sides
-
 
 CURSOR = np.dtype(  # of a node on its way along a sorted column
     [
@@ -32,29 +29,12 @@ CURSOR = np.dtype(  # of a node on its way along a sorted column
 )
 
 
-class SortedRows(NamedTuple):
-    """Rows of one column."""
-
-    order: Any  # rows with a value, ascending
-    column: Any  # codes of all rows
-    place: Any  # number of the node of each row, or -1
-    quantized: Any
-
-
 class NodeRows(NamedTuple):
     """Rows of some nodes."""
 
     records: Any
-    ranges: Any  # (nodes, 2): first and last record
+    pieces: Any  # (nodes, 3): first and last record, and the node's number here
     quantized: Any
-
-
-@lean_kernel
-def mark_places(records, ranges, place):
-    """Number of its node for each row, in the order of the nodes; OUT place."""
-    for k in range(len(ranges)):
-        for i in range(ranges[k, 0], ranges[k, 1]):
-            place[records[i] >> HALF] = k
 
 
 @lean_kernel
@@ -71,9 +51,11 @@ def offer(node, cursor, rules, sign, feature, ahead):
 
 
 @lean_kernel
-def scan_order(rows, rules, sign, feature, usable, cursors, nodes):
-    """Best cut of one column for every node; OUT nodes, which are copies, and cursors, which are zero before."""
-    order, column, place, quantized = rows.order, rows.column, rows.place, rows.quantized
+def scan_order(order, column, place, quantized, rules, sign, feature, usable, cursors, nodes):
+    """Best cut of one column for every node, along its rows with a value in order; `place` is the node of each row.
+
+    OUT nodes, which are copies, and cursors, which are zero before.
+    """
     for k in range(len(nodes)):
         cursors[k].parent = begin_search(nodes[k], rules)
     for i in range(len(order)):
@@ -113,18 +95,10 @@ def scan_category(rows, column, n_codes, rules, feature, usable, hist, lanes, no
         if not usable[k if len(usable) > 1 else 0, feature]:
             continue
         hist[:] = 0
-        for i in range(rows.ranges[k, 0], rows.ranges[k, 1]):
+        for i in range(rows.pieces[k, 0], rows.pieces[k, 1]):
             row = rows.records[i] >> HALF
             add_code(hist, np.uint64(column[row]), rows.quantized[row, 0], rows.quantized[row, 1])
         scan_column(hist, lanes.codes, n_codes, True, rules, 0, parent, feature, lanes, node)
-
-
-@lean_kernel
-def goes_left(node, code):
-    """Whether a code goes left."""
-    if node.code < 0:
-        return (node.subset[code >> 5] >> np.uint32(code & 31)) & np.uint32(1) == 1
-    return node.missing_left if code == 0 else code <= node.code
 
 
 @lean_kernel
@@ -137,15 +111,3 @@ def split_ranks(pieces, records, columns, nodes, sides, spare, cuts):
             row = records[i] >> HALF
             sides[row] = goes_left(node, np.int64(column[row]))
         cuts[p] = split_records(records, first, last, sides, SIDES, spare)
-
-
-@lean_kernel
-def settle_by_rank(columns, nodes, splits, first, last, leaf_of):
-    """Find the leaf of those of the rows first…last-1 that are in none; OUT leaf_of."""
-    for row in range(first, last):
-        if leaf_of[row] >= len(splits):
-            at = 0
-            while splits[at]:
-                node = nodes[at]
-                at = node.left if goes_left(node, np.int64(columns[node.feature, row])) else node.right
-            leaf_of[row] = at

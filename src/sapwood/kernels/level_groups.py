@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sapwood.kernels._jit import lean_kernel
-from sapwood.kernels.exact import goes_left
 from sapwood.kernels.histogram import HALF, add_pair, numbers_of
 from sapwood.kernels.newton import score_of
+from sapwood.kernels.routing import goes_left
 from sapwood.kernels.rules import is_large_enough
 
 Array = Any

@@ -8,8 +8,11 @@ from __future__ import annotations
 import numpy as np
 
 from sapwood.kernels._jit import lean_kernel
+from sapwood.kernels.branching import write_table
 from sapwood.kernels.float_bits import bits_of, float_of
 from sapwood.kernels.histogram import HALF, LOW, ONE, SIXTEEN, numbers_of
+
+SIDES = np.array([0, 1], dtype=np.uint8)  # a table for codes that are sides
 
 
 @lean_kernel
@@ -89,10 +92,20 @@ def split_records(records, first, last, column, table, spare):
 
 
 @lean_kernel
-def split_pieces(pieces, records, columns, tables, spare, cuts):
-    """Split pieces (first, last, column), each by its own table; OUT records, cuts."""
+def goes_left(node, code):
+    """Whether a code goes left."""
+    if node.code < 0:
+        return (node.subset[code >> 5] >> np.uint32(code & 31)) & np.uint32(1) == 1
+    return node.missing_left if code == 0 else code <= node.code
+
+
+@lean_kernel
+def split_pieces(pieces, records, columns, nodes, table, spare, cuts):
+    """Split pieces (first, last, node) by the splits of their nodes; OUT records, cuts; table: scratch."""
     for p in range(len(pieces)):
-        cuts[p] = split_records(records, pieces[p, 0], pieces[p, 1], columns[pieces[p, 2]], tables[p], spare)
+        node = nodes[pieces[p, 2]]
+        write_table(node, table)
+        cuts[p] = split_records(records, pieces[p, 0], pieces[p, 1], columns[node.feature], table, spare)
 
 
 @lean_kernel
@@ -138,11 +151,12 @@ def add_by_leaf(leaf_of, values, first, last, score):
 
 
 @lean_kernel
-def settle_by_code(columns, feature, left, right, tables, first, last, leaf_of):
+def settle_by_code(columns, nodes, splits, first, last, leaf_of):
     """Find the leaf of those of the rows first…last-1 that are in none; OUT leaf_of."""
     for row in range(first, last):
-        if leaf_of[row] >= len(feature):
-            node = 0
-            while feature[node] >= 0:
-                node = left[node] if tables[node, columns[feature[node], row]] else right[node]
-            leaf_of[row] = node
+        if leaf_of[row] >= len(splits):
+            at = 0
+            while splits[at]:
+                node = nodes[at]
+                at = node.left if goes_left(node, np.int64(columns[node.feature, row])) else node.right
+            leaf_of[row] = at

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -11,17 +11,8 @@ from numpy.typing import NDArray
 
 from sapwood.arrays import Array, Ints, Mask
 from sapwood.codes.ranked import Ranks
-from sapwood.kernels.exact import (
-    CURSOR,
-    NodeRows,
-    SortedRows,
-    mark_places,
-    scan_category,
-    scan_order,
-    settle_by_rank,
-    split_ranks,
-)
-from sapwood.kernels.routing import sum_records
+from sapwood.kernels.exact import CURSOR, NodeRows, scan_category, scan_order, split_ranks
+from sapwood.kernels.routing import mark_leaves, sum_records
 from sapwood.kernels.scan import new_lanes
 from sapwood.shard.shard import Shard
 from sapwood.threads import run_all
@@ -49,9 +40,9 @@ class RankedShard(Shard):
         self, nodes: Array, ids: Sequence[int], usable: Mask, rules: Any, signs: NDArray[np.int8]
     ) -> list[Array]:
         """For each column, copies of the nodes with their best split on it."""
-        ranges = np.array([self._ranges[i] for i in ids], dtype=np.int64)
+        pieces = np.array([(*self._ranges[node], k) for k, node in enumerate(ids)], dtype=np.int64)
         self._place.fill(-1)
-        mark_places(self._records, ranges, self._place)
+        mark_leaves(pieces, self._records, self._place)
         n_sums = 3 if rules["min_child_rows"] > 1 else 2
 
         def best(j: int) -> Array:
@@ -59,20 +50,17 @@ class RankedShard(Shard):
             column, n_codes = self.table.columns[j], int(self.table.bins[j].n_codes)
             if self.table.is_category[j]:
                 lanes, _arrays = new_lanes()
-                rows, hist = NodeRows(self._records, ranges, self._quantized), np.empty((256, n_sums), dtype=np.int64)
+                rows, hist = NodeRows(self._records, pieces, self._wide), np.empty((256, n_sums), dtype=np.int64)
                 scan_category(rows, column, n_codes, rules, j, usable, hist, lanes[0], found)
             else:
-                order = SortedRows(self.table.orders[j], column, self._place, self._quantized)
-                scan_order(order, rules, signs[j], j, usable, np.zeros(len(ids), dtype=CURSOR), found)
+                of, cursors = (self.table.orders[j], column, self._place, self._wide), np.zeros(len(ids), dtype=CURSOR)
+                scan_order(*of, rules, signs[j], j, usable, cursors, found)
             return found
 
         return run_all([partial(best, j) for j in range(self.n_features)], self.n_jobs)
 
     def _split(self, nodes: Array, pieces: Ints, cuts: Ints) -> None:
         split_ranks(pieces, self._records, self.table.columns, nodes, self._sides, self._spare, cuts)
-
-    def _finder(self, nodes: Array, splits: Mask) -> Callable[..., None]:
-        return partial(settle_by_rank, self.table.columns, self._for_any_row(nodes, splits), splits)
 
     def _for_any_row(self, nodes: Array, splits: Mask) -> Array:
         """Nodes for rows that did not take part, whose values may lie between those that the split was made between."""

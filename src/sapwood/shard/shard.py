@@ -18,7 +18,6 @@ from sapwood.arrays import Array, Floats, Ints, Mask
 from sapwood.codes.bins import GroupedLevels
 from sapwood.codes.ranked import RankedTable
 from sapwood.codes.sparse import Binned
-from sapwood.kernels.branching import write_tables
 from sapwood.kernels.histogram import build
 from sapwood.kernels.level_groups import Moves, reroute, sum_levels, write_group_codes
 from sapwood.kernels.routing import (
@@ -189,12 +188,8 @@ class Shard:
 
     def _split(self, nodes: Array, pieces: Ints, cuts: Ints) -> None:
         """Split pieces (first, last, node) of records; OUT cuts: where the records that go right begin."""
-        ids = pieces[:, 2].copy()
-        self._split_by_tables(np.column_stack([pieces[:, :2], nodes["feature"][ids]]), tables_of(nodes, ids), cuts)
-
-    def _split_by_tables(self, pieces: Ints, tables: NDArray[np.uint8], cuts: Ints) -> None:
-        """The same for pieces (first, last, column), each by its own table of codes that go left."""
-        split_pieces(pieces, self._records, self.table.columns, tables, self._spare, cuts)
+        table = np.empty(256, dtype=np.uint8)
+        split_pieces(pieces, self._records, self.table.columns, nodes, table, self._spare, cuts)
 
     def settle(self, leaves: Sequence[int], n_nodes: int) -> None:
         """Growth is over: note the leaf of every row, as the number of its node."""
@@ -260,7 +255,7 @@ class Shard:
         self._by_blocks(lambda first, last: find(first, last, self.leaf_of))
 
     def _finder(self, nodes: Array, splits: Mask) -> Callable[..., None]:
-        return partial(settle_by_code, self.table.columns, *ways(nodes, splits))
+        return partial(settle_by_code, self.table.columns, self._for_any_row(nodes, splits), splits)
 
     def _by_blocks(self, work: Callable[[int, int], Any], n: int | None = None) -> list[Any]:
         """Do work on blocks (first, last) of rows, or of n records, for each thread that is worth waking."""
@@ -307,17 +302,3 @@ def total(parts: Sequence[Ints]) -> Ints:
     for part in parts[1:]:
         np.add(parts[0], part, out=parts[0])
     return parts[0]
-
-
-def tables_of(nodes: Array, ids: Ints) -> NDArray[np.uint8]:
-    """For each of some nodes that are split, 1 for every code that goes left, else 0."""
-    tables = np.empty((len(ids), 256), dtype=np.uint8)
-    write_tables(ids, nodes, tables)
-    return tables
-
-
-def ways(nodes: Array, splits: Mask) -> tuple[Array, ...]:
-    """Column (negative at leaves), children and table of every node."""
-    ids, tables = np.flatnonzero(splits), np.empty((len(nodes), 256), dtype=np.uint8)
-    tables[ids] = tables_of(nodes, ids)
-    return np.where(splits, nodes["feature"], -1), nodes["left"].copy(), nodes["right"].copy(), tables

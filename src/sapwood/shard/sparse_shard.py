@@ -6,11 +6,10 @@ from collections.abc import Callable
 from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sapwood.arrays import Array, Ints, Mask
 from sapwood.kernels.entries import build_sparse, settle_by_entry, split_entries
-from sapwood.shard.shard import Shard, ways
+from sapwood.shard.shard import Shard
 
 
 class SparseShard(Shard):
@@ -19,7 +18,7 @@ class SparseShard(Shard):
     suits_team = False
 
     def _prepare(self) -> None:
-        self._codes = np.empty(self.n_rows, dtype=np.uint8)  # of one column, for the rows that move
+        self._sides = np.empty(self.n_rows, dtype=np.uint8)
 
     def _make_frame(self, n_sums: int) -> None:
         """Sums are made from the entries alone."""
@@ -27,8 +26,8 @@ class SparseShard(Shard):
     def _build(self, pieces: Ints, part: int, pool: Ints) -> None:  # noqa: ARG002 - no scratch
         build_sparse(pieces, self._records, self.table.entries, self._quantized, pool)
 
-    def _split_by_tables(self, pieces: Ints, tables: NDArray[np.uint8], cuts: Ints) -> None:
-        split_entries(pieces, self._records, self.table.entries, tables, self._codes, self._spare, cuts)
+    def _split(self, nodes: Array, pieces: Ints, cuts: Ints) -> None:
+        split_entries(pieces, self._records, self.table.entries, nodes, self._sides, self._spare, cuts)
 
     def _finder(self, nodes: Array, splits: Mask) -> Callable[..., None]:
-        return partial(settle_by_entry, self.table.entries, *ways(nodes, splits))
+        return partial(settle_by_entry, self.table.entries, nodes, splits)
