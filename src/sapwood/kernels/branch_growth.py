@@ -7,11 +7,11 @@ import numpy as np
 from sapwood.kernels._jit import lean_kernel, part
 from sapwood.kernels.branching import branch_one, drop_weak, end_in_leaves, is_splittable
 from sapwood.kernels.newton import NO_GAIN
-from sapwood.kernels.small_nodes import SMALL
+from sapwood.kernels.small_nodes import SMALL, remove_rows
 from sapwood.kernels.split_order import begin_search
 from sapwood.kernels.team import add
 from sapwood.kernels.team_frame import SETTLED
-from sapwood.kernels.team_rows import part_rows, remove_node
+from sapwood.kernels.team_rows import gather_rows, part_rows
 from sapwood.kernels.team_search import part_and_search, search_rows, smaller_and_larger, sum_and_search
 
 
@@ -63,7 +63,9 @@ def search_children(nodes, at, own, team, rules, me):
         if search_large:
             search_rows(team, large, rules, me)
     elif small.n_rows <= SMALL:
-        remove_node(team, small, node.slot, team.threads[me])
+        thread = team.threads[me]
+        gather_rows(team, small, thread)
+        remove_rows(thread.rows, thread.values, small.n_rows, team.shard.columns, team.pool[node.slot])
         part_and_search(team, node.slot, np.int64(-1), 0, team.n_columns, small, large, rules, me)
     else:
         sum_and_search(team, node.slot, own, small, large, rules, me)

@@ -5,8 +5,6 @@ Each node keeps its own running sums; whenever a node meets a new value, the cut
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
-
 import numpy as np
 
 from sapwood.kernels._jit import lean_kernel
@@ -27,14 +25,6 @@ CURSOR = np.dtype(  # of a node on its way along a sorted column
         ("code", np.int64),  # of the last row; 0: none yet
     ]
 )
-
-
-class NodeRows(NamedTuple):
-    """Rows of some nodes."""
-
-    records: Any
-    pieces: Any  # (nodes, 3): first and last record, and the node's number here
-    quantized: Any
 
 
 @lean_kernel
@@ -87,18 +77,18 @@ def scan_order(order, column, place, quantized, rules, sign, feature, usable, cu
 
 
 @lean_kernel
-def scan_category(rows, column, n_codes, rules, feature, usable, hist, lanes, nodes):
-    """Best subset of one category column for every node; OUT nodes, and scratch."""
+def scan_category(records, pieces, quantized, column, rules, feature, usable, hist, lanes, nodes):
+    """Best subset of one category column for every node, whose records are pieces; OUT nodes, hist: scratch."""
     for k in range(len(nodes)):
         node = nodes[k]
         parent = begin_search(node, rules)
         if not usable[k if len(usable) > 1 else 0, feature]:
             continue
         hist[:] = 0
-        for i in range(rows.pieces[k, 0], rows.pieces[k, 1]):
-            row = rows.records[i] >> HALF
-            add_code(hist, np.uint64(column[row]), rows.quantized[row, 0], rows.quantized[row, 1])
-        scan_column(hist, lanes.codes, n_codes, True, rules, 0, parent, feature, lanes, node)
+        for i in range(pieces[k, 0], pieces[k, 1]):
+            row = records[i] >> HALF
+            add_code(hist, np.uint64(column[row]), quantized[row, 0], quantized[row, 1])
+        scan_column(hist, lanes.codes, 255, True, rules, 0, parent, feature, lanes, node)
 
 
 @lean_kernel

@@ -143,12 +143,12 @@ def next_present(hist, codes, count, i):
 
 
 @lean_kernel
-def first_of(both, both_missing, count, unit, score):
+def first_of(both, both_missing, some_missing, count, unit, score):
     """The first cut of this score, missing rows on the right before left: its place, and whether they go left."""
     for i in range(count):
         if to_30_bits(unit * both[i]) == score:
             return i, False
-        if both_missing is not None and to_30_bits(unit * both_missing[i]) == score:
+        if some_missing and to_30_bits(unit * both_missing[i]) == score:
             return i, True
     return -1, False
 
@@ -176,10 +176,7 @@ def scan_plain(hist, codes, count, rules, parent, feature, lanes, node):
     score = to_30_bits(unit * most)  # rounding keeps the order, so this is the largest score
     if not comes_first(score, feature, node):
         return
-    if some_missing:
-        i, missing_left = first_of(both, both_missing, count, unit, score)
-    else:
-        i, missing_left = first_of(both, None, count, unit, score)
+    i, missing_left = first_of(both, both_missing, some_missing, count, unit, score)
     chosen, own_g, own_h = unit * both[i], left_g[i], left_h[i]
     if missing_left:
         chosen, own_g, own_h = unit * both_missing[i], own_g + missing_g, own_h + missing_h

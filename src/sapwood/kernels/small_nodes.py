@@ -10,23 +10,9 @@ import numpy as np
 
 from sapwood.kernels._jit import lean_kernel, lowest_bit
 from sapwood.kernels.code_list import BIT, LOW_6, SIX
-from sapwood.kernels.histogram import HALF, add_code, packed_numbers
+from sapwood.kernels.histogram import add_code
 
 SMALL = 96  # rows
-
-
-@lean_kernel
-def gather(records, first, last, shard, rows, values):
-    """Rows of a node and their whole numbers; OUT rows, values."""
-    is_packed, quantized = shard.is_packed, shard.quantized
-    for i in range(first, last):
-        record = records[i]
-        row = record >> HALF
-        rows[i - first] = np.uint32(row)
-        if is_packed:
-            values[i - first, 0], values[i - first, 1] = packed_numbers(record)
-        else:
-            values[i - first, 0], values[i - first, 1] = quantized[row, 0], quantized[row, 1]
 
 
 @lean_kernel

@@ -1,6 +1,6 @@
 """A team inside a kernel: threads that are already running hand work to each other within a microsecond.
 
-One worker leads. It posts phases, each of so many tasks, works through them like everybody else, and goes on when all
+One worker leads. It posts phases, each of so many tasks, works through them like all others, and goes on when all
 tasks are done. Others take tasks while there are any and leave when the leader has ended or has had nothing for them
 for a while. The leader never waits for a worker that has not taken a task, so one that comes late, or not at all, costs
 nothing but its help.

@@ -11,8 +11,7 @@ import numpy as np
 
 from sapwood.kernels._jit import lean_kernel, part
 from sapwood.kernels.branching import write_table
-from sapwood.kernels.histogram import HALF, NONE, ONE, add_block, add_rows, widen
-from sapwood.kernels.small_nodes import gather, remove_rows
+from sapwood.kernels.histogram import HALF, NONE, ONE, add_block, add_rows, packed_numbers, widen
 from sapwood.kernels.team_frame import records_at
 
 LEAST_PIECE, MOST_PIECE = 1 << 16, 1 << 16  # cells, and rows, that a thread takes at a time
@@ -59,16 +58,17 @@ def sum_piece(team, node, piece, me):
 
 @lean_kernel
 def gather_rows(team, node, thread):
-    """Rows of a small node and their numbers; OUT thread.rows, thread.values."""
-    records, last = records_at(team, node.depth), node.first + node.n_rows
-    gather(records, node.first, last, team.shard, thread.rows, thread.values)
-
-
-@lean_kernel
-def remove_node(team, small, slot, thread):
-    """Take the rows of a small node out of a histogram; OUT the slot."""
-    gather_rows(team, small, thread)
-    remove_rows(thread.rows, thread.values, small.n_rows, team.shard.columns, team.pool[slot])
+    """Rows of a small node and their whole numbers; OUT thread.rows, thread.values."""
+    records, rows, values = records_at(team, node.depth), thread.rows, thread.values
+    is_packed, quantized = team.shard.is_packed, team.shard.quantized
+    for i in range(node.n_rows):
+        record = records[node.first + i]
+        row = record >> HALF
+        rows[i] = np.uint32(row)
+        if is_packed:
+            values[i, 0], values[i, 1] = packed_numbers(record)
+        else:
+            values[i, 0], values[i, 1] = quantized[row, 0], quantized[row, 1]
 
 
 @lean_kernel

@@ -115,10 +115,8 @@ def search_block(nodes, block, team, rules, me):
     small, large = team.found[block, 0], team.found[block, 1]
     copy_node(nodes[team.smaller], rules, small)
     copy_node(nodes[team.larger], rules, large)
-    if own < 0:
-        add_up(team, whole, first, last)
-    elif team.by_tiles:
+    if own >= 0 and team.by_tiles:
         sum_columns(team, small, own, first, last, me)
     else:
-        add_up(team, own, first, last)
+        add_up(team, own if own >= 0 else whole, first, last)
     part_and_search(team, whole, own, first, last, small, large, rules, me)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from sapwood.arrays import Array, Ints, Mask
 from sapwood.codes.ranked import Ranks
-from sapwood.kernels.exact import CURSOR, NodeRows, scan_category, scan_order, split_ranks
+from sapwood.kernels.exact import CURSOR, scan_category, scan_order, split_ranks
 from sapwood.kernels.routing import mark_leaves, sum_records
 from sapwood.kernels.scan import new_lanes
 from sapwood.shard.shard import Shard
@@ -47,14 +47,13 @@ class RankedShard(Shard):
 
         def best(j: int) -> Array:
             found = nodes[ids]
-            column, n_codes = self.table.columns[j], int(self.table.bins[j].n_codes)
+            column = self.table.columns[j]
             if self.table.is_category[j]:
-                lanes, _arrays = new_lanes()
-                rows, hist = NodeRows(self._records, pieces, self._wide), np.empty((256, n_sums), dtype=np.int64)
-                scan_category(rows, column, n_codes, rules, j, usable, hist, lanes[0], found)
+                (lanes, _arrays), hist = new_lanes(), np.empty((256, n_sums), dtype=np.int64)
+                scan_category(self._records, pieces, self._wide, column, rules, j, usable, hist, lanes[0], found)
             else:
-                of, cursors = (self.table.orders[j], column, self._place, self._wide), np.zeros(len(ids), dtype=CURSOR)
-                scan_order(*of, rules, signs[j], j, usable, cursors, found)
+                order, cursors = self.table.orders[j], np.zeros(len(ids), dtype=CURSOR)
+                scan_order(order, column, self._place, self._wide, rules, signs[j], j, usable, cursors, found)
             return found
 
         return run_all([partial(best, j) for j in range(self.n_features)], self.n_jobs)
