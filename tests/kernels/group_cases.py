@@ -8,13 +8,38 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 from kernel_cases import Frame, Node, eighths, nodes
+from numba import njit
 from numpy.typing import NDArray
 
+from sapwood.kernels.code_list import FLAT
 from sapwood.kernels.criteria import GINI, SQUARED
-from sapwood.kernels.tree_frame import Groups, Totals
+from sapwood.kernels.statistic import coded_groups, drawn_groups, sorted_groups
+from sapwood.kernels.tree_frame import COLUMN, Groups, Totals
 
 Array = NDArray[Any]
 N_CLASSES = 3
+
+
+@njit
+def find_sorted_groups(stat: Any, column: Any, totals: Any) -> Any:
+    return sorted_groups(stat, column, totals, 0)
+
+
+@njit
+def find_coded_groups(stat: Any, codes: Any, column: Any) -> Any:
+    return coded_groups(stat, codes, column, 0)
+
+
+@njit
+def find_drawn_groups(stat: Any, gathered: Any, totals: Any, n_missing: int, threshold: float) -> Any:
+    return drawn_groups(stat, gathered, totals, n_missing, threshold, 0)
+
+
+def coded_column(deep: bool) -> Any:
+    """A coded column, whose bitmap has one level or two."""
+    column = np.zeros(1, dtype=COLUMN)
+    column["n_codes"] = FLAT + 1 if deep else FLAT
+    return column[0]
 
 
 def cumulated(parts: list[Array]) -> list[Any]:

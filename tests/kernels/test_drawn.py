@@ -13,16 +13,15 @@ from numba import njit
 
 from sapwood.kernels.drawn import gather_present, gather_values
 from sapwood.kernels.pair_sums import fill_local
-from sapwood.kernels.pair_tallies import fill_tallies
-from sapwood.kernels.statistic import collect_drawn
-from sapwood.kernels.statistics import Pairs, PairTallies
+from sapwood.kernels.statistic import Pairs, PairTallies, drawn_groups
+from sapwood.kernels.tallies import fill_tallies
 from sapwood.kernels.tree_frame import NOTHING, Totals
 from strategies import examples
 
 
 @njit
 def run(stat: Any, gathered: Any, totals: Totals, n_missing: int, threshold: float) -> Any:
-    return collect_drawn(stat, gathered, totals, n_missing, threshold, 0)
+    return drawn_groups(stat, gathered, totals, n_missing, threshold, 0)
 
 
 @examples

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from sapwood import DecisionTreeRegressor
-from sapwood.kernels.f_test import f_tail
+from sapwood.kernels.significance import f_tail
 from strategies import examples
 
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from sapwood.kernels.criteria import GINI, INVALID, POISSON, SQUARED
 from sapwood.kernels.levels import begin_levels
-from sapwood.kernels.statistics import Pairs, PairTallies, Vectors, VectorTallies, best_subset
+from sapwood.kernels.statistic import Pairs, PairTallies, Vectors, VectorTallies, best_subset
 from sapwood.kernels.tree_frame import Groups, Totals
 from strategies import examples
 

@@ -5,12 +5,23 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from group_cases import bitmap, check_codes, check_pairs, codings, is_clean, pair_totals
+from group_cases import (
+    bitmap,
+    check_codes,
+    check_pairs,
+    coded_column,
+    codings,
+    find_coded_groups,
+    find_sorted_groups,
+    is_clean,
+    pair_totals,
+)
 from hypothesis import given
 from hypothesis import strategies as st
 from kernel_cases import Node, arrange, eighths, implicits, node_frame, nodes
 
-from sapwood.kernels.pair_sums import coded_pairs, fill_local, sorted_pairs
+from sapwood.kernels.pair_sums import fill_local
+from sapwood.kernels.statistic import Pairs
 from sapwood.kernels.tree_frame import NOTHING
 from strategies import examples
 
@@ -20,7 +31,7 @@ from strategies import examples
 def test_sorted_pairs(node: Node, implicit: int, keep_empty: bool, center: float) -> None:
     lists = arrange(node, implicit, keep_empty)
     frame = node_frame(node, lists)
-    check_pairs(node, center, sorted_pairs(frame.record, None, lists.column, pair_totals(node, center), 0), frame)
+    check_pairs(node, center, find_sorted_groups(Pairs(frame.record), lists.column, pair_totals(node, center)), frame)
 
 
 @examples
@@ -30,7 +41,7 @@ def test_coded_pairs(data: Any, node: Node, center: float, deep: bool) -> None:
     hist, local = np.zeros((n_codes + 1, 3)), np.empty((len(node.rows), 2))
     frame = node_frame(node, arrange(node, NOTHING, True), hist=hist, local=local, **bitmap(n_codes))
     fill_local(frame.record, 0, center)
-    found = coded_pairs(frame.record, codes, frame.summary if deep else None, 0)
+    found = find_coded_groups(Pairs(frame.record), codes, coded_column(deep))
     check_pairs(node, center, found, frame)
     check_codes(node, codes, frame)
     assert is_clean(hist, frame.occupied, frame.summary)

@@ -16,8 +16,7 @@ from scipy import stats
 from sapwood.growth.rules import critical_values
 from sapwood.kernels.criteria import GINI, SQUARED
 from sapwood.kernels.significance import f_ratio, is_significant
-from sapwood.kernels.statistic import chi_squared
-from sapwood.kernels.statistics import Pairs, PairTallies, Vectors, VectorTallies
+from sapwood.kernels.statistic import Pairs, PairTallies, Vectors, VectorTallies, chi_squared
 from sapwood.kernels.tree_frame import NODE
 from strategies import examples
 

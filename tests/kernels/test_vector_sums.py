@@ -10,7 +10,11 @@ from group_cases import (
     bitmap,
     check_codes,
     check_vectors,
+    coded_column,
     codings,
+    find_coded_groups,
+    find_drawn_groups,
+    find_sorted_groups,
     is_clean,
     vector_arrays,
     vector_nodes,
@@ -22,8 +26,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from kernel_cases import Node, arrange, implicits, node_frame
 
+from sapwood.kernels.statistic import Vectors
 from sapwood.kernels.tree_frame import NOTHING
-from sapwood.kernels.vector_sums import coded_vectors, drawn_vectors, sorted_vectors
 from strategies import examples
 
 
@@ -33,7 +37,7 @@ def test_sorted_vectors(case: tuple[Node, int, Array], implicit: int, keep_empty
     node, criterion, centers = case
     lists = arrange(node, implicit, keep_empty)
     frame = node_frame(node, lists, **vector_arrays(node, criterion, centers))
-    found = sorted_vectors(frame.record, None, lists.column, vector_totals(node), 0)
+    found = find_sorted_groups(Vectors(frame.record), lists.column, vector_totals(node))
     check_vectors(node, centers, found, frame)
 
 
@@ -45,7 +49,7 @@ def test_coded_vectors(data: Any, case: tuple[Node, int, Array], deep: bool) -> 
     arrays = vector_arrays(node, criterion, centers)
     hist = np.zeros((n_codes + 1, 2 + len(arrays["node_sums"])))
     frame = node_frame(node, arrange(node, NOTHING, True), hist=hist, **arrays, **bitmap(n_codes))
-    found = coded_vectors(frame.record, codes, frame.summary if deep else None, 0)
+    found = find_coded_groups(Vectors(frame.record), codes, coded_column(deep))
     check_vectors(node, centers, found, frame)
     check_codes(node, codes, frame)
     assert is_clean(hist, frame.occupied, frame.summary)
@@ -58,7 +62,8 @@ def test_two_sides_of_a_threshold(data: Any, case: tuple[Node, int, Array]) -> N
     own = node.values[node.rows]
     threshold = data.draw(st.sampled_from([*own[~np.isnan(own)].tolist(), 0.5]))
     frame = node_frame(node, arrange(node, NOTHING, True), **vector_arrays(node, criterion, centers))
-    assert drawn_vectors(frame.record, None, own, len(node.missing), threshold, 0) == weight(node, node.missing)
+    missing = find_drawn_groups(Vectors(frame.record), own, vector_totals(node), len(node.missing), threshold)
+    assert missing == (weight(node, node.missing), 0.0)
     sides = [node.rows[own <= threshold], node.present]
     assert frame.cum_rows[:2].tolist() == [len(rows) for rows in sides]
     assert frame.cum_weight[:2].tolist() == [weight(node, rows) for rows in sides]

@@ -10,7 +10,10 @@ from group_cases import (
     bitmap,
     check_codes,
     check_vectors,
+    coded_column,
     codings,
+    find_coded_groups,
+    find_sorted_groups,
     is_clean,
     tallies_of,
     vector_arrays,
@@ -21,10 +24,9 @@ from hypothesis import strategies as st
 from kernel_cases import Node, arrange, implicits, node_frame, nodes
 
 from sapwood.kernels.criteria import GINI
-from sapwood.kernels.pair_tallies import fill_tallies
+from sapwood.kernels.statistic import VectorTallies
+from sapwood.kernels.tallies import fill_tallies
 from sapwood.kernels.tree_frame import NOTHING
-from sapwood.kernels.vector_sums import sorted_vectors
-from sapwood.kernels.vector_tallies import tallied_vectors
 from strategies import examples
 
 
@@ -33,11 +35,11 @@ from strategies import examples
 def test_tallied_vectors(data: Any, node: Node, deep: bool) -> None:
     codes, n_codes = data.draw(codings(node))
     node, tally = tallies_of(data, node, N_CLASSES)
-    counts, local = np.zeros(N_CLASSES * (n_codes + 1), dtype=np.uint64), np.empty(len(node.rows), dtype=np.uint32)
+    counts, local = np.zeros((n_codes + 1, N_CLASSES), dtype=np.uint64), np.empty(len(node.rows), dtype=np.uint32)
     arrays = {"tally": tally, "local_tally": local, "counts": counts, **bitmap(n_codes)}
     frame = node_frame(node, arrange(node, NOTHING, True), **arrays, **vector_arrays(node, GINI, np.zeros(1)))
     fill_tallies(frame.record, 0)
-    found = tallied_vectors(frame.record, codes, frame.summary if deep else None, 0)
+    found = find_coded_groups(VectorTallies(frame.record), codes, coded_column(deep))
     check_vectors(node, np.zeros(1), found, frame)
     check_codes(node, codes, frame)
     assert is_clean(counts, frame.occupied, frame.summary)
@@ -49,5 +51,5 @@ def test_sorted_vectors_of_tallies(data: Any, node: Node, implicit: int, keep_em
     node, tally = tallies_of(data, node, N_CLASSES)
     lists = arrange(node, implicit, keep_empty)
     frame = node_frame(node, lists, tally=tally, **vector_arrays(node, GINI, np.zeros(1)))
-    found = sorted_vectors(frame.record, tally, lists.column, vector_totals(node), 0)
+    found = find_sorted_groups(VectorTallies(frame.record), lists.column, vector_totals(node))
     check_vectors(node, np.zeros(1), found, frame)

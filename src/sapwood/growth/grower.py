@@ -19,7 +19,7 @@ from sapwood.kernels._jit import ONE
 from sapwood.kernels.grow import grow
 from sapwood.kernels.partition import select_list
 from sapwood.kernels.sorting import write_entries
-from sapwood.kernels.statistics import Medians, Pairs, PairTallies, Vectors, VectorTallies
+from sapwood.kernels.statistic import Medians, Pairs, PairTallies, Vectors, VectorTallies
 from sapwood.kernels.tree_frame import ALL_PRESENT, COLUMN, FRAME, SOME_MISSING, Values
 from sapwood.tree import Tree
 
@@ -103,11 +103,11 @@ def _run_kernel(
         "entries": lists.entries,
         "output_start": statistics.output_start,
         "cum_sums": cum_sums,
-        "cum_sum": cum_sums[:, 0] if statistics.is_pair else None,
         "n_always": lists.n_always,
         "n_lists": lists.n_lists,
         "is_bounded": is_bounded,
         "tosses_levels": draws and kind is not Medians,
+        **({"cum_sum": cum_sums[:, 0]} if statistics.is_pair else {}),
         **rules.limits,
         "criterion": statistics.criterion,
     }
@@ -142,13 +142,13 @@ def _sizes(coded: CodedTable, statistics: Statistics, rules: GrowthRules, lists:
         "n_slots": max(N_SLOTS, rules.max_leaves + 4),
         "n_nodes": n_nodes,
         "n_sums": n_sums,
-        "n_vector": n_sums if n_sums > 1 or n_subset > 0 else 0,
+        "n_vector": n_sums if kind in {Vectors, VectorTallies} else 0,
         "n_moved": n_rows + 1,
         "n_groups": max(n_rows + 2, 2**rules.max_exhaustive if n_subset > 0 else 0),  # subsets are groups too
         "n_local": n_rows if kind is Pairs and coded.is_coded.any() else 0,
         "n_local_tally": n_rows if by_tally else 0,
-        "n_codes": 0 if by_tally else n_codes,
-        "n_counts": n_codes * max(2, n_sums) if by_tally else 0,
+        "n_codes": n_codes,
+        "n_classes": max(2, n_sums) if by_tally else 0,
         "n_bitmap": n_codes // 64 + 1,
         "n_summary": (n_codes // 64 + 1) // 64 + 1,
         "n_outputs": statistics.n_outputs if kind is Medians else 0,
@@ -156,7 +156,7 @@ def _sizes(coded: CodedTable, statistics: Statistics, rules: GrowthRules, lists:
         "n_levels": widest + 1,
         "n_subset": n_subset,
         "n_words": n_nodes // 2 * n_subset,
-        "n_fields": 2 + n_sums,
+        "n_fields": 0 if by_tally else 2 + n_sums,
     }
 
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 
-from sapwood.kernels._jit import lean_kernel, part
+from sapwood.kernels._jit import inner_kernel, part
 from sapwood.kernels.exponential import LOG2_E
 from sapwood.kernels.logarithm import quick_log
 
@@ -30,7 +30,7 @@ def x_log_x(x):
     return x * quick_log(x) if x > 0.0 else 0.0
 
 
-@lean_kernel
+@inner_kernel
 def pair_mass(criterion, w, s):
     """Mass from (w, s), up to a term that cancels in a decrease."""
     if criterion == GINI:
@@ -44,7 +44,7 @@ def pair_mass(criterion, w, s):
     return -s * s / w
 
 
-@lean_kernel
+@inner_kernel
 def class_mass(criterion, w, sums, first, last):
     """Mass of one target's classes `sums[first:last]`."""
     if criterion == GINI:
@@ -63,7 +63,7 @@ def class_mass(criterion, w, sums, first, last):
     return w - largest
 
 
-@lean_kernel
+@inner_kernel
 def vector_mass(criterion, w, sums, output_start):
     """Mass averaged over the targets, up to a term that cancels in a decrease.
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from sapwood.kernels._jit import ONE, lane_kernel, lean_kernel, part
+from sapwood.kernels._jit import ONE, inner_kernel, lane_kernel, part
 from sapwood.kernels.draws import mix, uniform
 from sapwood.kernels.levels import cumulate, mark_prefix
-from sapwood.kernels.statistic import collect_drawn
+from sapwood.kernels.statistic import drawn_groups
 from sapwood.kernels.tree_frame import ALL_PRESENT, IMPLICIT_ROW, NO_ROW, VALUE, Groups
 
 THRESHOLD_DRAW = 1 << 40  # keeps draws of thresholds apart from draws of columns
@@ -26,7 +26,7 @@ def gather_values(frame, column, gathered, at):
     return np.float64(low), np.float64(high)
 
 
-@lean_kernel
+@inner_kernel
 def gather_present(frame, column, gathered, at):
     """Values of the rows of a node; OUT gathered; returns the least and the largest, and how many are missing."""
     entries, first = frame.entries, frame.lo[at, 0]
@@ -50,7 +50,7 @@ def drawn_threshold(low, high, key, f):
     return threshold
 
 
-@lean_kernel
+@inner_kernel
 def draw_groups(stat, values, f, totals, at):
     """Two groups of a column of values, up to a drawn threshold and above it; returns them and the threshold."""
     frame, n_missing = stat.frame, np.int64(0)
@@ -60,12 +60,12 @@ def draw_groups(stat, values, f, totals, at):
         low, high, n_missing = gather_present(frame, values.of_row[f], values.gathered, at)
     count = np.int64(low < high) + np.int64(low <= high)
     threshold = drawn_threshold(low, high, frame.slots[at].key, f) if count > 1 else high
-    mw, ms = collect_drawn(stat, values.gathered, totals, n_missing, threshold, at)
+    mw, ms = drawn_groups(stat, values.gathered, totals, n_missing, threshold, at)
     frame.code[0], frame.code[1] = 0, 1
     return Groups(count, n_missing, mw, ms), threshold
 
 
-@lean_kernel
+@inner_kernel
 def entry_row(frame, column, position, at):
     """Row at a position among the present rows of a sorted column, IMPLICIT_ROW within the implicit value."""
     lo, hi, entries = frame.lo[at], frame.hi[at], frame.entries
@@ -82,7 +82,7 @@ def entry_row(frame, column, position, at):
     return np.int64(entries[lo[column.above] + position - n_below - n_implicit] >> ONE)
 
 
-@lean_kernel
+@inner_kernel
 def group_value(frame, values, f, g, at):
     """Value of group g of a numeric column."""
     column = frame.columns[f]
@@ -91,7 +91,7 @@ def group_value(frame, values, f, g, at):
     return values.of_row[f, entry_row(frame, column, frame.cum_rows[g] - 1, at)]  # IMPLICIT_ROW, -1, is the last
 
 
-@lean_kernel
+@inner_kernel
 def random_cut(frame, values, f, count, at):
     """A threshold drawn between the least and the largest value, and the last group at or below it."""
     low, high = group_value(frame, values, f, 0, at), group_value(frame, values, f, count - 1, at)
@@ -106,7 +106,7 @@ def random_cut(frame, values, f, count, at):
     return threshold, first
 
 
-@lean_kernel
+@inner_kernel
 def toss_levels(frame, f, count, at):
     """Levels go left by a toss of a coin each; group 0 becomes those tossed left. OUT goes_left, sums of group 0."""
     key, position = mix(frame.slots[at].key, f), frame.position

@@ -11,14 +11,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from sapwood.kernels._jit import lean_kernel, part
+from sapwood.kernels._jit import inner_kernel, lean_kernel, part
 from sapwood.kernels.draws import mix
 from sapwood.kernels.frontier import pop, push
 from sapwood.kernels.partition import move_rows, split_lists
 from sapwood.kernels.rules import is_worth_it, may_split, narrow
 from sapwood.kernels.search import search
 from sapwood.kernels.significance import is_significant
-from sapwood.kernels.statistics import node_value, total_node, total_sibling
+from sapwood.kernels.statistic import node_value, subtract_sibling, total_node
 
 
 @part
@@ -43,7 +43,7 @@ def is_splittable(frame, node, depth, constant):
     return not is_pure and may_split(frame, depth, own.n_rows, own.weight)
 
 
-@lean_kernel
+@inner_kernel
 def open_root(stat):
     """Make the root, in slot 0; OUT frame."""
     frame = stat.frame
@@ -98,7 +98,8 @@ def total_children(stat, at, left):
     new_leaf(frame.nodes[left + 1])
     constant = total_node(stat, children[small], left + small)
     frame.wanted[small] = is_splittable(frame, left + small, slot.depth + 1, constant)
-    constant = total_sibling(stat, children[large], slot.node, left + small, left + large)
+    pure = subtract_sibling(stat, slot.node, left + small, left + large)
+    constant = total_node(stat, children[large], left + large) if pure < 0 else pure == 1
     frame.wanted[large] = is_splittable(frame, left + large, slot.depth + 1, constant)
 
 
@@ -142,7 +143,7 @@ def fill_slots(stat, at, left):
         frame.bounds[left + 1, 0], frame.bounds[left + 1, 1] = second.lower, second.upper
 
 
-@lean_kernel
+@inner_kernel
 def split_node(stat, codes, values, subsets, critical, at):
     """Move the rows of the node in a slot to two new nodes; returns whether its split is kept. OUT frame."""
     frame = stat.frame

@@ -22,11 +22,13 @@ LEAST_CREDIT = 1e-9  # less is a rounding error
 
 @lean_kernel
 def begin_levels(frame, totals, groups):
-    """Rows, weight and sums of each group by itself; OUT level_rows, level_weight, level_sums."""
+    """Rows, weight and sums of each group by itself, and of all and missing rows; OUT level_*."""
     rows, weight, sums = frame.level_rows, frame.level_weight, frame.level_sums
     cum_rows, cum_weight, cum_sums = frame.cum_rows, frame.cum_weight, frame.cum_sums
-    if sums.shape[1] == 1:  # a pair: from here on in the frame, as vectors are
-        frame.node_sums[0], frame.missing_sums[0] = totals.sum, groups.missing_sum
+    for d in range(sums.shape[1]):
+        is_vector = len(frame.node_sums) > 0
+        frame.level_total[d] = frame.node_sums[d] if is_vector else totals.sum
+        frame.level_missing[d] = frame.missing_sums[d] if is_vector else groups.missing_sum
     for g in range(groups.count):
         rows[g] = cum_rows[g] - (cum_rows[g - 1] if g > 0 else 0)
         weight[g] = cum_weight[g] - (cum_weight[g - 1] if g > 0 else 0.0)
@@ -86,7 +88,7 @@ def order_by_share(frame, totals, count, d):
     for g in range(count):
         frame.key[g] = share_of(frame.level_sums[g, d], frame.level_weight[g])
     squared = frame.criterion == SQUARED
-    scale = math.sqrt(totals.mass / totals.weight) if squared else frame.node_sums[d] / totals.weight
+    scale = math.sqrt(totals.mass / totals.weight) if squared else frame.level_total[d] / totals.weight
     return merge_equal(frame, count, scale)
 
 
@@ -227,10 +229,9 @@ def _pair_mass_between(stat, totals, groups):
     return between
 
 
-@mass_between.of_frame(Vectors, VectorTallies)
-@lean_kernel
-def vector_mass_between(frame, totals, groups):
-    """How much all levels together take from the mass of a node."""
+@mass_between.of(Vectors, VectorTallies)
+def _vector_mass_between(stat, totals, groups):
+    frame = stat.frame
     criterion, starts = frame.criterion, frame.output_start
     between = vector_mass(criterion, totals.weight, frame.node_sums, starts)
     if groups.missing_weight > 0.0:

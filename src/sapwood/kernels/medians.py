@@ -18,20 +18,21 @@ from sapwood.kernels.statistic import (
     begin_node,
     best_cut,
     best_subset,
-    chi_squared,
-    collect,
-    collect_drawn,
-    mass_between,
+    coded_groups,
     node_value,
-    recentred,
+    sorted_groups,
     total_node,
 )
-from sapwood.kernels.tree_frame import STEPS, Cut, Groups, Totals
+from sapwood.kernels.tree_frame import Cut, Groups
 
 FEW_SUBSETS = 6  # a subset costs a pass over the rows, so all are tried for few levels only
 
 
-@total_node.of_frame(Medians)
+@total_node.of(Medians)
+def _total_node(stat, at, node):
+    return total_medians(stat.frame, at, node)
+
+
 @lean_kernel
 def total_medians(frame, at, node):
     """Totals of a node; returns whether its targets are constant. OUT nodes, sums, medians."""
@@ -60,11 +61,8 @@ def _node_value(stat, node):
 
 
 @begin_node.of(Medians)
-def _begin_node(stat, at):
-    frame = stat.frame
-    rank_targets(frame, at)
-    own = frame.nodes[frame.slots[at].node]
-    return Totals(np.int64(own.n_rows), own.weight, 0.0, own.mass, 0.0, STEPS * own.mass)
+def _begin_node(stat, at, totals):  # noqa: ARG001
+    rank_targets(stat.frame, at)
 
 
 @lean_kernel
@@ -82,12 +80,15 @@ def rank_targets(frame, at):
 # Groups of a column: rows in order, not sums
 
 
-@collect.of(Medians)
-def _collect(stat, codes, column, totals, at):  # noqa: ARG001
-    if column.code_row < 0:
-        count, n_missing = sorted_rows(stat.frame, column, at)
-    else:
-        count, n_missing = coded_rows(stat.frame, codes[column.code_row], column.n_codes, at)
+@sorted_groups.of(Medians)
+def _sorted_groups(stat, column, totals, at):  # noqa: ARG001
+    count, n_missing = sorted_rows(stat.frame, column, at)
+    return weigh_groups(stat.frame, count, n_missing)
+
+
+@coded_groups.of(Medians)
+def _coded_groups(stat, codes, column, at):
+    count, n_missing = coded_rows(stat.frame, codes, column.n_codes, at)
     return weigh_groups(stat.frame, count, n_missing)
 
 
@@ -151,16 +152,6 @@ def weigh_groups(frame, count, n_missing):
     return Groups(count, n_missing, missing_weight, 0.0)
 
 
-@collect_drawn.of(Medians)
-def _collect_drawn(stat, gathered, totals, n_missing, threshold, at):  # noqa: ARG001 - columns are lists, never values
-    return 0.0, 0.0
-
-
-@recentred.of(Medians)
-def _recentred(stat, column, totals, groups):  # noqa: ARG001
-    return totals
-
-
 # The best split of a column
 
 
@@ -179,7 +170,11 @@ def fill_losses(frame, totals, groups, missing_left, bounded):
             running_losses(frame, o, (count, count + 1, 1), mn, n, frame.loss_right, frame.median_right, bounded)
 
 
-@best_cut.of_frame(Medians)
+@best_cut.of(Medians)
+def _best_cut(stat, totals, groups, bounds, first, last, floor):
+    return best_median_cut(stat.frame, totals, groups, bounds, first, last, floor)
+
+
 @lean_kernel
 def best_median_cut(frame, totals, groups, bounds, first, last, floor):
     """The best cut after one of the groups first…last-1."""
@@ -250,7 +245,11 @@ def choose_levels(frame, count, attempt, n_tries, exhaustive):
         frame.goes_left[g] = 1 if inside or attempt == n_tries else 0
 
 
-@best_subset.of_frame(Medians)
+@best_subset.of(Medians)
+def _best_subset(stat, totals, groups, at, floor):
+    return best_median_subset(stat.frame, totals, groups, at, floor)
+
+
 @lean_kernel
 def best_median_subset(frame, totals, groups, at, floor):
     """All subsets of few levels, else prefixes in order of the medians; OUT goes_left."""
@@ -276,13 +275,3 @@ def best_median_subset(frame, totals, groups, at, floor):
                 best_attempt, best_left = attempt, turn == 1
     choose_levels(frame, count, best_attempt, n_tries, exhaustive)
     return best_decrease, best_left
-
-
-@mass_between.of(Medians)
-def _mass_between(stat, totals, groups):  # noqa: ARG001 - there are no sums of levels: they explain everything
-    return totals.mass
-
-
-@chi_squared.of(Medians)
-def _chi_squared(stat, node, left, right):  # noqa: ARG001 - for classes only
-    return 0.0, 0.0

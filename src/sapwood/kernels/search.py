@@ -11,13 +11,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from sapwood.kernels._jit import lean_kernel, part
+from sapwood.kernels._jit import inner_kernel, part
 from sapwood.kernels.criteria import INVALID
 from sapwood.kernels.drawn import draw_groups, entry_row, random_cut, toss_levels
 from sapwood.kernels.draws import mix, uniform
 from sapwood.kernels.levels import begin_levels, credit_of_levels, is_heavier, write_subset
+from sapwood.kernels.node_totals import recentred, totals_of
 from sapwood.kernels.split_order import least_decrease, rounded
-from sapwood.kernels.statistics import begin_node, best_cut, best_subset, collect, recentred
+from sapwood.kernels.statistic import begin_node, best_cut, best_subset, coded_groups, sorted_groups
 from sapwood.kernels.tree_frame import FREE, NO_ROW, Bounds
 
 
@@ -51,6 +52,14 @@ def mark_constant(frame, column, at):
     hi[column.below] = lo[column.below]
     hi[column.above] = lo[column.above]
     hi[column.missing] = lo[column.missing]
+
+
+@part
+def collect(stat, codes, column, totals, at):
+    """Groups of a column: fills the sums up to each."""
+    if column.code_row < 0:
+        return sorted_groups(stat, column, totals, at)
+    return coded_groups(stat, codes[column.code_row], column, at)
 
 
 @part
@@ -92,7 +101,7 @@ def search_numbers(stat, values, f, totals, groups, threshold, at, best):
     return rounded(totals, cut.decrease)
 
 
-@lean_kernel
+@inner_kernel
 def search_categories(stat, values, f, totals, groups, at, best):
     """Look at a category, and keep its subset in the slot if it beats `best`; returns the best gain then."""
     frame, credit, floor = stat.frame, 1.0, least_decrease(totals)
@@ -114,14 +123,15 @@ def search_categories(stat, values, f, totals, groups, at, best):
     return gain
 
 
-@lean_kernel
+@inner_kernel
 def search(stat, codes, values, subsets, at):
     """Find the best split of the node in a slot; returns whether there is one; OUT slots.
 
     `values` are for drawn thresholds, `subsets` for categories; both are None for trees without.
     """
     frame = stat.frame
-    slot, totals = frame.slots[at], begin_node(stat, at)
+    slot, totals = frame.slots[at], totals_of(frame, at)
+    begin_node(stat, at, totals)
     slot.feature, best = -1, least_decrease(totals)
     for i in range(len(frame.allowed)):
         if i >= frame.max_features and slot.feature >= 0:
@@ -137,7 +147,7 @@ def search(stat, codes, values, subsets, at):
         if groups.count == 0 or (groups.count == 1 and groups.missing == 0):
             mark_constant(frame, column, at)
             continue
-        own = recentred(stat, column, totals, groups)
+        own = recentred(frame, column, totals, groups)
         if column.is_category == 0:
             best = search_numbers(stat, values, f, own, groups, threshold, at, best)
         elif subsets is not None:

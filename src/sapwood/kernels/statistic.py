@@ -12,66 +12,46 @@ functions below by its type. A new statistic is a type here and a file with its 
 
 from __future__ import annotations
 
+from collections import namedtuple
 from collections.abc import Callable
 from functools import wraps
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any
 
 from numba.core.errors import TypingError
 from numba.extending import overload
 
 from sapwood.kernels._jit import LEAN
 
-if TYPE_CHECKING:  # a kernel that calls a function below contains its versions, so their files are sources of it
-    from sapwood.kernels.statistics import total_node as _  # noqa: F401 - see `_source_stamp.py`
-
-
-class Pairs(NamedTuple):
-    """Weight and sum."""
-
-    frame: Any
-
-
-class PairTallies(NamedTuple):
-    """Weight and sum, both whole numbers."""
-
-    frame: Any
-
-
-class Vectors(NamedTuple):
-    """Weight and a vector of sums."""
-
-    frame: Any
-
-
-class VectorTallies(NamedTuple):
-    """Weight and a vector of sums, all whole numbers."""
-
-    frame: Any
-
-
-class Medians(NamedTuple):
-    """Rows in order of their targets."""
-
-    frame: Any
+Pairs = namedtuple("Pairs", ["frame"])
+PairTallies = namedtuple("PairTallies", ["frame"])
+Vectors = namedtuple("Vectors", ["frame"])
+VectorTallies = namedtuple("VectorTallies", ["frame"])
+Medians = namedtuple("Medians", ["frame"])
 
 
 def per_statistic(function: Callable[..., Any]) -> Any:
-    """A function of which every statistic has a version.
+    """A function of which statistics have versions: `@function.of(Pairs)` adds one.
 
-    `@function.of(Pairs)` adds one, and `@function.of_frame(Pairs)` a kernel that takes the statistic's frame instead.
+    The function itself is the version of the others, unless it says that it is not implemented.
     """
     versions: dict[type, Callable[..., Any]] = {}
 
+    def version_of(kind: type) -> Callable[..., Any]:
+        # A kernel that calls the function contains its versions, so their files are sources of it: `_source_stamp.py`
+        import sapwood.kernels.statistics  # noqa: F401 - which import this file
+
+        return versions.get(kind, function)
+
     @wraps(function)
     def call(stat: Any, *arguments: Any) -> Any:
-        return versions[type(stat)](stat, *arguments)
+        return version_of(type(stat))(stat, *arguments)
 
     @overload(call, strict=False, jit_options=LEAN)
     def pick(stat: Any, *_arguments: Any) -> Any:
         kind = getattr(stat, "instance_class", None)
-        if kind not in versions:
+        if kind is None or "NotImplementedError" in version_of(kind).__code__.co_names:
             raise TypingError(f"{function.__name__} has no version for {kind.__name__ if kind else stat}.")
-        return versions[kind]
+        return version_of(kind)
 
     def of(*kinds: type) -> Callable[..., Any]:
         def add(version: Callable[..., Any]) -> Callable[..., Any]:
@@ -80,50 +60,49 @@ def per_statistic(function: Callable[..., Any]) -> Any:
 
         return add
 
-    def of_frame(*kinds: type) -> Callable[..., Any]:
-        def add(kernel: Callable[..., Any]) -> Callable[..., Any]:
-            of(*kinds)(lambda stat, *arguments: kernel(stat.frame, *arguments))
-            return kernel
-
-        return add
-
-    call.of, call.of_frame = of, of_frame  # type: ignore[attr-defined]
+    call.of, call.version_of = of, version_of  # type: ignore[attr-defined]
     return call
 
 
 @per_statistic
 def total_node(stat, at, node):
     """Fill the totals of a node, whose rows are those of slot `at`; returns whether its target is constant."""
+    raise NotImplementedError
 
 
 @per_statistic
-def total_sibling(stat, at, parent, known, node):
-    """The same for the sibling of a node whose totals are known."""
+def subtract_sibling(stat, parent, known, node):  # noqa: ARG001 - only differences of whole numbers are exact
+    """Fill the totals of a node from those of its parent and its sibling; returns whether it is pure, -1: not done."""
+    return -1
 
 
 @per_statistic
 def node_value(stat, node):
     """The value of a node that monotonic constraints compare: the mean, the share of class 1, or the median."""
+    return stat.frame.sums[node, 0] / stat.frame.nodes[node].weight
 
 
 @per_statistic
-def begin_node(stat, at):
-    """Prepare the search of the node in a slot; returns its `Totals`."""
+def begin_node(stat, at, totals):
+    """Prepare the search of the node in a slot: lay what all columns need of its rows side by side."""
 
 
 @per_statistic
-def collect(stat, codes, column, totals, at):
-    """Groups of a column in a node: fills the sums up to each group, and returns `Groups`."""
+def sorted_groups(stat, column, totals, at):
+    """Groups of a sorted column in a node: fills the sums up to each group, and returns `Groups`."""
+    raise NotImplementedError
 
 
 @per_statistic
-def collect_drawn(stat, gathered, totals, n_missing, threshold, at):
+def coded_groups(stat, codes, column, at):
+    """The same for a coded column."""
+    raise NotImplementedError
+
+
+@per_statistic
+def drawn_groups(stat, gathered, totals, n_missing, threshold, at):  # noqa: ARG001 - not for all statistics
     """Fill two groups, of gathered values up to a threshold and above it; returns weight and sum of missing rows."""
-
-
-@per_statistic
-def recentred(stat, column, totals, groups):
-    """The totals as this column's groups add them up, so that rounding of the centre does not favour one side."""
+    return 0.0, 0.0
 
 
 @per_statistic
@@ -133,18 +112,22 @@ def best_cut(stat, totals, groups, bounds, first, last, floor):
     The first of equal candidates wins: the lower group, then missing rows to the right. A cut after the last group
     sends all present rows left and the missing ones right.
     """
+    raise NotImplementedError
 
 
 @per_statistic
 def best_subset(stat, totals, groups, at, floor):
     """The best subset of levels to send left; marks frame.goes_left; returns its decrease and where missing rows go."""
+    raise NotImplementedError
 
 
 @per_statistic
-def mass_between(stat, totals, groups):
-    """How much all levels together, each by itself, take from the mass of a node."""
+def mass_between(stat, totals, groups):  # noqa: ARG001
+    """How much all levels together, each by itself, take from the mass of a node; all of it where there are no sums."""
+    return totals.mass
 
 
 @per_statistic
-def chi_squared(stat, node, left, right):
+def chi_squared(stat, node, left, right):  # noqa: ARG001 - for classes only
     """Statistic and degrees of freedom of the independence of side and class, summed over the targets."""
+    return 0.0, 0.0

@@ -92,7 +92,7 @@ def cumulate_subsets(frame, totals, groups, n_merged):
             add_place(rows, weight, sums, subset, subset ^ rest)
     rows[everything], weight[everything] = totals.rows - groups.missing, totals.weight - groups.missing_weight
     for d in range(sums.shape[1]):
-        sums[everything, d] = frame.node_sums[d] - frame.missing_sums[d]
+        sums[everything, d] = frame.level_total[d] - frame.level_missing[d]
 
 
 @lean_kernel

@@ -115,17 +115,17 @@ FRAME = Layout(
     cum_rows=Array(np.int64, "n_groups"),
     cum_weight=Scratch(np.float64, "n_groups"),
     cum_sums=Scratch(np.float64, "n_groups", "n_sums"),
-    cum_sum=Scratch(np.float64, "n_groups"),  # the same memory, where there is one sum
+    cum_sum=Scratch(np.float64, "n_groups"),  # the same memory with pairs
     code=Array(np.int64, "n_groups"),
     # Histograms by code; the bitmap of codes that occur has a bit of the summary for each word
     hist=Array(np.float64, "n_codes", "n_fields"),  # rows, weight, sums
-    counts=Array(np.uint64, "n_counts"),  # by code and class: rows << 32 | weight
+    counts=Array(np.uint64, "n_codes", "n_classes"),  # by code and class: rows << 32 | weight
     occupied=Array(np.uint64, "n_bitmap"),
     summary=Array(np.uint64, "n_summary"),
     # Weights and targets of the node's rows side by side, for its coded columns
     local=Scratch(np.float64, "n_local", 2),
     local_tally=Scratch(np.uint32, "n_local_tally"),
-    # Vectors of sums; pairs need them for categories only
+    # Vectors of sums; empty with pairs
     output_start=Array(np.int64, "n_starts"),  # where each target's sums begin, and the end
     left_sums=Array(np.float64, "n_vector"),
     right_sums=Array(np.float64, "n_vector"),
@@ -148,6 +148,8 @@ FRAME = Layout(
     level_rows=Array(np.int64, "n_levels"),
     level_weight=Array(np.float64, "n_levels"),
     level_sums=Array(np.float64, "n_levels", "n_sums"),
+    level_total=Array(np.float64, "n_sums"),  # of all rows, and of missing ones
+    level_missing=Array(np.float64, "n_sums"),
     key=Array(np.float64, "n_levels"),  # what an order is by
     order=Array(np.int64, "n_levels"),
     position=Array(np.int64, "n_levels"),  # in an order, the same for equal levels
