@@ -132,7 +132,7 @@ def group_arrays(n_rows: int, n_sums: int = 1) -> dict[str, Array]:
     """Room for the groups of so many rows, full of rubbish as growth leaves it."""
     arrays: dict[str, Array] = {name: np.full(n_rows + 2, -99, dtype=np.int64) for name in ("cum_rows", "code")}
     arrays |= {"cum_weight": np.full(n_rows + 2, np.nan), "cum_sums": np.full((n_rows + 2, n_sums), np.nan)}
-    return arrays | ({"cum_sum": arrays["cum_sums"][:, 0]} if n_sums == 1 else {})
+    return arrays | {"cum_sum": arrays["cum_sums"][:, 0] if n_sums == 1 else np.full(n_rows + 2, np.nan)}
 
 
 def node_frame(node: Node, lists: Lists, **more: Any) -> Frame:

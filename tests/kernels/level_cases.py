@@ -120,11 +120,11 @@ def number_sums(criterion: int) -> st.SearchStrategy[Array]:
     return st.integers(low, 24).map(lambda k: np.array([k / 8]))
 
 
-def level_arrays(n_levels: int, n_sums: int) -> dict[str, Array]:
+def level_arrays(n_levels: int, n_sums: int, is_vector: bool) -> dict[str, Array]:
     """Room for the statistics of levels, as the grower makes it."""
     ints, floats = ("level_rows", "order", "position", "goes_left"), ("level_weight", "key")
     arrays: dict[str, Array] = {name: np.zeros(n_levels + 1, dtype=np.int64) for name in ints}
     arrays |= {name: np.zeros(n_levels + 1) for name in floats}
-    sums = ("left_sums", "right_sums", "missing_sums", "node_sums")
-    arrays |= {name: np.full(n_sums, np.nan) for name in sums}
+    vectors = ("left_sums", "right_sums", "missing_sums", "node_sums") if is_vector else ()
+    arrays |= {name: np.full(n_sums, np.nan) for name in (*vectors, "level_total", "level_missing")}
     return arrays | {"level_sums": np.zeros((n_levels + 1, n_sums))}

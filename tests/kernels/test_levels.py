@@ -34,7 +34,7 @@ def run(stat: Any, totals: Totals, groups: Groups) -> Any:
 def frame_of(case: Case, max_exhaustive: int = 10, **more: Any) -> Frame:
     """Cumulative statistics, as the groups of a coded column are."""
     m, n_sums = case.n_levels, case.sums.shape[1]
-    arrays = group_arrays(1 << m, n_sums) | level_arrays(m, n_sums) | more
+    arrays = group_arrays(1 << m, n_sums) | level_arrays(m, n_sums, "node_sums" in more) | more
     arrays["cum_weight"][:m] = np.cumsum(case.w[:-1])
     arrays["cum_sums"][:m] = np.cumsum(case.sums[:-1], axis=0)
     arrays["cum_rows"][:m] = np.cumsum(case.size[:-1])
