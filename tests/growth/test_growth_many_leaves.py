@@ -29,7 +29,7 @@ def test_other_trees_take_huge_limits() -> None:
     X, y = load_iris(return_X_y=True)
     RandomForestClassifier(2, max_leaf_nodes=2**62, random_state=0).fit(X, y)
     DecisionTreeRegressor(criterion="absolute_error", max_leaf_nodes=2**62, max_depth=3).fit(X, y)
-    DecisionTreeRegressor(max_leaf_nodes=10**12, min_child_rows=5).fit(X, y)
+    DecisionTreeRegressor(max_leaf_nodes=10**12, min_samples_leaf=5).fit(X, y)
 
 
 def test_limits_that_count_stay() -> None:

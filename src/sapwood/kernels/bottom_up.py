@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sapwood.kernels._jit import lean_kernel
+from sapwood.kernels._jit import inner_kernel, lean_kernel
 from sapwood.kernels.lanes import FAN, LANES, choose, count_below
 from sapwood.kernels.traverse import descend
 
@@ -109,7 +109,7 @@ class Scratch(NamedTuple):
     sizes: Any  # of a group's codes and levels, and of the slots of exits
 
 
-@lean_kernel
+@inner_kernel
 def _count_cuts(cells, cuts, first, depth, counts):
     """How many cuts of a column are less than each of 64 cells; OUT counts.
 
@@ -145,7 +145,7 @@ def _code_numbers(X, row, column, coding, scratch, start):
             codes[to + lane] = np.uint8(missing if x != x else code)  # noqa: PLR0124 - NaN
 
 
-@lean_kernel
+@inner_kernel
 def _code_levels(X, row, column, scratch, start):
     """Levels of 64 cells, the last row again where there are no more; OUT scratch.levels."""
     last, n_levels = np.uint64(X.shape[0]) - ONE, np.float64(column.n_levels)
@@ -155,7 +155,7 @@ def _code_levels(X, row, column, scratch, start):
         scratch.levels[start + column.levels + lane] = level
 
 
-@lean_kernel
+@inner_kernel
 def _mark_outside(levels, at, subsets, first, marks):
     """1 for each of 64 levels that is not in the subset, 0 for the others; OUT marks."""
     for lane in range(GROUP):
@@ -163,7 +163,7 @@ def _mark_outside(levels, at, subsets, first, marks):
         marks[lane] = ~(subsets[first + np.uint64(level >> FIVE)] >> (level & THIRTY_ONE)) & np.uint32(1)
 
 
-@lean_kernel
+@inner_kernel
 def _find_exits(trees, tree, scratch, codes, levels, first_slot):
     """The slot with the exits of 64 rows from one tree; OUT scratch.slots."""
     slots, out, root = scratch.slots, first_slot, ZERO
@@ -180,7 +180,7 @@ def _find_exits(trees, tree, scratch, codes, levels, first_slot):
     return root
 
 
-@lean_kernel
+@inner_kernel
 def _add_leaf_values(values, tree, slots, root, width, sums, to):
     """Values of the leaves of 64 rows; OUT sums[to:]."""
     for k in range(width):
@@ -189,7 +189,7 @@ def _add_leaf_values(values, tree, slots, root, width, sums, to):
             sums[line + lane] += values[first + np.uint64(slots[root + lane])]
 
 
-@lean_kernel
+@inner_kernel
 def _descend_further(X, below, levels, tree, first, n_rows, width, n_columns, sums):
     """Rows descend from their exits to their leaves, whose values are added; OUT sums."""
     descend(below.steps, levels, X, first, n_rows, below.stop_at_unseen, below.under_way, below.at)
@@ -200,7 +200,7 @@ def _descend_further(X, below, levels, tree, first, n_rows, width, n_columns, su
             sums[line + k * GROUP] += below.leaf_values[leaf + k]
 
 
-@lean_kernel
+@inner_kernel
 def _code_group(X, row, coding, scratch, codes, levels):
     """Codes and levels of 64 rows in all columns; OUT scratch."""
     for c in range(np.uint64(len(coding.columns))):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sapwood.kernels._jit import lean_kernel, part
+from sapwood.kernels._jit import inner_kernel, part
 from sapwood.kernels.branching import branch_one, drop_weak, end_in_leaves, is_splittable
 from sapwood.kernels.newton import NO_GAIN
 from sapwood.kernels.small_nodes import SMALL, remove_rows
@@ -15,7 +15,7 @@ from sapwood.kernels.team_rows import gather_rows, part_rows
 from sapwood.kernels.team_search import part_and_search, search_rows, smaller_and_larger, sum_and_search
 
 
-@lean_kernel
+@inner_kernel
 def place_children(nodes, at, n_left, are_leaves):
     """Where the records of a node's children are; rows of leaves have their leaf written already. OUT nodes."""
     node = nodes[at]
@@ -26,13 +26,13 @@ def place_children(nodes, at, n_left, are_leaves):
         left.slot = right.slot = SETTLED
 
 
-@lean_kernel
+@inner_kernel
 def new_children(nodes, at, team, rules):
     """Give a node children; OUT nodes."""
     branch_one(nodes, at, add(team.node_count, 0, 2), team.signs, rules)
 
 
-@lean_kernel
+@inner_kernel
 def keep_histograms(node, small, large, own, rules):
     """Children that will be split keep their histograms unless they are small; OUT nodes.
 
@@ -74,7 +74,7 @@ def search_children(nodes, at, own, team, rules, me):
     return keep_histograms(node, small, large, own, rules)
 
 
-@lean_kernel
+@inner_kernel
 def expand_alone(nodes, at, own, team, rules, me):
     """Split the rows of a node and search its children, by one thread; OUT nodes; returns `own` if it is not used."""
     node, are_leaves = nodes[at], end_in_leaves(nodes, at, rules)

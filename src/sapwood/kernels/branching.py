@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sapwood.kernels._jit import ONE, lean_kernel
+from sapwood.kernels._jit import ONE, inner_kernel, lean_kernel
 from sapwood.kernels.draws import mix
 from sapwood.kernels.newton import NO_GAIN, leaf_weight
 from sapwood.kernels.rules import is_worth_it, may_split, narrow
@@ -31,14 +31,14 @@ def new_node(nodes, at, depth, key, gradient, hessian, lower, upper):
     node.gain, node.score, node.feature, node.n_rows = NO_GAIN, NO_GAIN, -1, 0
 
 
-@lean_kernel
+@inner_kernel
 def value_of(child, node, rules):
     """The value that a child would have as a leaf, within the bounds of its parent."""
     G, H = child.gradient * rules.gradient_unit, child.hessian * rules.hessian_unit
     return leaf_weight(G, H, rules, node.lower, node.upper)
 
 
-@lean_kernel
+@inner_kernel
 def branch_one(nodes, at, left, signs, rules):
     """Give a node children, numbered left and left + 1; OUT nodes."""
     node = nodes[at]
@@ -68,7 +68,7 @@ def limit_by_root(root, rules):
     rules.least_gain = 0.5 * rules.min_decrease * hessian
 
 
-@lean_kernel
+@inner_kernel
 def is_splittable(node, rules):
     """Whether the rules let a node be split at all."""
     return may_split(rules, node.depth, node.n_rows, node.hessian * rules.hessian_unit)
@@ -81,7 +81,7 @@ def mark_splittable(nodes, first, last, rules, out):
         out[i - first] = is_splittable(nodes[i], rules)
 
 
-@lean_kernel
+@inner_kernel
 def end_in_leaves(nodes, at, rules):
     """Whether the children of a node cannot be split, however its rows part."""
     node = nodes[at]
@@ -90,7 +90,7 @@ def end_in_leaves(nodes, at, rules):
     return node.depth + 1 >= rules.max_depth or (left < least and right < least)
 
 
-@lean_kernel
+@inner_kernel
 def drop_weak(node, rules):
     """Forget a split that gains too little; OUT node."""
     if not is_worth_it(rules, node.gain):

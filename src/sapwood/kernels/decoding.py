@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sapwood.kernels._jit import ONE, kernel, lean_kernel
+from sapwood.kernels._jit import ONE, inner_kernel, kernel
 from sapwood.kernels.nodes import UNDEFINED
 from sapwood.kernels.routing import goes_left
 
@@ -22,7 +22,7 @@ class Decoder(NamedTuple):
     code_of_level: Array
 
 
-@lean_kernel
+@inner_kernel
 def write_levels(node, decoder, words):
     """Bits of the levels that go left, from those of codes; OUT words."""
     start, end = decoder.level_starts[node.feature], decoder.level_starts[node.feature + 1]

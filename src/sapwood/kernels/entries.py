@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sapwood.kernels._jit import lean_kernel
+from sapwood.kernels._jit import inner_kernel, lean_kernel
 from sapwood.kernels.histogram import HALF, add_code, numbers_of
 from sapwood.kernels.routing import SIDES, goes_left, split_records
 
@@ -21,7 +21,7 @@ class Entries(NamedTuple):
     absent: NDArray[np.uint8]  # (columns,) code of the cells that are not stored
 
 
-@lean_kernel
+@inner_kernel
 def code_at(entries, row, column):
     """Code of a cell, found by halving the row."""
     cells, start = entries.cells, entries.starts[column]
@@ -38,7 +38,7 @@ def code_at(entries, row, column):
     return np.int64(entries.absent[column])
 
 
-@lean_kernel
+@inner_kernel
 def add_entries(records, first, last, entries, quantized, out):
     """Add the stored cells of consecutive records; OUT out; returns the sums of the records."""
     cells = entries.cells
@@ -53,7 +53,7 @@ def add_entries(records, first, last, entries, quantized, out):
     return total_g, total_h
 
 
-@lean_kernel
+@inner_kernel
 def fill_absent(entries, total, out):
     """What the stored cells of a column leave of the total belongs to its absent ones; OUT out."""
     for column in range(len(entries.absent)):

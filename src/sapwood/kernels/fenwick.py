@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from sapwood.kernels._jit import lean_kernel
+from sapwood.kernels._jit import inner_kernel
 
 
-@lean_kernel
+@inner_kernel
 def insert(frame, n, rank, w, s):
     """Add a weight and a weighted target at a rank; OUT tree_weight, tree_sum."""
     weight, total, i = frame.tree_weight, frame.tree_sum, rank + 1
@@ -21,7 +21,7 @@ def insert(frame, n, rank, w, s):
         i += i & -i
 
 
-@lean_kernel
+@inner_kernel
 def insert_rows(frame, rows, first, last, output, n, so_far):
     """Add the rows first…last-1 of an array of rows to the trees; returns weight and sum of all so far."""
     wy, rank_of = frame.wy, frame.rank_of
@@ -35,7 +35,7 @@ def insert_rows(frame, rows, first, last, output, n, so_far):
     return total_w, total_s
 
 
-@lean_kernel
+@inner_kernel
 def find_median(frame, n, total_w, total_s, ranked):
     """(rank of the weighted median, loss) of the rows inserted so far; ranked[rank] is a target.
 
@@ -58,7 +58,7 @@ def find_median(frame, n, total_w, total_s, ranked):
     return rank, max(loss, 0.0)
 
 
-@lean_kernel
+@inner_kernel
 def prefix_weight(weight, count):
     """Weight of the `count` lowest ranks."""
     total = 0.0
@@ -68,7 +68,7 @@ def prefix_weight(weight, count):
     return total
 
 
-@lean_kernel
+@inner_kernel
 def exact_median(frame, n, rank, total_w, ranked):
     """The target at `rank`, or the middle of the two rows around the cut where a prefix weighs exactly half."""
     reached = prefix_weight(frame.tree_weight, rank + 1)
@@ -80,7 +80,7 @@ def exact_median(frame, n, rank, total_w, ranked):
     return 0.5 * ranked[rank] + 0.5 * ranked[min(ahead, n - 1)]
 
 
-@lean_kernel
+@inner_kernel
 def running_losses(frame, output, groups, n_lead, n, losses, medians, wants_medians):
     """Add groups of rows one by one; OUT losses[g] += loss, medians[g] = median of the rows so far, if wanted.
 
@@ -105,7 +105,7 @@ def running_losses(frame, output, groups, n_lead, n, losses, medians, wants_medi
         g += step
 
 
-@lean_kernel
+@inner_kernel
 def sorted_median_and_loss(entries, lo, hi, wy, output):
     """Weighted median and loss of rows given in order of their targets (entries are row << 1 | tied)."""
     total_w = 0.0

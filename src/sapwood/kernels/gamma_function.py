@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 
-from sapwood.kernels._jit import lean_kernel
+from sapwood.kernels._jit import inner_kernel, lean_kernel
 from sapwood.kernels.exponential import exponential
 from sapwood.kernels.logarithm import logarithm
 
@@ -34,7 +34,7 @@ def log_gamma(x):
     return (x - 0.5) * logarithm(x) - x + HALF_LOG_TWO_PI + series - logarithm(raised)
 
 
-@lean_kernel
+@inner_kernel
 def half_step_ratio(a):
     """Γ(a + 1/2) / Γ(a) for a above 0, to within some units of the last place."""
     raised = 1.0

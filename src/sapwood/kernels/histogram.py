@@ -20,7 +20,7 @@ from llvmlite import ir
 from numba.core import types
 from numba.extending import intrinsic
 
-from sapwood.kernels._jit import lean_kernel, part, prefetch
+from sapwood.kernels._jit import inner_kernel, lean_kernel, part, prefetch
 
 BYTE = np.uint64(255)
 EIGHT = np.uint64(8)
@@ -86,7 +86,7 @@ def packed_value(record):
     return (gradient << 32) + hessian
 
 
-@lean_kernel
+@inner_kernel
 def add_packed(records, first, last, shard, tile, packed):
     """Add a tile of the rows of a block; OUT packed.
 
@@ -116,7 +116,7 @@ def add_code(sums, cell, gradient, hessian):
         sums[cell, 2] += 1
 
 
-@lean_kernel
+@inner_kernel
 def add_wide(records, first, last, shard, tile, sums):
     """Add a tile of the rows of a block; OUT sums."""
     words, n_words, quantized = shard.words, shard.words_of_row, shard.quantized
@@ -143,7 +143,7 @@ def clear(shard, first, last, out):
         out[256 * f : 256 * f + shard.n_codes[f] + 1] = 0
 
 
-@lean_kernel
+@inner_kernel
 def unbundle(sums, shard, out):
     """Add sums of bundles, packed or wide, to those of columns; OUT out, sums become zero."""
     for f in range(shard.n_columns):
@@ -159,7 +159,7 @@ def unbundle(sums, shard, out):
     sums[:] = 0
 
 
-@lean_kernel
+@inner_kernel
 def widen(packed, shard, first, last, out):
     """Add packed sums to wide ones of some columns, of all where columns share bytes; OUT out, packed becomes zero."""
     if shard.n_tables > 0:
@@ -173,14 +173,14 @@ def widen(packed, shard, first, last, out):
             own[code] = 0
 
 
-@lean_kernel
+@inner_kernel
 def add_block(records, first, last, shard, first_word, last_word, packed):
     """Add some words of consecutive records to packed sums; OUT packed."""
     for tile in range(first_word, last_word, TILE):
         add_packed(records, first, last, shard, tile, packed)
 
 
-@lean_kernel
+@inner_kernel
 def add_rows(records, first, last, shard, thread, first_column, last_column, out):
     """Add consecutive records to the sums of some columns, whole tiles, or of all where columns share bytes; OUT out.
 

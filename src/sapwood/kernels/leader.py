@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sapwood.kernels._jit import lean_kernel
+from sapwood.kernels._jit import inner_kernel, lean_kernel
 from sapwood.kernels.branch_growth import keep_histograms, new_children, place_children
 from sapwood.kernels.branching import drop_weak, end_in_leaves, is_splittable, limit_by_root, new_node
 from sapwood.kernels.frontier import best_without_children, pop, push
@@ -42,14 +42,14 @@ from sapwood.kernels.team_search import n_blocks, smaller_and_larger
 ONE = np.uint64(1)
 
 
-@lean_kernel
+@inner_kernel
 def phase(team, step, n_tasks):
     """Note what all threads do next; returns the number of tasks."""
     team.step = step
     return np.int64(n_tasks)
 
 
-@lean_kernel
+@inner_kernel
 def open_children(nodes, at, team):
     """Children worth splitting wait to be split; OUT team.open, a heap if leaves are split best first."""
     for child in (nodes[at].left, nodes[at].right):
@@ -61,7 +61,7 @@ def open_children(nodes, at, team):
             team.n_open += 1
 
 
-@lean_kernel
+@inner_kernel
 def end_split(nodes, at, own, team):
     """Put slots that nobody needs back; by level, children worth splitting wait. OUT team.free, team.open."""
     free = team.free
@@ -74,7 +74,7 @@ def end_split(nodes, at, own, team):
         open_children(nodes, at, team)
 
 
-@lean_kernel
+@inner_kernel
 def begin_split(nodes, at, team, rules):
     """Split a node by all threads together: first, its rows move, or their leaves are written."""
     new_children(nodes, at, team, rules)
@@ -83,7 +83,7 @@ def begin_split(nodes, at, team, rules):
     return phase(team, MARK if end_in_leaves(nodes, at, rules) else MOVE, team.n_threads)
 
 
-@lean_kernel
+@inner_kernel
 def exchange_rows(records, left, border, count):
     """Records from `left` upwards change places with those below `border`; OUT records."""
     at, other = np.uint64(left), np.uint64(border)
@@ -93,7 +93,7 @@ def exchange_rows(records, left, border, count):
         at += ONE
 
 
-@lean_kernel
+@inner_kernel
 def join_shares(nodes, team):
     """Bring what the threads have moved together, by exchanging rows on the wrong side; OUT records.
 
@@ -110,7 +110,7 @@ def join_shares(nodes, team):
         left += counts[thread]
 
 
-@lean_kernel
+@inner_kernel
 def after_move(nodes, team, rules):
     """Rows of the node that is split together have moved; returns whether a child may be split. OUT nodes, team."""
     are_leaves = team.step == MARK
@@ -127,7 +127,7 @@ def after_move(nodes, team, rules):
     return False
 
 
-@lean_kernel
+@inner_kernel
 def after_search(nodes, team, rules):
     """Note the splits found for the root, or for the children of the node that is split together; OUT nodes, team."""
     small, large, own, found = nodes[team.smaller], nodes[team.larger], team.child_slots[0], team.found
@@ -144,7 +144,7 @@ def after_search(nodes, team, rules):
             team.n_open = 1
 
 
-@lean_kernel
+@inner_kernel
 def weigh_root(nodes, team, rules):
     """Sums of the root, and limits that depend on them; OUT nodes, rules."""
     root = nodes[0]
@@ -156,7 +156,7 @@ def weigh_root(nodes, team, rules):
     limit_by_root(root, rules)
 
 
-@lean_kernel
+@inner_kernel
 def next_by_level(nodes, team, rules):
     """Large nodes are split together, others each by one thread; when they are small, branches are grown below them."""
     waiting, branches, ids, child_slots = team.open, team.branches, team.ids, team.child_slots
@@ -187,7 +187,7 @@ def next_by_level(nodes, team, rules):
     return phase(team, BRANCH, team.n_branches)
 
 
-@lean_kernel
+@inner_kernel
 def next_by_leaf(nodes, splits, team, rules):
     """The best leaf is split; what the children of the next best ones offer is found out at the same time."""
     while team.n_open > 0 and team.n_leaves < team.max_leaves:
@@ -201,7 +201,7 @@ def next_by_leaf(nodes, splits, team, rules):
     return settle_leaves(nodes, splits, team)
 
 
-@lean_kernel
+@inner_kernel
 def expand_best(nodes, team, rules):
     """The best leaves without children get some: a large one from all threads together, others each from one."""
     unused = (team.node_count[0] + 1) // 2 - team.n_leaves  # so far
@@ -218,7 +218,7 @@ def expand_best(nodes, team, rules):
     return phase(team, EXPAND, team.n_ids)
 
 
-@lean_kernel
+@inner_kernel
 def settle_leaves(nodes, splits, team):
     """Growth is over: write the leaf of each row that has none yet; OUT nodes."""
     n_nodes, ids = team.node_count[0], team.ids
@@ -258,7 +258,7 @@ def begin_tree(nodes, key, n_rows, own_slots, stack_slots, team):
             stack[i + 1] = stack_slots[thread, i]
 
 
-@lean_kernel
+@inner_kernel
 def next_phase(nodes, splits, team, rules):
     """Choose what is done after the phase that was just done; returns the number of tasks, -1 at the end; OUT nodes."""
     step = team.step

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sapwood.kernels._jit import lean_kernel
+from sapwood.kernels._jit import inner_kernel, lean_kernel
 from sapwood.kernels.histogram import HALF, add_pair, numbers_of
 from sapwood.kernels.newton import score_of
 from sapwood.kernels.routing import goes_left
@@ -24,7 +24,7 @@ ALL = np.uint64(0xFFFFFFFF)
 ONE = np.uint64(1)
 
 
-@lean_kernel
+@inner_kernel
 def half_of(row, key):
     """0 or 1, each for half of the rows; the key is odd."""
     return (np.uint64(row) * key) >> SIGN
@@ -41,7 +41,7 @@ def sum_levels(records, first, last, quantized, levels, offset, key, sums):
         add_pair(sums, half * n_levels + level, gradient, hessian)
 
 
-@lean_kernel
+@inner_kernel
 def total_levels(sums):
     """Gradient and hessian of all levels."""
     g, h = np.int64(0), np.int64(0)
@@ -52,7 +52,7 @@ def total_levels(sums):
     return g, h
 
 
-@lean_kernel
+@inner_kernel
 def shrinkage(sums, mean):
     """The hessian at which half of a level's effect is believed; infinity if the halves do not agree on effects.
 
@@ -75,13 +75,13 @@ def shrinkage(sums, mean):
     return max(squares - variance * squared_h, 0.0) / total / variance
 
 
-@lean_kernel
+@inner_kernel
 def believed_effect(g, h, mean, shrink):
     """What a level does to the gradient per hessian, as far as it is believed."""
     return (g - mean * h) / (h + shrink) if h > 0.0 else 0.0
 
 
-@lean_kernel
+@inner_kernel
 def write_effects(sums, mean, shrink, effects):
     """Effects of levels for the rows of each half, from the other one, and for all; OUT effects (3, levels + 1)."""
     for level in range(sums.shape[1]):

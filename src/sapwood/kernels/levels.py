@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from sapwood.kernels._jit import ONE, lean_kernel, part
+from sapwood.kernels._jit import ONE, inner_kernel, part
 from sapwood.kernels.criteria import SQUARED, pair_mass, vector_mass
 from sapwood.kernels.statistic import Pairs, PairTallies, Vectors, VectorTallies, mass_between
 
@@ -20,7 +20,7 @@ FEW_LEVELS = 8  # of a column in a node, that may be chosen among freely
 LEAST_CREDIT = 1e-9  # less is a rounding error
 
 
-@lean_kernel
+@inner_kernel
 def begin_levels(frame, totals, groups):
     """Rows, weight and sums of each group by itself, and of all and missing rows; OUT level_*."""
     rows, weight, sums = frame.level_rows, frame.level_weight, frame.level_sums
@@ -45,7 +45,7 @@ def share_of(s, w):
     return s / w if w > 0.0 else 0.0
 
 
-@lean_kernel
+@inner_kernel
 def sort_by_key(key, order, n):
     """OUT order: the groups 0…n-1 in order of their keys, equal ones by number (a Shell sort)."""
     for i in range(n):
@@ -63,7 +63,7 @@ def sort_by_key(key, order, n):
         gap //= 3
 
 
-@lean_kernel
+@inner_kernel
 def merge_equal(frame, n, scale):
     """Number the groups by their keys, equal keys together; OUT position; returns how many numbers there are.
 
@@ -92,7 +92,7 @@ def order_by_share(frame, totals, count, d):
     return merge_equal(frame, count, scale)
 
 
-@lean_kernel
+@inner_kernel
 def part_equals(frame, groups):
     """Number levels of equal shares by weight; two of equal weight are parted too: there is one way only."""
     for g in range(groups.count):
@@ -118,7 +118,7 @@ def compare_shares(frame, a, b, scale):
     return 0
 
 
-@lean_kernel
+@inner_kernel
 def merge_vectors(frame, totals, n):
     """Number the groups in lexicographic order of their shares, equal ones together; OUT position; returns how many."""
     scale = math.sqrt(totals.mass / totals.weight) if frame.criterion == SQUARED else 0.0
@@ -136,7 +136,7 @@ def merge_vectors(frame, totals, n):
     return position + 1
 
 
-@lean_kernel
+@inner_kernel
 def sum_places(frame, place, n, n_places):
     """Sums of the levels at each place, without those beyond; OUT cum_rows, cum_weight, cum_sums."""
     rows, weight, sums = frame.level_rows, frame.level_weight, frame.level_sums
@@ -163,7 +163,7 @@ def add_place(rows, weight, sums, p, other):
         sums[p, d] += sums[other, d]
 
 
-@lean_kernel
+@inner_kernel
 def cumulate(frame, n, n_merged):
     """Sums up to each position; OUT cum_rows, cum_weight, cum_sums."""
     sum_places(frame, frame.position, n, n_merged)
@@ -197,7 +197,7 @@ def is_heavier(w_left, w):
     return 2.0 * w_left - w > HALVES * w
 
 
-@lean_kernel
+@inner_kernel
 def write_subset(frame, column, totals, groups, missing_left, at):
     """Write the levels that go left into a slot; levels that do not occur in the node go where missing values go."""
     slot, subset = frame.slots[at], frame.best_subset[at]
@@ -241,7 +241,7 @@ def _vector_mass_between(stat, totals, groups):
     return between
 
 
-@lean_kernel
+@inner_kernel
 def credit_of_levels(stat, totals, groups):
     """How much of a decrease counts: of what many levels explain together, the share that chance does not.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sapwood.kernels._jit import ONE, lean_kernel, part
+from sapwood.kernels._jit import ONE, inner_kernel, part
 from sapwood.kernels.criteria import INVALID
 from sapwood.kernels.fenwick import running_losses, sorted_median_and_loss
 from sapwood.kernels.levels import merge_equal, size_of_left
@@ -33,7 +33,7 @@ def _total_node(stat, at, node):
     return total_medians(stat.frame, at, node)
 
 
-@lean_kernel
+@inner_kernel
 def total_medians(frame, at, node):
     """Totals of a node; returns whether its targets are constant. OUT nodes, sums, medians."""
     own, wy, entries = begin_totals(frame, at, node), frame.wy, frame.entries
@@ -65,7 +65,7 @@ def _begin_node(stat, at, totals):  # noqa: ARG001
     rank_targets(stat.frame, at)
 
 
-@lean_kernel
+@inner_kernel
 def rank_targets(frame, at):
     """Ranks of the node's rows by each target; OUT rank_of, ranked."""
     wy, entries = frame.wy, frame.entries
@@ -92,7 +92,7 @@ def _coded_groups(stat, codes, column, at):
     return weigh_groups(stat.frame, count, n_missing)
 
 
-@lean_kernel
+@inner_kernel
 def sorted_rows(frame, column, at):
     """Rows of a sorted column in order, where each group ends, and missing rows; returns how many groups and missing.
 
@@ -110,7 +110,7 @@ def sorted_rows(frame, column, at):
     return g + 1, n_missing
 
 
-@lean_kernel
+@inner_kernel
 def coded_rows(frame, codes, n_codes, at):
     """The same for a coded column, by a counting sort; OUT code too."""
     entries, hist, count, n = frame.entries, frame.hist, np.int64(0), np.int64(0)
@@ -139,7 +139,7 @@ def coded_rows(frame, codes, n_codes, at):
     return count, n_missing
 
 
-@lean_kernel
+@inner_kernel
 def weigh_groups(frame, count, n_missing):
     """Weights up to each group, and of the missing rows; OUT cum_weight."""
     wy, ordered, w, missing_weight, start = frame.wy, frame.ordered, 0.0, 0.0, np.int64(0)
@@ -155,7 +155,7 @@ def weigh_groups(frame, count, n_missing):
 # The best split of a column
 
 
-@lean_kernel
+@inner_kernel
 def fill_losses(frame, totals, groups, missing_left, bounded):
     """OUT loss_left[g]: loss of groups 0…g; loss_right[g]: of groups g…; missing rows on their side; and medians."""
     count, n, mn = groups.count, totals.rows, groups.missing
@@ -175,7 +175,7 @@ def _best_cut(stat, totals, groups, bounds, first, last, floor):
     return best_median_cut(stat.frame, totals, groups, bounds, first, last, floor)
 
 
-@lean_kernel
+@inner_kernel
 def best_median_cut(frame, totals, groups, bounds, first, last, floor):
     """The best cut after one of the groups first…last-1."""
     bounded, n_outputs = bounds.sign != 0, frame.wy.shape[1] - 1
@@ -206,7 +206,7 @@ def mark_group(frame, g, value):
         frame.side[frame.ordered[i]] = value
 
 
-@lean_kernel
+@inner_kernel
 def order_by_median(frame, count, at):
     """Median of the first target within each level; OUT key."""
     for i in range(frame.lo[at, 0], frame.hi[at, 0]):
@@ -218,7 +218,7 @@ def order_by_median(frame, count, at):
         mark_group(frame, g, 0)
 
 
-@lean_kernel
+@inner_kernel
 def two_sided_loss(frame, groups, missing_left, at):
     """Sum of the losses of the groups that go left and of the others, averaged over the targets; OUT side."""
     own, total, n_outputs = frame.side_entries, 0.0, frame.wy.shape[1] - 1
@@ -250,7 +250,7 @@ def _best_subset(stat, totals, groups, at, floor):
     return best_median_subset(stat.frame, totals, groups, at, floor)
 
 
-@lean_kernel
+@inner_kernel
 def best_median_subset(frame, totals, groups, at, floor):
     """All subsets of few levels, else prefixes in order of the medians; OUT goes_left."""
     count, n_missing = groups.count, groups.missing

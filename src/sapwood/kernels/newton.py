@@ -13,13 +13,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from sapwood.kernels._jit import lean_kernel, part
+from sapwood.kernels._jit import inner_kernel, lean_kernel, part
 from sapwood.kernels.rules import narrow
 
 NO_GAIN = -np.inf
 
 
-@lean_kernel
+@inner_kernel
 def shrink(G, alpha):
     """T(G): G moved by alpha towards zero."""
     if alpha < G:
@@ -41,7 +41,7 @@ def leaf_weight(G, H, rules, lower, upper):
     return min(max(w, lower), upper)
 
 
-@lean_kernel
+@inner_kernel
 def score_at(G, H, rules, w):
     """Minus twice the objective at leaf w."""
     return -(2.0 * G * w + (H + rules.reg_lambda) * w * w + 2.0 * rules.reg_alpha * abs(w))

@@ -12,11 +12,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from sapwood.kernels._jit import ONE, lean_kernel, part
+from sapwood.kernels._jit import ONE, inner_kernel, lean_kernel, part
 from sapwood.kernels.tree_frame import MISSING, VALUE
 
 
-@lean_kernel
+@inner_kernel
 def partition_list(entries, first, last, side, moved):
     """Move the entries of rows with side 1 to the front, both parts in order; OUT entries; returns the cut."""
     left, right = first, 0
@@ -53,14 +53,14 @@ def select_list(entries, first, last, inside, out):
     return n
 
 
-@lean_kernel
+@inner_kernel
 def mark_list(entries, first, last, value, side):
     """Give the rows of a stretch of a list a side; OUT side."""
     for i in range(first, last):
         side[entries[i] >> ONE] = value
 
 
-@lean_kernel
+@inner_kernel
 def mark_sorted(frame, column, n_left, missing_left, at):
     """Sides of the rows when the first n_left present rows of a sorted column go left; OUT side."""
     entries, side, lo, hi = frame.entries, frame.side, frame.lo[at], frame.hi[at]
@@ -102,7 +102,7 @@ def cut_list(frame, member, cut, at):
     lo[right, member], hi[right, member] = cut, hi[at, member]
 
 
-@lean_kernel
+@inner_kernel
 def split_rows(frame, values, codes, subset, limit, at):
     """Move the rows of a node in list 0; OUT entries, lo, hi, and side if other lists have to follow.
 
@@ -125,7 +125,7 @@ def split_rows(frame, values, codes, subset, limit, at):
     cut_list(frame, 0, np.int64(left), at)
 
 
-@lean_kernel
+@inner_kernel
 def split_lists(frame, first, last, at):
     """Partition lists first…last-1 of a node between its children's slots; OUT entries, lo, hi."""
     entries, side, moved, lo, hi = frame.entries, frame.side, frame.moved, frame.lo, frame.hi
@@ -134,7 +134,7 @@ def split_lists(frame, first, last, at):
         cut_list(frame, member, partition_list(entries, start, end, side, moved) if end > start else start, at)
 
 
-@lean_kernel
+@inner_kernel
 def move_rows(frame, codes, values, subsets, at):
     """Move the rows of the node in a slot to its children's slots, in the lists that follow every split; OUT frame."""
     slot, column = frame.slots[at], frame.columns[frame.slots[at].feature]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sapwood.kernels._jit import lean_kernel
+from sapwood.kernels._jit import inner_kernel, lean_kernel
 from sapwood.kernels.branching import write_table
 from sapwood.kernels.float_bits import bits_of, float_of
 from sapwood.kernels.histogram import HALF, LOW, ONE, SIXTEEN, numbers_of
@@ -75,7 +75,7 @@ def count_large(gradient, hessian, weight, least_gradient, least_hessian, first,
     return n_g, n_h
 
 
-@lean_kernel
+@inner_kernel
 def split_records(records, first, last, column, table, spare):
     """Records that go left come first, both sides in order; OUT records, spare; returns where the right begins."""
     left, right = np.uint64(first), np.uint64(first)

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sapwood.kernels._jit import ONE, lane_kernel, lean_kernel, part
+from sapwood.kernels._jit import ONE, inner_kernel, lane_kernel, lean_kernel, part
 from sapwood.kernels.float_bits import to_30_bits
 from sapwood.kernels.frame import Array, Layout
 from sapwood.kernels.newton import NO_GAIN, leaf_weight, score_at, score_of_both
@@ -51,7 +51,7 @@ def new_lanes() -> tuple[Any, dict[str, Any]]:
     return lanes, {**arrays, **bits}
 
 
-@lean_kernel
+@inner_kernel
 def score_of_children(left_g, left_h, g, h, rules, sign, node):
     """Scores of both children together; NO_GAIN if a monotone constraint forbids them."""
     if rules.is_plain:
@@ -74,7 +74,7 @@ def keep(node, both, parent, feature, code, next_code, missing_left, left_g, lef
     node.missing_left, node.left_gradient, node.left_hessian = missing_left, left_g, left_h
 
 
-@lean_kernel
+@inner_kernel
 def try_split(left, rules, sign, parent, feature, code, next_code, missing_left, node):
     """Keep a candidate, whose left child has these sums and rows, if it comes before the node's best so far.
 
@@ -91,7 +91,7 @@ def try_split(left, rules, sign, parent, feature, code, next_code, missing_left,
     return False
 
 
-@lean_kernel
+@inner_kernel
 def sum_left(hist, codes, count, left_g, left_h):
     """Sums of the codes up to each; OUT left_g, left_h."""
     g, h = np.int64(0), np.int64(0)
@@ -133,7 +133,7 @@ def has_rows(hist, code):
     return hist[code, 1] != 0 or hist[code, 0] != 0
 
 
-@lean_kernel
+@inner_kernel
 def next_present(hist, codes, count, i):
     """The first code after the i-th that the node has, or 0."""
     for k in range(i + 1, count):
@@ -142,7 +142,7 @@ def next_present(hist, codes, count, i):
     return np.int64(0)
 
 
-@lean_kernel
+@inner_kernel
 def first_of(both, both_missing, some_missing, count, unit, score):
     """The first cut of this score, missing rows on the right before left: its place, and whether they go left."""
     for i in range(count):
@@ -153,7 +153,7 @@ def first_of(both, both_missing, some_missing, count, unit, score):
     return -1, False
 
 
-@lean_kernel
+@inner_kernel
 def scan_plain(hist, codes, count, rules, parent, feature, lanes, node):
     """Try all cuts between codes by the short formula, many at once; OUT node, if a better one is found."""
     g, h = node.gradient, node.hessian
@@ -185,7 +185,7 @@ def scan_plain(hist, codes, count, rules, parent, feature, lanes, node):
     keep(node, chosen, parent, feature, codes[i], next_present(hist, codes, count, i), missing_left, own_g, own_h)
 
 
-@lean_kernel
+@inner_kernel
 def order_codes(hist, codes, count, is_category, rules, lanes):
     """Codes present in the node; levels in order of gradient by (smoothed) hessian; OUT lanes.order; how many."""
     keys, order = lanes.keys, lanes.order
@@ -205,7 +205,7 @@ def order_codes(hist, codes, count, is_category, rules, lanes):
     return n_present
 
 
-@lean_kernel
+@inner_kernel
 def write_subset(order, n_present, first, last, node):
     """Levels order[first:last] go left, others right; those absent from the node go where missing rows go; OUT node."""
     for word in range(8):
@@ -218,7 +218,7 @@ def write_subset(order, n_present, first, last, node):
             node.subset[word] &= ALL ^ bit
 
 
-@lean_kernel
+@inner_kernel
 def scan_one_by_one(hist, codes, count, is_category, rules, sign, parent, feature, lanes, node):
     """Try all cuts of the order of the codes present; of few levels, each one against the rest; OUT node."""
     counts, order = hist.shape[1] > 2, lanes.order
@@ -251,7 +251,7 @@ def scan_one_by_one(hist, codes, count, is_category, rules, sign, parent, featur
             write_subset(order, n_present, found if single else 0, found + 1, node)
 
 
-@lean_kernel
+@inner_kernel
 def scan_column(hist, codes, count, is_category, rules, sign, parent, feature, lanes, node):
     """Try all cuts between some ascending codes, those of a node's values among them, or sets of levels; OUT node."""
     if rules.is_plain and hist.shape[1] == 2 and not is_category:

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from sapwood.kernels._jit import lean_kernel, lowest_bit
+from sapwood.kernels._jit import inner_kernel, lowest_bit
 from sapwood.kernels.code_list import BIT, LOW_6, SIX
 from sapwood.kernels.histogram import add_code
 
 SMALL = 96  # rows
 
 
-@lean_kernel
+@inner_kernel
 def remove_rows(rows, values, n, columns, hists):
     """Take rows out of a histogram; OUT hists."""
     for f in range(columns.shape[0]):
@@ -28,7 +28,7 @@ def remove_rows(rows, values, n, columns, hists):
                 hist[code, 2] -= 1
 
 
-@lean_kernel
+@inner_kernel
 def count_rows(rows, values, n, column, present, hist, codes):
     """Histogram of one column, and its codes but 0, ascending; OUT hist, codes; returns how many.
 
@@ -49,7 +49,7 @@ def count_rows(rows, values, n, column, present, hist, codes):
     return count
 
 
-@lean_kernel
+@inner_kernel
 def clear_codes(codes, count, hist):
     """Make the sums of code 0 and of some others zero again; OUT hist."""
     for i in range(-1, count):

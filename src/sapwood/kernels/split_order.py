@@ -11,7 +11,7 @@ together, of 30 significant bits.
 
 from __future__ import annotations
 
-from sapwood.kernels._jit import lean_kernel, part
+from sapwood.kernels._jit import inner_kernel, lean_kernel, part
 from sapwood.kernels.newton import NO_GAIN, score_of
 
 LEAST_GAIN = 1e-9  # of the score or the mass of the node: smaller gains are rounding
@@ -29,7 +29,7 @@ def least_decrease(totals):
     return -LEAST_GAIN * totals.mass - 1e-300
 
 
-@lean_kernel
+@inner_kernel
 def begin_search(node, rules):
     """Forget the best split: the next one must score truly more than the node itself, whose score is returned."""
     parent = score_of(node, rules)

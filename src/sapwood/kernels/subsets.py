@@ -11,7 +11,7 @@ The frame has the rows, weight and sums of each group (`begin_levels`); a subset
 
 from __future__ import annotations
 
-from sapwood.kernels._jit import lean_kernel, part
+from sapwood.kernels._jit import inner_kernel, part
 from sapwood.kernels.criteria import INVALID, POISSON
 from sapwood.kernels.levels import (
     add_place,
@@ -62,7 +62,7 @@ def forbids_some(frame):
     return frame.min_child_rows > 1 or frame.min_child_weight > 0.0 or frame.criterion == POISSON
 
 
-@lean_kernel
+@inner_kernel
 def best_prefix(stat, totals, groups, n_merged, floor):
     """The best prefix of an order of levels; OUT goes_left; returns its decrease and whether missing rows go left."""
     frame = stat.frame
@@ -74,7 +74,7 @@ def best_prefix(stat, totals, groups, n_merged, floor):
     return cut.decrease, cut.missing_left
 
 
-@lean_kernel
+@inner_kernel
 def cumulate_subsets(frame, totals, groups, n_merged):
     """Sums of every subset of the positions but the last, and behind them of all levels; OUT cum_*, order.
 
@@ -95,7 +95,7 @@ def cumulate_subsets(frame, totals, groups, n_merged):
         sums[everything, d] = frame.level_total[d] - frame.level_missing[d]
 
 
-@lean_kernel
+@inner_kernel
 def best_of_all_subsets(stat, totals, groups, n_merged, floor):
     """Try every subset without the last position (the others are mirror images), and all levels against missing rows.
 

@@ -23,7 +23,7 @@ from llvmlite import ir
 from numba.core import cgutils, types
 from numba.extending import intrinsic
 
-from sapwood.kernels._jit import lean_kernel
+from sapwood.kernels._jit import inner_kernel, lean_kernel
 
 LINE = 8  # numbers in a cache line
 TICKET, DONE = 0, LINE
@@ -94,7 +94,7 @@ def pause(_context: Any) -> Any:
     return types.void(), generate
 
 
-@lean_kernel
+@inner_kernel
 def post(board, n_tasks):
     """Begin a phase: the leader's call, when all tasks of the one before are done; OUT board."""
     write(board, DONE, 0)
@@ -115,7 +115,7 @@ def take(board):
             return task
 
 
-@lean_kernel
+@inner_kernel
 def await_all(board, n_tasks):
     """Wait for the tasks that others have taken."""
     while read(board, DONE) < n_tasks:

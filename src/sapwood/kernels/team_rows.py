@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sapwood.kernels._jit import lean_kernel, part
+from sapwood.kernels._jit import inner_kernel, lean_kernel, part
 from sapwood.kernels.branching import write_table
 from sapwood.kernels.histogram import HALF, NONE, ONE, add_block, add_rows, packed_numbers, widen
 from sapwood.kernels.team_frame import records_at
@@ -17,21 +17,21 @@ from sapwood.kernels.team_frame import records_at
 LEAST_PIECE, MOST_PIECE = 1 << 16, 1 << 16  # cells, and rows, that a thread takes at a time
 
 
-@lean_kernel
+@inner_kernel
 def piece_rows(node, team):
     """Rows of a node that a thread takes at a time: enough to be worth it, few enough for all to have the same."""
     share = (node.n_rows + 16 * team.n_threads - 1) // (16 * team.n_threads)
     return min(max(share, LEAST_PIECE // team.n_columns + 1), MOST_PIECE)
 
 
-@lean_kernel
+@inner_kernel
 def count_pieces(node, team):
     """How many such pieces a node has."""
     size = piece_rows(node, team)
     return (node.n_rows + size - 1) // size
 
 
-@lean_kernel
+@inner_kernel
 def widen_own(team, me):
     """Move a thread's packed sums to its slot of the pool."""
     thread, shard = team.threads[me], team.shard
@@ -56,7 +56,7 @@ def sum_piece(team, node, piece, me):
         add_rows(records, first, last, shard, me, 0, shard.n_columns, team.pool[me])
 
 
-@lean_kernel
+@inner_kernel
 def gather_rows(team, node, thread):
     """Rows of a small node and their whole numbers; OUT thread.rows, thread.values."""
     records, rows, values = records_at(team, node.depth), thread.rows, thread.values
@@ -71,14 +71,14 @@ def gather_rows(team, node, thread):
             values[i, 0], values[i, 1] = quantized[row, 0], quantized[row, 1]
 
 
-@lean_kernel
+@inner_kernel
 def thread_rows(node, thread, team):
     """Where a thread's share of a node's records begins and ends."""
     n = team.n_threads
     return node.first + node.n_rows * thread // n, node.first + node.n_rows * (thread + 1) // n
 
 
-@lean_kernel
+@inner_kernel
 def move_rows(source, first, last, column, table, target):
     """Write records that go left from the front, others from the back; OUT target; returns how many go left."""
     left, right = np.uint64(first), np.uint64(last) - ONE
@@ -91,7 +91,7 @@ def move_rows(source, first, last, column, table, target):
     return np.int64(left) - first
 
 
-@lean_kernel
+@inner_kernel
 def mark_rows(source, first, last, column, table, left, right, leaf_of):
     """Write the leaf of each row, one of two; OUT leaf_of; returns how many go left."""
     count = np.uint64(0)
@@ -103,7 +103,7 @@ def mark_rows(source, first, last, column, table, left, right, leaf_of):
     return np.int64(count)
 
 
-@lean_kernel
+@inner_kernel
 def part_rows(team, node, first, last, are_leaves, me):
     """Move some of a node's records to its children, or write which of them is the leaf of each row.
 
@@ -121,14 +121,14 @@ def part_rows(team, node, first, last, are_leaves, me):
     return mark_rows(source, first, last, column, table, long_left, long_right, shard.long_leaf_of)
 
 
-@lean_kernel
+@inner_kernel
 def write_leaf(records, first, last, leaf, leaf_of):
     """Write the leaf of rows; OUT leaf_of."""
     for i in range(np.uint64(first), np.uint64(last)):
         leaf_of[records[i] >> HALF] = leaf
 
 
-@lean_kernel
+@inner_kernel
 def settle_node(team, node, at):
     """Write the leaf of all rows of a node."""
     records, first, last = records_at(team, node.depth), node.first, node.first + node.n_rows

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sapwood.kernels._jit import lean_kernel, part
+from sapwood.kernels._jit import inner_kernel, lean_kernel, part
 from sapwood.kernels.branching import is_splittable
 from sapwood.kernels.histogram import TILE, add_rows, clear
 from sapwood.kernels.newton import score_of
@@ -16,14 +16,14 @@ BLOCK = 8  # columns that a thread searches at a time
 COLUMNS = 8 * int(TILE)  # of a tile
 
 
-@lean_kernel
+@inner_kernel
 def smaller_and_larger(nodes, at):
     """The children of a node by their rows."""
     left, right = nodes[at].left, nodes[at].right
     return (left, right) if nodes[left].n_rows <= nodes[right].n_rows else (right, left)
 
 
-@lean_kernel
+@inner_kernel
 def copy_node(source, rules, target):
     """What a search needs to know of a node; OUT target."""
     target.depth, target.first, target.n_rows = source.depth, source.first, source.n_rows
@@ -32,7 +32,7 @@ def copy_node(source, rules, target):
     begin_search(target, rules)
 
 
-@lean_kernel
+@inner_kernel
 def block_columns(team):
     """Columns that a thread searches at a time: if it sums them up, too, a tile."""
     return COLUMNS if team.by_tiles else BLOCK
@@ -44,14 +44,14 @@ def n_blocks(team):
     return (team.n_columns + block_columns(team) - 1) // block_columns(team)
 
 
-@lean_kernel
+@inner_kernel
 def scan_one(team, hists, f, parent, rules, lanes, node):
     """Best split of a node on column f, if it is better than what the node has; OUT node."""
     hist, n_codes, is_category = hists[256 * f : 256 * f + 256], team.shard.n_codes[f], team.shard.is_category[f]
     scan_column(hist, lanes.codes, n_codes, is_category, rules, team.signs[f], parent, f, lanes, node)
 
 
-@lean_kernel
+@inner_kernel
 def part_and_search(team, whole, own, first, last, small, large, rules, me):
     """Column by column, the parent's histogram becomes the larger child's, and both are searched; OUT whole, children.
 
@@ -73,7 +73,7 @@ def part_and_search(team, whole, own, first, last, small, large, rules, me):
                 scan_one(team, whole_hist, f, large_score, rules, lanes, large)
 
 
-@lean_kernel
+@inner_kernel
 def sum_columns(team, node, slot, first, last, me):
     """Histogram of a node for some columns; OUT the slot."""
     out = team.pool[slot]
@@ -91,7 +91,7 @@ def sum_and_search(team, whole, own, small, large, rules, me):
         part_and_search(team, whole, own, first, last, small, large, rules, me)
 
 
-@lean_kernel
+@inner_kernel
 def search_rows(team, node, rules, me):
     """Best split of a small node from its rows; OUT node. The thread's histogram is zero before and after."""
     thread, shard, mask = team.threads[me], team.shard, team.mask
