@@ -27,21 +27,6 @@ import numpy as np
 from sapwood.errors import ParameterError, ParameterTypeError
 from sapwood.peer_names import advice, is_foreign
 
-__all__ = [
-    "ArrayLike",
-    "CallableRule",
-    "Flag",
-    "Interval",
-    "MappingLike",
-    "Nothing",
-    "OneOf",
-    "RandomState",
-    "Rule",
-    "Text",
-    "check_names",
-    "check_parameters",
-]
-
 
 @dataclass(frozen=True)
 class Rule:
@@ -309,8 +294,13 @@ def _unknown(owner: str, name: str, known: Sequence[str]) -> str:
     return f"{owner} has no parameter {name!r}.{question} {parameters}"
 
 
+def allowed_values(alternatives: Sequence[Rule]) -> str:
+    """Name the legal values in words that follow "it must be"."""
+    return _enumerate([rule.describe() for rule in alternatives], last=", or ")
+
+
 def _refusal(owner: str, name: str, value: object, alternatives: Sequence[Rule]) -> str:
-    allowed = _enumerate([rule.describe() for rule in alternatives], last=", or ")
+    allowed = allowed_values(alternatives)
     remedy = _remedy(name, value, alternatives)
     return f"{name}={_show(value)} is not allowed for {owner}: it must be {allowed}. {remedy}"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from copy import copy
 from time import perf_counter
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,9 @@ from sapwood.adaboost.r2 import r2_step, weighted_median
 from sapwood.adaboost.samme import samme_step
 from sapwood.adaboost.step import OVERFLOW, Step, normalised, resampled
 from sapwood.counted import counted
+from sapwood.declaration import declared, fitted, parameter
 from sapwood.errors import InputError, InputTypeError, ParameterError, warn_user
+from sapwood.estimators import shared_parameters as shared
 from sapwood.estimators.boosting_rows import warn_of_column
 from sapwood.estimators.checkpoint import Checkpoints, take_over
 from sapwood.estimators.foreign import check_kind, indexed, no_trees, tags_of
@@ -32,40 +34,32 @@ from sapwood.estimators.tree_rows import TreeRows
 from sapwood.grove import Grove, Member
 from sapwood.interrupts import Interrupts
 from sapwood.packed_tree import PackedTree
-from sapwood.parameters import EstimatorRule, Flag, Interval, Nothing, OneOf, RandomState
+from sapwood.parameters import Flag, Interval, OneOf
 from sapwood.predictor import Scorer
 from sapwood.progress_bar import ProgressBar, Shown
 from sapwood.table.statistics import with_statistics
 from sapwood.table.table import Table
 from sapwood.table.target import ClassTarget, NumberTarget
 from sapwood.table.text_warning import warn_of_classes
-from sapwood.threads import JOBS
 
 LARGEST_SEED = np.iinfo(np.int32).max
 Floats = NDArray[np.float64]
 
-RULES: dict[str, Any] = {
-    "estimator": (EstimatorRule(), Nothing(remedy="Use estimator=None for trees of this library.")),
-    "n_estimators": (Interval(int, low=1),),
-    "learning_rate": (Interval(float, low=0, closed="neither"),),
-    "random_state": (RandomState(),),
-    "resample": (Flag(),),
-    "n_jobs": JOBS,
-    "drift_warning": (Flag(),),
-    "verbose": (Interval(int, low=0), Flag()),
-}
 
-
+@declared
 class AdaBoost(TreeModel):
     """What classifier and regressor share. Use one of them."""
 
-    estimator: Any
-    n_estimators: int
-    learning_rate: float
-    random_state: Any
-    resample: bool
-    n_jobs: int | None
-    verbose: int
+    estimator: Any = parameter(shared.MEMBER, default=None, kw_only=False)
+    n_estimators: int = parameter(Interval(int, low=1), default=50, doc="Maximum number of learners.")
+    learning_rate: float = parameter(
+        Interval(float, low=0, closed="neither"), default=1.0, doc="Factor of the weight of every learner."
+    )
+    random_state: Any = parameter(shared.RANDOM_STATE, default=None)
+    resample: bool = parameter(
+        Flag(), default=False, doc="Fit learners to rows drawn by weight instead of passing the weights to them."
+    )
+    verbose: int = parameter(shared.VERBOSE, default=0)
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, checkpoint: Any = None) -> Self:
         """Fit learners, one after the other.
@@ -305,48 +299,16 @@ class AdaBoost(TreeModel):
         return tags
 
 
+@declared
 class AdaBoostClassifier(ClassifierMixin, OneRowProbabilities, AdaBoost):
     """AdaBoost for classes, by SAMME; with two classes it is AdaBoost.M1.
 
-    Parameters are scikit-learn's, and beyond them:
-
-    estimator : estimator or None
-        None is a stump of this library, DecisionTreeClassifier(max_depth=1), which takes missing values, categories
-        and strings. Its columns are sorted once for all rounds. Any other estimator must take sample_weight.
-    resample : bool
-        Give learners rows drawn by weight instead of weights.
-    verbose : int
-        Show a progress bar.
-    drift_warning : bool
-        Warn (`DataDriftWarning`) when rows to predict are not like the training data; see `schema_.compare`.
-
-    `stopped_reason_` tells why the last learner was the last one.
+    `estimator=None` is a stump of this library, DecisionTreeClassifier(max_depth=1), whose columns are sorted once for
+    all rounds. Any other estimator must take sample_weight. `stopped_reason_` tells why the last learner was the last.
     """
 
-    rules: ClassVar = RULES
-    classes_: NDArray[Any]
-    n_classes_: int
-
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        n_estimators: int = 50,
-        learning_rate: float = 1.0,
-        random_state: Any = None,
-        resample: bool = False,
-        n_jobs: int | None = None,
-        drift_warning: bool = True,
-        verbose: int = 0,
-    ) -> None:
-        self.estimator = estimator
-        self.n_estimators = n_estimators
-        self.learning_rate = learning_rate
-        self.random_state = random_state
-        self.resample = resample
-        self.n_jobs = n_jobs
-        self.drift_warning = drift_warning
-        self.verbose = verbose
+    classes_: NDArray[Any] = fitted("The classes, in order.")
+    n_classes_: int = fitted("Number of classes.")
 
     def default_estimator(self) -> DecisionTree:
         """A stump."""
@@ -472,42 +434,17 @@ class AdaBoostClassifier(ClassifierMixin, OneRowProbabilities, AdaBoost):
         return (float(accuracy_score(y, said, sample_weight=sample_weight)) for said in self.staged_predict(X))
 
 
+@declared
 class AdaBoostRegressor(RegressorMixin, AdaBoost):
     """AdaBoost for numbers, by AdaBoost.R2.
 
-    Parameters are scikit-learn's and those named under `AdaBoostClassifier`, except:
-
-    estimator : estimator or None
-        None is DecisionTreeRegressor(max_depth=3) of this library.
-    resample : bool
-        False fits learners by weight; True gives them rows drawn by weight, as scikit-learn always does, with the same
-        draws for the same random_state. Learners whose fit takes no sample_weight always get drawn rows.
+    `estimator=None` is DecisionTreeRegressor(max_depth=3) of this library. With resample=True learners get the rows
+    that scikit-learn draws for the same random_state; learners whose fit takes no sample_weight always get drawn rows.
     """
 
-    rules: ClassVar = {**RULES, "loss": (OneOf("linear", "square", "exponential"),)}
-
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        n_estimators: int = 50,
-        learning_rate: float = 1.0,
-        loss: str = "linear",
-        random_state: Any = None,
-        resample: bool = False,
-        n_jobs: int | None = None,
-        drift_warning: bool = True,
-        verbose: int = 0,
-    ) -> None:
-        self.estimator = estimator
-        self.n_estimators = n_estimators
-        self.learning_rate = learning_rate
-        self.loss = loss
-        self.random_state = random_state
-        self.resample = resample
-        self.n_jobs = n_jobs
-        self.drift_warning = drift_warning
-        self.verbose = verbose
+    loss: str = parameter(
+        OneOf("linear", "square", "exponential"), default="linear", doc="Loss of a row by its absolute error."
+    )
 
     def default_estimator(self) -> DecisionTree:
         """A tree of depth 3, as in scikit-learn."""

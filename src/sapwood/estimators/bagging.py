@@ -14,7 +14,9 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import has_fit_parameter
 
 from sapwood.data_warnings import quiet
+from sapwood.declaration import declared, parameter
 from sapwood.errors import InputError, InputTypeError, ParameterError, warn_user
+from sapwood.estimators import shared_parameters as shared
 from sapwood.estimators.boosting_rows import warn_of_column
 from sapwood.estimators.foreign import check_kind, class_numbers, indexed, no_trees, seeded, tags_of
 from sapwood.estimators.forest import ForestEstimator
@@ -26,35 +28,17 @@ from sapwood.estimators.tree_rows import TreeRows, unless_equal
 from sapwood.forest.bags import Bag, Bags, n_drawn
 from sapwood.forest.out_of_bag import OutOfBag
 from sapwood.grove import Grove
-from sapwood.parameters import EstimatorRule, Flag, Interval, Nothing, RandomState
+from sapwood.parameters import Flag, Interval
 from sapwood.seed import seed_from
 from sapwood.table.schema import Schema
 from sapwood.table.table import Table
 from sapwood.table.target import ClassTarget
-from sapwood.threads import JOBS, resolve_jobs, run_all
+from sapwood.threads import resolve_jobs, run_all
 
 Floats = NDArray[np.float64]
 
-RULES: dict[str, Any] = {
-    "estimator": (EstimatorRule(), Nothing(remedy="Use estimator=None for trees of this library.")),
-    "n_estimators": (Interval(int, low=1),),
-    "max_samples": (
-        Interval(int, low=1),
-        Interval(float, low=0, closed="neither", integers=False),
-        Nothing(remedy="Use max_samples=None for as many draws as there are rows."),
-    ),
-    "max_features": (Interval(int, low=1), Interval(float, 0, 1, closed="right", integers=False)),
-    "bootstrap": (Flag(),),
-    "bootstrap_features": (Flag(),),
-    "oob_score": (Flag(),),
-    "warm_start": (Flag(),),
-    "n_jobs": JOBS,
-    "drift_warning": (Flag(),),
-    "random_state": (RandomState(),),
-    "verbose": (Interval(int, low=0), Flag()),
-}
 
-
+@declared
 class Bagging(ForestEstimator):
     """What classifier and regressor share. Use one of them."""
 
@@ -62,10 +46,24 @@ class Bagging(ForestEstimator):
     oob_stop: ClassVar = False  # type: ignore[misc]
     oob_tol: ClassVar = 0.0  # type: ignore[misc]
     keep_targets: ClassVar = False  # type: ignore[misc]
-    estimator: Any
-    bootstrap_features: bool
 
-    _members: list[Any] | None = None  # of a foreign kind
+    estimator: Any = parameter(shared.MEMBER, default=None, kw_only=False)
+    n_estimators: int = parameter(Interval(int, low=1), default=10, doc="Number of members.", kw_only=False)
+    max_samples: int | float | None = parameter(shared.MAX_SAMPLES, default=None)
+    max_features: int | float = parameter(
+        Interval(int, low=1),
+        Interval(float, 0, 1, closed="right", integers=False),
+        default=1.0,
+        doc="Columns drawn for each member: a number or a fraction.",
+    )
+    bootstrap: bool = parameter(Flag(), default=True, doc="Draw rows with replacement.")
+    bootstrap_features: bool = parameter(Flag(), default=False, doc="Draw columns with replacement.")
+    oob_score: bool = parameter(Flag(), default=False, doc="Measure the ensemble on out-of-bag rows; see oob_score_.")
+    warm_start: bool = parameter(shared.WARM_START, default=False)
+    random_state: Any = parameter(shared.RANDOM_STATE, default=None)
+    verbose: int = parameter(shared.VERBOSE, default=0)
+
+    _members = None  # type: list[Any] | None  # of a foreign kind
 
     @property
     def unseen(self) -> Any:  # type: ignore[override]
@@ -300,49 +298,18 @@ def _has_decision_function(bagging: Any) -> bool:
     return hasattr(bagging.estimator, "decision_function")
 
 
+@declared
 class BaggingClassifier(Bagging, ForestClassifier):
     """Bagging for classes: members on bootstrap samples, whose probabilities are averaged.
 
-    Parameters are scikit-learn's. `estimator=None` is a full tree of this library, which takes missing values,
-    categories and strings. Members without predict_proba vote. `drift_warning` is that of the other estimators.
-
-    Rows are drawn by the order of a hash of their contents, so the ensemble does not depend on their order. Weights are
-    probabilities of the draws, and as many rows are drawn as there are: weights times a constant change nothing. Any
-    estimator with `fit` and `predict` can be a member; sparse tables reach it as csr or csc.
+    Members without predict_proba vote. Rows are drawn by the order of a hash of their contents, so the ensemble does
+    not depend on their order. Weights are probabilities of the draws, and as many rows are drawn as there are: weights
+    times a constant change nothing. Any estimator with `fit` and `predict` can be a member; sparse tables reach it as
+    csr or csc.
     """
 
-    rules: ClassVar = RULES
     tree_kind: ClassVar = DecisionTreeClassifier
     voting: ClassVar = "soft"  # type: ignore[misc]
-
-    def __init__(
-        self,
-        estimator: Any = None,
-        n_estimators: int = 10,
-        *,
-        max_samples: int | float | None = None,
-        max_features: int | float = 1.0,
-        bootstrap: bool = True,
-        bootstrap_features: bool = False,
-        oob_score: bool = False,
-        warm_start: bool = False,
-        n_jobs: int | None = None,
-        drift_warning: bool = True,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.estimator = estimator
-        self.n_estimators = n_estimators
-        self.max_samples = max_samples
-        self.max_features = max_features
-        self.bootstrap = bootstrap
-        self.bootstrap_features = bootstrap_features
-        self.oob_score = oob_score
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.drift_warning = drift_warning
-        self.random_state = random_state
-        self.verbose = verbose
 
     @quiet()
     def _said(self, member: Any, X: Any) -> Floats:
@@ -371,43 +338,14 @@ class BaggingClassifier(Bagging, ForestClassifier):
         return np.asarray(np.mean(found, axis=0))
 
 
+@declared
 class BaggingRegressor(Bagging, ForestRegressor):
-    """Bagging for numbers: members on bootstrap samples, whose predictions are averaged.
+    """Bagging for numbers: members on bootstrap samples, whose predictions are averaged; see `BaggingClassifier`.
 
-    Parameters are scikit-learn's; see `BaggingClassifier`. With oob_score=True, `predict_interval` gives intervals.
+    With oob_score=True, `predict_interval` gives intervals.
     """
 
-    rules: ClassVar = RULES
     tree_kind: ClassVar = DecisionTreeRegressor
-
-    def __init__(
-        self,
-        estimator: Any = None,
-        n_estimators: int = 10,
-        *,
-        max_samples: int | float | None = None,
-        max_features: int | float = 1.0,
-        bootstrap: bool = True,
-        bootstrap_features: bool = False,
-        oob_score: bool = False,
-        warm_start: bool = False,
-        n_jobs: int | None = None,
-        drift_warning: bool = True,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.estimator = estimator
-        self.n_estimators = n_estimators
-        self.max_samples = max_samples
-        self.max_features = max_features
-        self.bootstrap = bootstrap
-        self.bootstrap_features = bootstrap_features
-        self.oob_score = oob_score
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.drift_warning = drift_warning
-        self.random_state = random_state
-        self.verbose = verbose
 
     @quiet()
     def _said(self, member: Any, X: Any) -> Floats:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Container, Mapping
+from collections.abc import Callable, Mapping
 from functools import wraps
 from typing import Any, ClassVar, Self
 
@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator
 
 from sapwood.errors import AbsentNameError, NotFittedError, ParameterTypeError
 from sapwood.estimators.fitted_facts import facts_html
-from sapwood.keywords import answering_method, keywords_of, takes_any
+from sapwood.keywords import answering_method, takes_any
 from sapwood.parameters import Rule, check_names, check_parameters
 from sapwood.peer_names import ATTRIBUTES
 
@@ -36,7 +36,7 @@ class RuledEstimator(BaseEstimator):
     def __init_subclass__(cls, **options: Any) -> None:
         """Every `fit` succeeds or leaves the estimator as it was.
 
-        Methods answer keywords that they do not have, and constructors drop parameters without effect.
+        Methods answer keywords that they do not have.
         """
         if "fit" in vars(cls):
             cls.fit = _on_a_copy(cls.fit)
@@ -44,8 +44,6 @@ class RuledEstimator(BaseEstimator):
             method = vars(cls).get(name)
             if inspect.isfunction(method) and not takes_any(method):
                 setattr(cls, name, answering_method(method))
-        if cls.without_effect and inspect.isfunction(vars(cls).get("__init__")):
-            cls.__init__ = _dropping(vars(cls)["__init__"], cls.without_effect)  # type: ignore[method-assign]
         super().__init_subclass__(**options)
 
     def __new__(cls, *unnamed: Any, **parameters: Any) -> Self:
@@ -147,17 +145,6 @@ def _set_meanwhile(before: Attributes, now: Attributes, fitted: Attributes) -> d
     """What a callback has set on the estimator during a fit that has not set it itself."""
     old = {name: before.get(name, _ABSENT) for name in now}
     return {n: value for n, value in now.items() if value is not old[n] and fitted.get(n, _ABSENT) is old[n]}
-
-
-def _dropping(init: Callable[..., None], names: Container[str]) -> Callable[..., None]:
-    """A constructor that drops parameters without effect, unless it has its own of that name."""
-    known = keywords_of(init)
-
-    @wraps(init)
-    def call(self: Any, *unnamed: Any, **parameters: Any) -> None:
-        init(self, *unnamed, **{n: value for n, value in parameters.items() if n in known or n not in names})
-
-    return call
 
 
 def _n_positions(cls: type[RuledEstimator]) -> int:

@@ -20,8 +20,9 @@ from sapwood.estimators.checkpoint import Checkpoints, take_over
 from sapwood.estimators.given_bags import column_numbers, given_bags
 from sapwood.estimators.identifiers import warn_of_identifiers
 from sapwood.estimators.settings import monotonic_signs, n_features_drawn
-from sapwood.estimators.tree import DecisionTree, Unseen, names_of_outputs
+from sapwood.estimators.tree import DecisionTree, names_of_outputs
 from sapwood.estimators.tree_model import TreeModel
+from sapwood.estimators.tree_parameters import Unseen
 from sapwood.estimators.tree_rows import TreeRows, unless_equal
 from sapwood.forest.bags import Bag, Bags, canonical_order, n_drawn
 from sapwood.forest.forest import Forest, Vote

@@ -12,7 +12,6 @@ from sklearn.utils import Tags
 
 from sapwood.errors import InputError, ParameterError
 from sapwood.estimators.forest import ForestEstimator
-from sapwood.estimators.forest_rules import FOREST_CLASSIFIER_RULES, FOREST_REGRESSOR_RULES
 from sapwood.estimators.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sapwood.estimators.tree_model import OneRowProbabilities
 from sapwood.estimators.tree_rows import TreeRows
@@ -27,9 +26,8 @@ Floats = NDArray[np.float64]
 class ForestClassifier(ClassifierMixin, OneRowProbabilities, ForestEstimator):
     """Forests for classes."""
 
-    rules: ClassVar = FOREST_CLASSIFIER_RULES
     tree_kind: ClassVar = DecisionTreeClassifier
-    keep_targets: ClassVar[bool] = False  # type: ignore[misc]
+    keep_targets: bool = False
     _is_classifier: ClassVar[bool] = True
     voting: str
     class_weight: Any
@@ -98,7 +96,6 @@ class ForestClassifier(ClassifierMixin, OneRowProbabilities, ForestEstimator):
 class ForestRegressor(RegressorMixin, ForestEstimator):
     """Forests for numbers."""
 
-    rules: ClassVar = FOREST_REGRESSOR_RULES
     tree_kind: ClassVar = DecisionTreeRegressor
     _is_classifier: ClassVar[bool] = False
 

@@ -12,11 +12,12 @@ from sklearn.utils import Tags
 
 from sapwood.boosting.fitting import Rows
 from sapwood.boosting.options import TreeOptions
+from sapwood.declaration import declared, parameter
 from sapwood.errors import InputError, ParameterError
 from sapwood.estimators.boosting_kinds import ClassBoosting, NumberBoosting, refuse_several
 from sapwood.estimators.boosting_rows import eval_queries, read_eval_set, read_queries, weight_of_rows
-from sapwood.estimators.newton_base import EvalSet, NewtonBoosting, documented
-from sapwood.estimators.newton_rules import CLASSIFIER_RULES, RANKER_RULES, REGRESSOR_RULES
+from sapwood.estimators.newton_base import EvalSet, NewtonBoosting
+from sapwood.estimators.rules import objective_rule
 from sapwood.losses.custom import CustomLoss
 from sapwood.losses.loss import Loss
 from sapwood.losses.names import make_loss
@@ -32,16 +33,35 @@ Floats = NDArray[np.float64]
 OF_ANY_CLASSES = ("log_loss", "multinomial", "multi:softprob", "multi:softmax")
 
 
-@documented
+@declared
 class NewtonBoostingRegressor(NumberBoosting, NewtonBoosting):
     """Newton boosting for numbers.
 
-    objective : {"squared_error", "absolute_error", "huber", "quantile", "poisson", "gamma", "tweedie"}, or a function
-        XGBoost's names work too. A function takes (y_true, scores) and returns (gradient, hessian), for each row;
-        its scores are predicted as they are, and start at base_score, or 0.
+    With g and h the first and second derivative of the loss at a row's score, and G and H their sums over a leaf, the
+    leaf value is w = -G / (H + reg_lambda), G first moved by reg_alpha towards zero, and the gain of a split is
+    1/2 [G_L² / (H_L + λ) + G_R² / (H_R + λ) - G² / (H + λ)]. Parameter names are XGBoost's.
+
+    The same numbers mean other steps than XGBoost's for objective="poisson": h is the mean, where XGBoost takes e^0.7
+    of it and limits leaves to 0.7. docs/coming-from-xgboost.md has the recipes.
     """
 
-    rules: ClassVar = REGRESSOR_RULES
+    objective: Any = parameter(
+        *objective_rule(
+            *("squared_error", "absolute_error", "huber", "quantile", "poisson", "gamma", "tweedie"),
+            *(
+                "reg:squarederror",
+                "reg:absoluteerror",
+                "reg:quantileerror",
+                "count:poisson",
+                "reg:gamma",
+                "reg:tweedie",
+            ),
+            remedy="Use a classifier for classes, or a function of (y_true, scores).",
+        ),
+        default=None,
+        doc="The loss to minimise; None is squared_error. A function takes (y_true, scores) and returns (gradient, "
+        "hessian) of each row; its scores are predicted as they are, and start at base_score, or 0.",
+    )
 
     def _row_weight(self, y: Floats, weight: Floats | None) -> Floats | None:  # noqa: ARG002
         _refuse_class_weights(self)
@@ -59,17 +79,29 @@ class NewtonBoostingRegressor(NumberBoosting, NewtonBoosting):
         return options
 
 
-@documented
+@declared
 class NewtonBoostingClassifier(ClassBoosting, NewtonBoosting):
     """Newton boosting for classes.
 
-    objective : {"log_loss", "exponential"}, or a function
-        "log_loss" is the logistic loss of two classes, the multinomial loss of more; "exponential" is for two classes.
-        XGBoost's names work too. A function takes (y_true, scores) and returns (gradient, hessian); classes are
-        numbered 0, 1, 2, …, and of more than two classes scores have a column for each. Scores are log-odds.
+    With g and h the first and second derivative of the loss at a row's score, and G and H their sums over a leaf, the
+    leaf value is w = -G / (H + reg_lambda), G first moved by reg_alpha towards zero, and the gain of a split is
+    1/2 [G_L² / (H_L + λ) + G_R² / (H_R + λ) - G² / (H + λ)]. Parameter names are XGBoost's.
+
+    The same numbers mean other steps than XGBoost's for more than two classes: h is p (1 - p), where XGBoost takes
+    twice that, so use half its learning_rate, reg_lambda and min_child_weight. docs/coming-from-xgboost.md has more.
     """
 
-    rules: ClassVar = CLASSIFIER_RULES
+    objective: Any = parameter(
+        *objective_rule(
+            *("log_loss", "exponential", "logistic", "multinomial", "binary:logistic", "multi:softprob"),
+            "multi:softmax",
+            remedy="Use a regressor for numbers, or a function of (y_true, scores).",
+        ),
+        default=None,
+        doc="The loss to minimise; None is log_loss: the logistic loss of two classes, the multinomial loss of more. "
+        '"exponential" is for two classes. A function takes (y_true, scores) and returns (gradient, hessian); classes '
+        "are numbered 0, 1, 2, …, and for more than two classes scores have a column for each. Scores are log-odds.",
+    )
 
     def _class_factors(self, y: Floats, weight: Floats | None) -> Floats:
         factors = super()._class_factors(y, weight)
@@ -99,18 +131,26 @@ class NewtonBoostingClassifier(ClassBoosting, NewtonBoosting):
         return options
 
 
-@documented
+@declared
 class NewtonBoostingRanker(NewtonBoosting):
     """Newton boosting for rankings: LambdaMART.
 
     y are grades of relevance from 0 to 31, whose gain is 2^grade - 1. Rows of a query stand together, and `fit` takes
     their numbers (`group`) or labels (`qid`). Predictions are scores: within a query, larger ones come first.
 
-    objective : {"rank:ndcg"}, or a function
-        A function takes (y_true, scores) of all rows and returns (gradient, hessian).
+    With g and h the first and second derivative of the loss at a row's score, and G and H their sums over a leaf, the
+    leaf value is w = -G / (H + reg_lambda), G first moved by reg_alpha towards zero, and the gain of a split is
+    1/2 [G_L² / (H_L + λ) + G_R² / (H_R + λ) - G² / (H + λ)]. Parameter names are XGBoost's.
     """
 
-    rules: ClassVar = RANKER_RULES
+    objective: Any = parameter(
+        *objective_rule(
+            "rank:ndcg", "lambdarank", remedy="Use objective='rank:ndcg', or a function of (y_true, scores)."
+        ),
+        default=None,
+        doc="The loss to minimise; None is rank:ndcg. A function takes (y_true, scores) of all rows and returns "
+        "(gradient, hessian).",
+    )
     weight_name: ClassVar[str] = "query_weight"
 
     def fit(  # type: ignore[override]

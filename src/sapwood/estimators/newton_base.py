@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Literal, Self, TypeVar
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,20 +13,23 @@ from sapwood.boosting.options import TreeOptions
 from sapwood.boosting.rate import learning_rate
 from sapwood.boosting.rounds import RoundOptions
 from sapwood.boosting.training import Plan
+from sapwood.declaration import declared, parameter
+from sapwood.estimators import shared_parameters as shared
 from sapwood.estimators.boosting import Boosting
 from sapwood.estimators.boosting_rows import read_eval_set
 from sapwood.estimators.boosting_settings import bins_of, refuse_divergence
 from sapwood.estimators.constraints import feature_weights, interaction_sets, monotone_signs
-from sapwood.estimators.newton_rules import NEWTON_RULES, WITHOUT_EFFECT
+from sapwood.estimators.newton_rules import WITHOUT_EFFECT
+from sapwood.estimators.rules import Each, Written
 from sapwood.losses.huber import Huber
 from sapwood.losses.loss import Loss
 from sapwood.losses.names import make_loss
+from sapwood.parameters import ArrayLike, CallableRule, Flag, Interval, MappingLike, Nothing, OneOf, Text
 from sapwood.table.schema import Schema
 from sapwood.threads import resolve_jobs
 
 Floats = NDArray[np.float64]
 EvalSet = Sequence[tuple[Any, Any]] | Mapping[str, tuple[Any, Any]] | tuple[Any, Any] | None
-Kind = TypeVar("Kind", bound=type)
 
 OPTIONS = {
     "quantile": ("quantile", "quantile_alpha"),
@@ -36,252 +39,201 @@ OPTIONS = {
 }
 """Objectives with an option: its name in the loss, and the parameter that holds it."""
 
+SHARE = Interval(float, 0, 1, closed="right")
+AT_LEAST_ZERO = Interval(float, low=0)
+POSITIVE = Interval(float, low=0, closed="neither")
+QUANTILE = Interval(float, 0, 1, closed="neither")
 HUBER_QUANTILE = 0.9  # Friedman's: a tenth of the rows may be outliers
 
 DEFAULT_METRICS = {"squared_error": "rmse", "absolute_error": "mae", "logistic": "logloss", "multinomial": "mlogloss"}
 
 
+@declared
 class NewtonBoosting(Boosting):
-    """Boosted trees whose leaves are Newton steps on a regularised objective. Use one of the classes below it.
+    """Boosted trees whose leaves are Newton steps on a regularised objective. Use one of the classes below it."""
 
-    With g and h the first and second derivative of the loss at a row's score, and G and H their sums over a leaf, the
-    leaf says w = -G / (H + reg_lambda), G first moved by reg_alpha towards zero, and a split gains
-    1/2 [G_L² / (H_L + λ) + G_R² / (H_R + λ) - G² / (H + λ)]. Names of parameters are XGBoost's.
-
-    The same numbers mean other steps than XGBoost's in two cases. Of more than two classes h is p (1 - p), where
-    XGBoost takes twice that: use half its learning_rate, reg_lambda and min_child_weight. Of objective="poisson" h is
-    the mean, where XGBoost takes e^0.7 of it and limits leaves to 0.7. docs/coming-from-xgboost.md has the recipes.
-
-    Rounds:
-
-    n_estimators : int
-        Rounds. Each grows a tree, or one tree for each class or quantile.
-    learning_rate : float, list or function
-        What leaves are multiplied by: a number; one for each round (the last holds on); or a function of the round
-        from 0 on, or of the round and the root mean square of the gradient.
-    early_stopping_rounds : int or None
-        Stop if the last metric of the last evaluation set was not better for so many rounds. Everything that predicts
-        then uses the rounds up to the best one, unless it is told n_rounds. Rows to watch come from `eval_set` of
-        `fit`, or from `validation_fraction`.
-    validation_fraction : float or None
-        Share of the training rows (of the queries, in rankings) that only watch, where `fit` gets no `eval_set`.
-    eval_metric : str, function, or a list of them
-        XGBoost's names, such as "rmse", "logloss", "auc", "ndcg@10", or "loss" for the objective itself; or
-        scikit-learn's metric functions, scorers and names of scorers, such as "roc_auc", whose direction is known. Any
-        other function takes (y_true, y_pred), or (y_true, y_pred, weight), and returns a number; it is minimised
-        unless it has an attribute greater_is_better that is true. Predictions are what `predict` gives for numbers and
-        `predict_proba` for classes (of two, that of the second), whose numbers 0, 1, 2, … are y_true. Rows are weighted
-        by their sample_weight, not by class_weight.
-    callbacks : list of functions or None
-        Each is called after every round with a `Progress` (round, n_rounds, history, best_round, seconds, ensemble).
-        Training stops when one returns True.
-    max_seconds : float or None
-        End training after this time. This, Ctrl-C and SIGTERM leave a usable model and say so in `stopped_reason_`.
-    verbose : bool or int
-        Show progress and metrics on the standard error: a bar on a terminal and in a notebook, elsewhere a line every
-        so many rounds.
-
-    Trees:
-
-    max_depth, max_leaves : int
-        Limits; 0 or None for none.
-    grow_policy : {"depthwise", "lossguide"}
-        Level by level, or the leaf of the largest gain first.
-    tree_method : {"hist", "approx", "exact", "auto"}
-        "hist" looks at the borders of at most max_bin bins of each column (a column with no more distinct values than
-        bins loses nothing by it); "approx" makes bins anew in each round, of equal hessian; "exact" looks at every
-        distinct value, for small data. "auto" is "hist". The memory of "hist" for a sparse matrix is that of its stored
-        cells; the others fill all of them in.
-    max_bin : int
-        Bins of a column of numbers, from 2 to 65535. XGBoost's 256 counts as 255, the most that a byte holds: more than
-        256 bins take more time and memory (and are no more than 255 for a sparse matrix). Levels of categories are not
-        limited by it.
-    gamma : float
-        Least gain of a split. (XGBoost compares gamma with twice this gain.) Trees are grown first and pruned from
-        the leaves upwards, so a weak split above a good one stays.
-    min_child_weight : float
-        Least H of a leaf.
-    min_child_samples : int
-        Least rows of a leaf.
-    reg_lambda, reg_alpha : float
-        Penalties of squares and of absolute values of the leaves.
-    max_delta_step : float
-        Largest absolute value of a leaf before the learning rate; 0 for no limit.
-
-    Samples:
-
-    subsample : float
-        Share of the rows drawn for each round.
-    sampling_method : {"uniform", "gradient_based"}
-        All rows alike, or by the size of their gradient, with weights that make up for it.
-    colsample_bytree, colsample_bylevel, colsample_bynode : float
-        Shares of the columns drawn for a tree, of these for a level, and of these for a node.
-    feature_weights : list, mapping or None
-        Weights of the columns in these draws, in column order or by name.
-    random_state : int, RandomState, Generator or None
-        Seed of all draws. The same seed gives the same model, whatever n_jobs is.
-
-    Objective:
-
-    base_score : float or None
-        Prediction before the first round: a value, or a probability. None is the best constant; 0.5 the textbook's.
-    quantile_alpha : float or list of floats
-        For objective="quantile". Predictions of several quantiles have a column for each, and never cross.
-    huber_delta : float or None
-        For objective="huber": the residual at which squares turn into absolute values, and the most that a leaf may
-        move a prediction (before learning_rate). None is the 0.9-quantile of the absolute residuals, anew in each
-        round; a number should be of the size of the residuals, since one that is far too small stops progress.
-    tweedie_variance_power : float
-        For objective="tweedie", between 1 and 2.
-    class_weight : "balanced", mapping from classes, or None
-    scale_pos_weight : float
-        Weights of the classes; of the second class of two. They shift the base rate, which `predict_proba` undoes
-        unless undo_class_weight=False; `predict` decides by the weighted scores.
-
-    Constraints:
-
-    monotone_constraints : list, mapping or None
-        1 if predictions may only rise with a column, -1 if they may only fall, 0 if it is free; in column order, or by
-        name. For one score, that is for numbers, rankings and two classes.
-    interaction_constraints : list of lists of columns, or None
-        Columns, by name or number, that may meet on a path; one in none of the lists meets only itself.
-
-    Columns:
-
-    categorical_features : "from_dtype", None, or names, indices or a mask
-        Columns to split as categories in addition to strings and categoricals. Any number of levels is split. The
-        levels of a column of more than 255 are put in order for each tree, by their effect on its gradients as far as
-        two halves of the rows agree on it, and cut like numbers; the three options below do not apply to it.
-    max_cat_to_onehot : int
-        Up to so many levels in a node, one level is split off; above, subsets in the order of their gradients.
-    max_cat_threshold : int
-        Most levels on the smaller side of such a split.
-    cat_smooth : float
-        Hessian added to each level when levels are put in order.
-    unseen : {"missing", "error"}
-        What an unknown category does at prediction: go where missing values go, or raise.
-    sparse_absent : {"zero", "missing"}
-        What a cell means that a sparse matrix does not store; a stored zero is always zero.
-    n_jobs : int or None
-        Threads; -1 for all cores.
-    drift_warning : bool
-        Warn (`DataDriftWarning`) when rows to predict are not like the training data; see `schema_.compare`.
-
-    Attributes of a fitted model:
-
-    ensemble_ : Ensemble
-        The trees: `ensemble_.rounds[t][k]` is a `Tree` of round t for score k, and `ensemble_.base` the first scores.
-    n_estimators_, n_iter_ : int
-        Rounds trained, those of `init_model` included.
-    best_iteration_ (best_iteration), best_score_ (best_score) : int, float
-        Best round, counted from 0, and the metric in it, if there were rows to watch.
-    best_n_rounds_ : int
-        Rounds that prediction uses.
-    evals_result_ : dict
-        What `evals_result()` returns.
-    stopped_reason_ : str
-        Why training ended.
-    feature_importances_ : array
-        Share of each column in the total gain.
-    classes_, n_classes_, n_features_in_, feature_names_in_
-        As in scikit-learn.
-    """
-
-    rules: ClassVar = NEWTON_RULES
     without_effect: ClassVar = WITHOUT_EFFECT
 
-    def __init__(
-        self,
-        *,
-        n_estimators: int = 100,
-        learning_rate: Any = 0.3,
-        max_depth: int | None = 6,
-        max_leaves: int | None = 0,
-        max_bin: int = 255,
-        grow_policy: str = "depthwise",
-        tree_method: str = "hist",
-        objective: Any = None,
-        gamma: float = 0.0,
-        min_child_weight: float = 1.0,
-        min_child_samples: int = 1,
-        max_delta_step: float = 0.0,
-        subsample: float = 1.0,
-        sampling_method: str = "uniform",
-        colsample_bytree: float = 1.0,
-        colsample_bylevel: float = 1.0,
-        colsample_bynode: float = 1.0,
-        feature_weights: Any = None,
-        reg_alpha: float = 0.0,
-        reg_lambda: float = 1.0,
-        base_score: float | None = None,
-        quantile_alpha: Any = 0.5,
-        huber_delta: float | None = None,
-        tweedie_variance_power: float = 1.5,
-        class_weight: Any = None,
-        scale_pos_weight: float = 1.0,
-        undo_class_weight: bool = True,
-        monotone_constraints: Any = None,
-        interaction_constraints: Any = None,
-        max_cat_to_onehot: int = 4,
-        max_cat_threshold: int = 64,
-        cat_smooth: float = 0.0,
-        categorical_features: Any = "from_dtype",
-        unseen: Literal["missing", "error"] = "missing",
-        sparse_absent: Literal["zero", "missing"] = "zero",
-        eval_metric: Any = None,
-        early_stopping_rounds: int | None = None,
-        validation_fraction: float | None = None,
-        callbacks: Any = None,
-        max_seconds: float | None = None,
-        verbose: bool | int = 0,
-        random_state: Any = None,
-        n_jobs: int | None = -1,
-        drift_warning: bool = True,
-    ) -> None:
-        self.n_estimators = n_estimators
-        self.learning_rate = learning_rate
-        self.max_depth = max_depth
-        self.max_leaves = max_leaves
-        self.max_bin = max_bin
-        self.grow_policy = grow_policy
-        self.tree_method = tree_method
-        self.objective = objective
-        self.gamma = gamma
-        self.min_child_weight = min_child_weight
-        self.min_child_samples = min_child_samples
-        self.max_delta_step = max_delta_step
-        self.subsample = subsample
-        self.sampling_method = sampling_method
-        self.colsample_bytree = colsample_bytree
-        self.colsample_bylevel = colsample_bylevel
-        self.colsample_bynode = colsample_bynode
-        self.feature_weights = feature_weights
-        self.reg_alpha = reg_alpha
-        self.reg_lambda = reg_lambda
-        self.base_score = base_score
-        self.quantile_alpha = quantile_alpha
-        self.huber_delta = huber_delta
-        self.tweedie_variance_power = tweedie_variance_power
-        self.class_weight = class_weight
-        self.scale_pos_weight = scale_pos_weight
-        self.undo_class_weight = undo_class_weight
-        self.monotone_constraints = monotone_constraints
-        self.interaction_constraints = interaction_constraints
-        self.max_cat_to_onehot = max_cat_to_onehot
-        self.max_cat_threshold = max_cat_threshold
-        self.cat_smooth = cat_smooth
-        self.categorical_features = categorical_features
-        self.unseen = unseen
-        self.sparse_absent = sparse_absent
-        self.eval_metric = eval_metric
-        self.early_stopping_rounds = early_stopping_rounds
-        self.validation_fraction = validation_fraction
-        self.callbacks = callbacks
-        self.max_seconds = max_seconds
-        self.verbose = verbose
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.drift_warning = drift_warning
+    n_estimators: int = parameter(
+        Interval(int, low=1), default=100, doc="Rounds. Each adds a tree, or one tree for each class or quantile."
+    )
+    learning_rate: Any = parameter(
+        POSITIVE,
+        Each((POSITIVE,), "such numbers, one for each round"),
+        CallableRule(),
+        default=0.3,
+        doc="Factor of the leaf values: a number; a list with one number per round, whose last value is reused; or a "
+        "function of the round, counted from 0, or of the round and the root mean square of the gradient.",
+    )
+    max_depth: int | None = parameter(
+        Interval(int, low=0),
+        Nothing(remedy="Use max_depth=0 for no limit."),
+        default=6,
+        doc="Maximum depth of a tree; 0 or None means no limit.",
+    )
+    max_leaves: int | None = parameter(
+        Interval(int, low=0),
+        Nothing(remedy="Use max_leaves=0 for no limit."),
+        default=0,
+        doc="Maximum number of leaves of a tree; 0 or None means no limit.",
+    )
+    max_bin: int = parameter(
+        Interval(int, 2, 65535),
+        default=255,
+        doc="Bins of a numeric column. XGBoost's 256 counts as 255, the most that a byte holds: more bins take more "
+        "time and memory, and a sparse matrix has at most 255. Category levels are not limited by it.",
+    )
+    grow_policy: str = parameter(
+        OneOf("depthwise", "lossguide"),
+        default="depthwise",
+        doc="Split level by level, or the leaf of largest gain first.",
+    )
+    tree_method: str = parameter(
+        OneOf("hist", "approx", "exact", "auto"),
+        default="hist",
+        doc='Candidate thresholds: "hist" takes the borders of max_bin bins (a column with no more distinct values is '
+        'split exactly), "approx" makes new bins of equal hessian in each round, "exact" takes every distinct value, '
+        'for small data. "auto" is "hist", which alone keeps sparse matrices sparse.',
+    )
+    objective: Any = parameter(Text(), CallableRule(), Nothing(), default=None, doc="The loss to minimise.")
+    gamma: float = parameter(
+        AT_LEAST_ZERO,
+        default=0.0,
+        doc="Minimum gain of a split. Trees are grown first and pruned from the leaves up, so a weak split above a "
+        "good one stays. XGBoost compares gamma with twice this gain.",
+    )
+    min_child_weight: float = parameter(AT_LEAST_ZERO, default=1.0, doc="Minimum sum of hessians of a leaf.")
+    min_child_samples: int = parameter(Interval(int, low=1), default=1, doc="Minimum number of rows of a leaf.")
+    max_delta_step: float = parameter(
+        AT_LEAST_ZERO,
+        default=0.0,
+        doc="Maximum absolute leaf value before the learning rate; 0 means no limit.",
+    )
+    subsample: float = parameter(SHARE, default=1.0, doc="Fraction of the rows drawn for each round.")
+    sampling_method: str = parameter(
+        OneOf("uniform", "gradient_based"),
+        default="uniform",
+        doc="Draw all rows with the same probability, or by the size of their gradients, with weights that compensate.",
+    )
+    colsample_bytree: float = parameter(SHARE, default=1.0, doc="Fraction of the columns drawn for each tree.")
+    colsample_bylevel: float = parameter(SHARE, default=1.0, doc="Fraction of the tree's columns drawn for each level.")
+    colsample_bynode: float = parameter(SHARE, default=1.0, doc="Fraction of the level's columns drawn for each node.")
+    feature_weights: Any = parameter(
+        ArrayLike(),
+        MappingLike(),
+        Nothing(),
+        default=None,
+        doc="Weights of the columns in these draws, a list in column order or a dictionary by name.",
+    )
+    reg_alpha: float = parameter(AT_LEAST_ZERO, default=0.0, doc="L1 penalty of the leaf values.")
+    reg_lambda: float = parameter(AT_LEAST_ZERO, default=1.0, doc="L2 penalty of the leaf values.")
+    base_score: float | None = parameter(
+        Interval(float),
+        Nothing(),
+        default=None,
+        doc="Prediction before the first round: a value or a probability. None is the best constant.",
+    )
+    quantile_alpha: Any = parameter(
+        QUANTILE,
+        Each((QUANTILE,), "such numbers"),
+        default=0.5,
+        doc='Quantiles to predict, for objective="quantile". Several have a column each, and never cross.',
+    )
+    huber_delta: float | None = parameter(
+        POSITIVE,
+        Nothing(),
+        default=None,
+        doc='For objective="huber": the residual at which the loss becomes linear, and the most that a leaf may change '
+        "a prediction before the learning rate. None is the 0.9 quantile of the absolute residuals in each round; a "
+        "number should be of the size of the residuals, as one that is far too small stops progress.",
+    )
+    tweedie_variance_power: float = parameter(shared.TWEEDIE_POWER, default=1.5)
+    class_weight: Any = parameter(shared.CLASS_WEIGHT, default=None)
+    scale_pos_weight: float = parameter(POSITIVE, default=1.0, doc="Weight of the second class of two.")
+    undo_class_weight: bool = parameter(shared.UNDO_CLASS_WEIGHT, default=True)
+    monotone_constraints: Any = parameter(
+        ArrayLike(),
+        MappingLike(),
+        Written("(1, 0, -1)"),
+        Nothing(),
+        default=None,
+        doc="1 if predictions must not fall as the column rises, -1 if they must not rise, 0 for none; a list in "
+        "column order or a dictionary by name. For models with one score: numbers, rankings and two classes.",
+    )
+    interaction_constraints: Any = parameter(
+        ArrayLike(),
+        Written("[[0, 1], [2, 3]]"),
+        Nothing(),
+        default=None,
+        doc="Lists of columns, by name or number, that may occur together on a path; a column in none of the lists "
+        "occurs only alone.",
+    )
+    max_cat_to_onehot: int = parameter(
+        Interval(int, low=1),
+        default=4,
+        doc="Up to so many levels in a node, splits separate one level from the rest; with more, they separate subsets "
+        "in the order of their gradients.",
+    )
+    max_cat_threshold: int = parameter(
+        Interval(int, low=1), default=64, doc="Maximum number of levels on the smaller side of such a split."
+    )
+    cat_smooth: float = parameter(
+        AT_LEAST_ZERO, default=0.0, doc="Hessian added to each level when levels are put in order."
+    )
+    categorical_features: Any = parameter(
+        OneOf("from_dtype"),
+        ArrayLike(),
+        Nothing(),
+        default="from_dtype",
+        doc="Columns to split as categories: names, indices or a mask. Columns of strings and categorical dtype always "
+        "are. Any number of levels is split: the levels of a column of more than 255 are put in order for each tree, "
+        "by their effect on its gradients as far as two halves of the rows agree on it, and cut like numbers; the "
+        "three parameters above do not apply to it.",
+    )
+    unseen: Literal["missing", "error"] = parameter(shared.UNSEEN, default="missing")
+    sparse_absent: Literal["zero", "missing"] = parameter(
+        OneOf("zero", "missing"),
+        default="zero",
+        doc="What a cell that a sparse matrix does not store means; a stored zero is always zero.",
+    )
+    eval_metric: Any = parameter(
+        Text(),
+        CallableRule(),
+        Each((Text(), CallableRule()), "names and functions"),
+        Nothing(),
+        default=None,
+        doc='Metrics of the validation sets: XGBoost\'s names, such as "rmse", "logloss", "auc" or "ndcg@10"; "loss" '
+        "for the objective itself; scikit-learn's metric functions, scorers and scorer names, whose direction is known;"
+        " or a function of (y_true, y_pred) or (y_true, y_pred, weight), which is minimised unless it has an attribute "
+        "greater_is_better that is true. y_pred is what predict gives for numbers and predict_proba for classes (of "
+        "two, the second), whose numbers 0, 1, 2, … are y_true. Rows are weighted by sample_weight, not class_weight.",
+    )
+    early_stopping_rounds: int | None = parameter(
+        Interval(int, low=1),
+        Nothing(remedy="Use early_stopping_rounds=None to train all rounds."),
+        default=None,
+        doc="Stop if the last metric of the last validation set has not improved for so many rounds. Prediction then "
+        "uses the rounds up to the best one, unless it is given n_rounds. Validation rows come from eval_set of fit, "
+        "or from validation_fraction.",
+    )
+    validation_fraction: float | None = parameter(
+        QUANTILE,
+        Nothing(),
+        default=None,
+        doc="Fraction of the training rows (in rankings, of the queries) to hold out for validation if fit gets no "
+        "eval_set.",
+    )
+    callbacks: Any = parameter(shared.CALLBACKS, default=None)
+    max_seconds: float | None = parameter(shared.MAX_SECONDS, default=None)
+    verbose: bool | int = parameter(
+        Flag(),
+        Interval(int, low=0),
+        default=0,
+        doc="Show progress and metrics on standard error: a bar in a terminal or notebook, elsewhere a line every so "
+        "many rounds.",
+    )
+    random_state: Any = parameter(shared.RANDOM_STATE, default=None)
+    n_jobs: int | None = -1
 
     def fit(
         self,
@@ -379,10 +331,3 @@ class NewtonBoosting(Boosting):
         if isinstance(loss, Huber) and loss.quantile is not None:
             return "mae"
         return DEFAULT_METRICS.get(loss.name, "loss")
-
-
-def documented(kind: Kind) -> Kind:
-    """Append what all classes share to the docstring of one (docstrings are None under python -OO)."""
-    if kind.__doc__ and NewtonBoosting.__doc__:
-        kind.__doc__ = kind.__doc__.rstrip() + "\n\n    " + NewtonBoosting.__doc__.partition("\n\n")[2].lstrip()
-    return kind

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,17 +12,19 @@ from sklearn.base import ClassifierMixin, MultiOutputMixin, RegressorMixin
 from sklearn.utils import Bunch, Tags
 
 from sapwood.codes.coded import code_table
+from sapwood.declaration import declared, fitted, parameter
 from sapwood.errors import InputError
 from sapwood.estimators.identifiers import warn_of_identifiers
 from sapwood.estimators.settings import class_weights, monotonic_signs, n_features_drawn, rows_at_least
-from sapwood.estimators.tree_model import OneRowProbabilities, TreeModel
+from sapwood.estimators.tree_model import OneRowProbabilities
+from sapwood.estimators.tree_parameters import CLASS_WEIGHT, NUMBER_CRITERION, NUMBER_LEAF, TreeParameters
 from sapwood.estimators.tree_rows import Target, TreeRows
-from sapwood.estimators.tree_rules import CLASSIFIER_RULES, REGRESSOR_RULES
 from sapwood.grove import Grove, Member
 from sapwood.growth.criteria import Statistics, class_statistics, number_statistics
 from sapwood.growth.grower import grow_tree
 from sapwood.growth.prune import prune, pruning_path
 from sapwood.growth.rules import UNLIMITED, GrowthRules
+from sapwood.parameters import OneOf
 from sapwood.predictor import Predictor, Scorer, paths
 from sapwood.seed import seed_from
 from sapwood.show.words import explain_row
@@ -33,34 +35,22 @@ from sapwood.table.text_warning import warn_of_classes
 from sapwood.threads import resolve_jobs
 from sapwood.tree import Tree
 
-Unseen = Literal["missing", "error", "node"]
 Floats = NDArray[np.float64]
 
 
-class DecisionTree(MultiOutputMixin, TreeModel):
+@declared
+class DecisionTree(MultiOutputMixin, TreeParameters):
     """What classifier and regressor share. Use one of them."""
 
-    criterion: str
-    splitter: str
-    max_depth: int | None
-    min_samples_split: int | float
-    min_samples_leaf: int | float
-    min_weight_fraction_leaf: float
-    max_features: int | float | str | None
-    random_state: Any
-    max_leaf_nodes: int | None
-    min_impurity_decrease: float
-    ccp_alpha: float
-    monotonic_cst: Any
-    impurity_threshold: float
-    significance: float | None
-    leaf: str
-    max_bins: int | None
-    categorical_features: Any
-    unseen: Unseen
-    n_jobs: int | None
+    splitter: str = parameter(
+        OneOf("best", "random"),
+        default="best",
+        doc="Look for the best threshold of a column, or draw one at random between its least and its largest value.",
+    )
 
-    tree_: Tree
+    tree_: Tree = fitted("The fitted tree: arrays of its nodes, as in scikit-learn.")
+    n_outputs_: int = fitted("Number of targets.")
+    max_features_: int = fitted("Number of columns that a split may choose from.")
 
     def _fit_tree(self, X: Any, y: Any, sample_weight: Any, ccp_alpha: float) -> Tree:
         """Table, target and weights in; a pruned tree out. Sets the fitted attributes that describe the data."""
@@ -234,81 +224,14 @@ def names_of_outputs(model: Any) -> list[Any]:
     return names
 
 
+@declared
 class DecisionTreeClassifier(ClassifierMixin, OneRowProbabilities, DecisionTree):
-    """A decision tree for classes.
+    """A decision tree for classes. Parameters and attributes are scikit-learn's, and more."""
 
-    Parameters are scikit-learn's, and beyond them:
+    class_weight: Any = parameter(CLASS_WEIGHT, default=None)
 
-    criterion : {"gini", "entropy", "log_loss", "error"}
-        "error" is the misclassification error, 1 - max p_k.
-    impurity_threshold : float
-        A node whose impurity is at most this is not split.
-    significance : float or None
-        Do not split when side and class are independent: chi-squared p-value above this limit.
-    leaf : {"auto", "share", "softmax"}
-        Probabilities of a leaf: shares of the class weights, or their softmax.
-    max_bins : int or None
-        None looks at every distinct value; a number at so many quantile bins, which is faster.
-    categorical_features : "from_dtype", None, or names, indices or a mask
-        Columns to split as categories in addition to strings and categoricals.
-    unseen : {"missing", "error", "node"}
-        What an unknown category does at prediction: go where missing values go, raise, or stop at the node.
-    n_jobs : int or None
-        Threads for preparing columns and for prediction. The tree does not depend on it.
-    drift_warning : bool
-        Warn (`DataDriftWarning`) when rows to predict are not like the training data; see `schema_.compare`.
-    """
-
-    rules: ClassVar = CLASSIFIER_RULES
-    classes_: Any
-    n_classes_: Any
-
-    def __init__(
-        self,
-        *,
-        criterion: str = "gini",
-        splitter: str = "best",
-        max_depth: int | None = None,
-        min_samples_split: int | float = 2,
-        min_samples_leaf: int | float = 1,
-        min_weight_fraction_leaf: float = 0.0,
-        max_features: int | float | str | None = None,
-        random_state: Any = None,
-        max_leaf_nodes: int | None = None,
-        min_impurity_decrease: float = 0.0,
-        class_weight: Any = None,
-        ccp_alpha: float = 0.0,
-        monotonic_cst: Any = None,
-        impurity_threshold: float = 0.0,
-        significance: float | None = None,
-        leaf: str = "auto",
-        max_bins: int | None = None,
-        categorical_features: Any = "from_dtype",
-        unseen: Unseen = "missing",
-        n_jobs: int | None = None,
-        drift_warning: bool = True,
-    ) -> None:
-        self.criterion = criterion
-        self.splitter = splitter
-        self.max_depth = max_depth
-        self.min_samples_split = min_samples_split
-        self.min_samples_leaf = min_samples_leaf
-        self.min_weight_fraction_leaf = min_weight_fraction_leaf
-        self.max_features = max_features
-        self.random_state = random_state
-        self.max_leaf_nodes = max_leaf_nodes
-        self.min_impurity_decrease = min_impurity_decrease
-        self.class_weight = class_weight
-        self.ccp_alpha = ccp_alpha
-        self.monotonic_cst = monotonic_cst
-        self.impurity_threshold = impurity_threshold
-        self.significance = significance
-        self.leaf = leaf
-        self.max_bins = max_bins
-        self.categorical_features = categorical_features
-        self.unseen = unseen
-        self.n_jobs = n_jobs
-        self.drift_warning = drift_warning
+    classes_: Any = fitted("The classes, in order; a list of arrays if there are several outputs.")
+    n_classes_: Any = fitted("Number of classes, or a list of numbers if there are several outputs.")
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, check_input: bool = True) -> Self:  # noqa: ARG002
         """Grow the tree (and prune it, if ccp_alpha is set)."""
@@ -388,64 +311,12 @@ class DecisionTreeClassifier(ClassifierMixin, OneRowProbabilities, DecisionTree)
         return tags
 
 
+@declared
 class DecisionTreeRegressor(RegressorMixin, DecisionTree):
-    """A decision tree for numbers.
+    """A decision tree for numbers. Parameters and attributes are scikit-learn's, and more."""
 
-    Parameters are scikit-learn's and those named under `DecisionTreeClassifier`, except:
-
-    criterion : {"squared_error", "friedman_mse", "absolute_error", "poisson"}
-    significance : float or None
-        Do not split when the p-value of an F-test between both sides is above this limit.
-    leaf : {"auto", "mean", "median"}
-        "auto" is the median for the absolute error and the mean otherwise.
-    """
-
-    rules: ClassVar = REGRESSOR_RULES
-
-    def __init__(
-        self,
-        *,
-        criterion: str = "squared_error",
-        splitter: str = "best",
-        max_depth: int | None = None,
-        min_samples_split: int | float = 2,
-        min_samples_leaf: int | float = 1,
-        min_weight_fraction_leaf: float = 0.0,
-        max_features: int | float | str | None = None,
-        random_state: Any = None,
-        max_leaf_nodes: int | None = None,
-        min_impurity_decrease: float = 0.0,
-        ccp_alpha: float = 0.0,
-        monotonic_cst: Any = None,
-        impurity_threshold: float = 0.0,
-        significance: float | None = None,
-        leaf: str = "auto",
-        max_bins: int | None = None,
-        categorical_features: Any = "from_dtype",
-        unseen: Unseen = "missing",
-        n_jobs: int | None = None,
-        drift_warning: bool = True,
-    ) -> None:
-        self.criterion = criterion
-        self.splitter = splitter
-        self.max_depth = max_depth
-        self.min_samples_split = min_samples_split
-        self.min_samples_leaf = min_samples_leaf
-        self.min_weight_fraction_leaf = min_weight_fraction_leaf
-        self.max_features = max_features
-        self.random_state = random_state
-        self.max_leaf_nodes = max_leaf_nodes
-        self.min_impurity_decrease = min_impurity_decrease
-        self.ccp_alpha = ccp_alpha
-        self.monotonic_cst = monotonic_cst
-        self.impurity_threshold = impurity_threshold
-        self.significance = significance
-        self.leaf = leaf
-        self.max_bins = max_bins
-        self.categorical_features = categorical_features
-        self.unseen = unseen
-        self.n_jobs = n_jobs
-        self.drift_warning = drift_warning
+    criterion: str = parameter(NUMBER_CRITERION, default="squared_error")
+    leaf: str = parameter(NUMBER_LEAF, default="auto")
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, check_input: bool = True) -> Self:  # noqa: ARG002
         """Grow the tree (and prune it, if ccp_alpha is set)."""

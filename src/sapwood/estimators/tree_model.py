@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sapwood.declaration import declared, fitted, parameter
+from sapwood.estimators import shared_parameters as shared
 from sapwood.estimators.base import RuledEstimator
 from sapwood.estimators.row_reader import RowReader
 from sapwood.grove import Grove
@@ -21,15 +23,19 @@ from sapwood.threads import resolve_jobs
 Floats = NDArray[np.float64]
 
 
+@declared
 class TreeModel(RuledEstimator):
     """An estimator made of trees: what prediction, explanations and pictures know of it.
 
     Scores are (columns, rows); what they mean is the business of the classes below.
     """
 
-    schema_: Schema
-    n_jobs: int | None
-    drift_warning: bool = True
+    n_jobs: int | None = parameter(shared.N_JOBS, default=None)
+    drift_warning: bool = parameter(shared.DRIFT_WARNING, default=True)
+
+    schema_: Schema = fitted("What the model knows of its columns: names, kinds, levels and statistics.")
+    n_features_in_: int = fitted("Number of columns.")
+    feature_names_in_: NDArray[Any] = fitted("Names of the columns, if X had names.")
 
     @abstractmethod
     def _grove(self) -> Grove:

@@ -1,0 +1,118 @@
+"""Meanings of parameters that several estimators share."""
+
+from __future__ import annotations
+
+from sapwood.declaration import Meaning
+from sapwood.estimators.rules import Each
+from sapwood.parameters import (
+    ArrayLike,
+    CallableRule,
+    EstimatorRule,
+    Flag,
+    Interval,
+    MappingLike,
+    Nothing,
+    OneOf,
+    RandomState,
+)
+from sapwood.threads import JOBS
+
+RANDOM_STATE = Meaning(
+    (RandomState(),),
+    "Seed of all random draws. The same seed gives the same model, bit for bit, whatever n_jobs is; None draws a seed.",
+)
+N_JOBS = Meaning(
+    JOBS,
+    "Number of threads; -1 uses every core, None uses the global setting (one thread by default). The model does not "
+    "depend on it.",
+)
+DRIFT_WARNING = Meaning(
+    (Flag(),),
+    "Warn (DataDriftWarning) when rows to predict do not look like the training data; see schema_.compare.",
+)
+VERBOSE = Meaning((Interval(int, low=0), Flag()), "Show a progress bar.")
+WARM_START = Meaning((Flag(),), "Keep the trees of the previous fit and add more, instead of starting over.")
+N_ESTIMATORS = Meaning((Interval(int, low=1),), "Number of trees.")
+
+MAX_DEPTH = Meaning(
+    (Interval(int, low=1), Nothing(remedy="Use max_depth=None for no limit.")),
+    "Maximum depth of a tree; a tree with one split has depth 1. None means no limit.",
+)
+MIN_SAMPLES_SPLIT = Meaning(
+    (Interval(int, low=2), Interval(float, 0, 1, closed="right", integers=False)),
+    "Minimum number of rows of a node that may be split; a float is a fraction of the rows, rounded up.",
+)
+MIN_SAMPLES_LEAF = Meaning(
+    (Interval(int, low=1), Interval(float, 0, 1, closed="neither", integers=False)),
+    "Minimum number of rows of a leaf; a float is a fraction of the rows, rounded up.",
+)
+MIN_WEIGHT_FRACTION_LEAF = Meaning(
+    (Interval(float, 0, 0.5),), "Minimum fraction of the total weight of the rows in a leaf."
+)
+MAX_LEAF_NODES = Meaning(
+    (Interval(int, low=2), Nothing(remedy="Use max_leaf_nodes=None for no limit.")),
+    "Maximum number of leaves. With a limit, the leaf whose split gains most is split first.",
+)
+MIN_IMPURITY_DECREASE = Meaning(
+    (Interval(float, low=0),),
+    "Minimum decrease of the tree's impurity by a split: of the node's impurity, times its fraction of the weight.",
+)
+CCP_ALPHA = Meaning(
+    (Interval(float, low=0),),
+    "Price of a leaf in minimal cost-complexity pruning: branches that are not worth it are cut off.",
+)
+MAX_FEATURES = (
+    Interval(int, low=1),
+    Interval(float, 0, 1, closed="right", integers=False),
+    OneOf("sqrt", "log2", "third"),
+    Nothing(remedy="Use max_features=None for all columns."),
+)
+MONOTONIC = Meaning(
+    (ArrayLike(), MappingLike(), Nothing()),
+    "Monotonic constraints: 1 if predictions must not fall as the column rises, -1 if they must not rise, 0 for none; "
+    "a list in column order or a dictionary by column name. For one output, and at most two classes.",
+)
+CATEGORICAL_FEATURES = Meaning(
+    (OneOf("from_dtype"), ArrayLike(), Nothing()),
+    "Columns to split as categories: names, indices or a mask. Columns of strings and categorical dtype always are.",
+)
+UNSEEN = Meaning(
+    (OneOf("missing", "error"),),
+    'What a category level that was not in the training data does at prediction: "missing" goes where missing values '
+    'go, "error" raises an error.',
+)
+CLASS_WEIGHT = Meaning(
+    (OneOf("balanced"), MappingLike(), Nothing()),
+    'Weights of the classes: a dictionary from classes to weights, or "balanced" for the same total weight for every '
+    "class. Weights shift the predicted base rate; see undo_class_weight.",
+)
+UNDO_CLASS_WEIGHT = Meaning(
+    (Flag(),),
+    "Let predict_proba undo the shift of the base rate by class weights; predict uses the weighted scores either way.",
+)
+CALLBACKS = Meaning(
+    (Each((CallableRule(),), "functions of a Progress", may_be_empty=True), Nothing()),
+    "Functions that are called after every round with a Progress (round, n_rounds, history, best_round, seconds, "
+    "ensemble). Training stops when one returns True.",
+)
+MAX_SECONDS = Meaning(
+    (Interval(float, low=0, closed="neither"), Nothing()),
+    "Stop training after this time. A time limit, Ctrl-C or SIGTERM leaves a usable model; see stopped_reason_.",
+)
+MEMBER = Meaning(
+    (EstimatorRule(), Nothing(remedy="Use estimator=None for trees of this library.")),
+    "The estimator to fit many times; None is a decision tree of this library, which takes missing values, categories "
+    "and strings.",
+)
+MAX_SAMPLES = Meaning(
+    (
+        Interval(int, low=1),
+        Interval(float, low=0, closed="neither", integers=False),
+        Nothing(remedy="Use max_samples=None for as many draws as there are rows."),
+    ),
+    "Rows drawn for each tree; a float is a fraction of the rows, and None draws as many as there are.",
+)
+TWEEDIE_POWER = Meaning(
+    (Interval(float, 1, 2, closed="neither"),),
+    "Power of the variance of the Tweedie loss, between 1 (Poisson) and 2 (gamma).",
+)
