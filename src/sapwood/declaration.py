@@ -50,6 +50,7 @@ def fitted(doc: str, *, init: Literal[False] = False) -> Any:
 @dataclass_transform(kw_only_default=True, eq_default=False, field_specifiers=(parameter, fitted))
 def declared(cls: Class) -> Class:
     """Make constructor, rules and documentation of a class from what it declares and inherits."""
+    text = cls.__doc__  # None under python -OO
     made: Any = dataclass(kw_only=True, eq=False, repr=False)(cls)
     for one in fields(made):
         if not one.metadata:
@@ -58,10 +59,10 @@ def declared(cls: Class) -> Class:
     made.rules = {one.name: one.metadata["rules"] for one in parameters}
     if getattr(made, "without_effect", None):
         made.__init__ = _dropping(made.__init__, made.without_effect)
-    if made.__doc__:
-        made.__doc__ = made.__doc__.rstrip()
-        made.__doc__ += _section("Parameters", map(_parameter_entry, parameters))
-        made.__doc__ += _section("Attributes", [_entry(one) for one in fields(made) if not one.init]) + "\n    "
+    if text is not None:
+        text = text.rstrip() + _section("Parameters", map(_parameter_entry, parameters))
+        text += _section("Attributes", [_entry(one) for one in fields(made) if not one.init]) + "\n    "
+    made.__doc__ = text
     return cls
 
 

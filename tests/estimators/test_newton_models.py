@@ -16,9 +16,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from sapwood import NewtonBoostingClassifier, NewtonBoostingRanker, NewtonBoostingRegressor
 from sapwood.errors import NoSplitWarning
-from sapwood.estimators.newton_base import documented
 
 
 class TestSamples:
@@ -292,13 +290,3 @@ class TestScikitLearn:
         )
         np.testing.assert_allclose(score, model.decision_function(X), rtol=1e-12)
         np.testing.assert_array_equal(model.decision_function(X), model.predict(X, output_margin=True))
-
-    @pytest.mark.parametrize("kind", [NewtonBoostingClassifier, NewtonBoostingRegressor, NewtonBoostingRanker])
-    def test_every_parameter_is_documented(self, kind):
-        names = set(kind().get_params())
-        assert names == set(kind.rules)
-        assert [name for name in names if name not in (kind.__doc__ or "")] == []
-
-    def test_docstrings_may_be_stripped(self):
-        """Under python -OO there are none."""
-        assert documented(type("Bare", (), {"__doc__": None})).__doc__ is None

@@ -22,7 +22,6 @@ from sapwood.estimators.identifiers import warn_of_identifiers
 from sapwood.estimators.settings import monotonic_signs, n_features_drawn
 from sapwood.estimators.tree import DecisionTree, names_of_outputs
 from sapwood.estimators.tree_model import TreeModel
-from sapwood.estimators.tree_parameters import Unseen
 from sapwood.estimators.tree_rows import TreeRows, unless_equal
 from sapwood.forest.bags import Bag, Bags, canonical_order, n_drawn
 from sapwood.forest.forest import Forest, Vote
@@ -77,7 +76,7 @@ class ForestEstimator(MultiOutputMixin, TreeModel):
     oob_tol: float
     keep_targets: bool
     categorical_features: Any
-    unseen: Unseen
+    unseen: Literal["missing", "error", "node"]
 
     forest_: Forest
 

@@ -47,15 +47,8 @@ class NewtonBoostingRegressor(NumberBoosting, NewtonBoosting):
 
     objective: Any = parameter(
         *objective_rule(
-            *("squared_error", "absolute_error", "huber", "quantile", "poisson", "gamma", "tweedie"),
-            *(
-                "reg:squarederror",
-                "reg:absoluteerror",
-                "reg:quantileerror",
-                "count:poisson",
-                "reg:gamma",
-                "reg:tweedie",
-            ),
+            "squared_error absolute_error huber quantile poisson gamma tweedie reg:squarederror reg:absoluteerror "
+            "reg:quantileerror count:poisson reg:gamma reg:tweedie",
             remedy="Use a classifier for classes, or a function of (y_true, scores).",
         ),
         default=None,
@@ -93,8 +86,7 @@ class NewtonBoostingClassifier(ClassBoosting, NewtonBoosting):
 
     objective: Any = parameter(
         *objective_rule(
-            *("log_loss", "exponential", "logistic", "multinomial", "binary:logistic", "multi:softprob"),
-            "multi:softmax",
+            "log_loss exponential logistic multinomial binary:logistic multi:softprob multi:softmax",
             remedy="Use a regressor for numbers, or a function of (y_true, scores).",
         ),
         default=None,
@@ -144,9 +136,7 @@ class NewtonBoostingRanker(NewtonBoosting):
     """
 
     objective: Any = parameter(
-        *objective_rule(
-            "rank:ndcg", "lambdarank", remedy="Use objective='rank:ndcg', or a function of (y_true, scores)."
-        ),
+        *objective_rule("rank:ndcg lambdarank", remedy="Use objective='rank:ndcg', or a function of (y_true, scores)."),
         default=None,
         doc="The loss to minimise; None is rank:ndcg. A function takes (y_true, scores) of all rows and returns "
         "(gradient, hessian).",

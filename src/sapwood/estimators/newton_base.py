@@ -19,8 +19,8 @@ from sapwood.estimators.boosting import Boosting
 from sapwood.estimators.boosting_rows import read_eval_set
 from sapwood.estimators.boosting_settings import bins_of, refuse_divergence
 from sapwood.estimators.constraints import feature_weights, interaction_sets, monotone_signs
-from sapwood.estimators.newton_rules import WITHOUT_EFFECT
 from sapwood.estimators.rules import Each, Written
+from sapwood.estimators.without_effect import WITHOUT_EFFECT
 from sapwood.losses.huber import Huber
 from sapwood.losses.loss import Loss
 from sapwood.losses.names import make_loss

@@ -95,9 +95,9 @@ class Objective(OneOf):
         return known if known in self.choices else super().nearest(value)
 
 
-def objective_rule(*names: str, remedy: str) -> tuple[Rule, ...]:
-    """One of some names, a function, or nothing."""
-    return (Objective(*names, remedy=remedy), CallableRule(), Nothing())
+def objective_rule(names: str, remedy: str) -> tuple[Rule, ...]:
+    """One of some names, separated by spaces, a function, or nothing."""
+    return (Objective(*names.split(), remedy=remedy), CallableRule(), Nothing())
 
 
 @dataclass(frozen=True)

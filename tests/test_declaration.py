@@ -1,0 +1,98 @@
+"""Parameters are declared once; constructor, rules and documentation follow from the declarations."""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import fields
+from typing import Any
+
+import pytest
+from sklearn.base import BaseEstimator, clone
+
+import sapwood
+from sapwood.declaration import Meaning, declared, fitted, parameter
+from sapwood.parameters import Interval, OneOf
+
+ESTIMATORS = [
+    kind
+    for name in sorted(sapwood.__all__)
+    if isinstance(kind := getattr(sapwood, name), type) and issubclass(kind, BaseEstimator)
+]
+DEPTH = Meaning((Interval(int, low=1),), "Depth of a tree.")
+
+
+@declared
+class Tree(BaseEstimator):
+    """A tree."""
+
+    depth: int = parameter(DEPTH, default=3)
+    leaf: str = parameter(OneOf("mean", "median"), default="mean", doc="Value of a leaf.", kw_only=False)
+    nodes_: int = fitted("Number of nodes.")
+
+
+@declared
+class Stump(Tree):
+    """A tree of one split."""
+
+    depth: int = 1
+
+
+def test_the_constructor_is_made_of_the_declarations() -> None:
+    assert str(inspect.signature(Tree)) == "(leaf: 'str' = 'mean', *, depth: 'int' = 3) -> None"
+    assert clone(Tree("median", depth=2)).get_params() == {"leaf": "median", "depth": 2}
+    assert not hasattr(Tree(), "nodes_")
+
+
+def test_a_class_may_change_a_default_alone() -> None:
+    assert Stump().get_params() == {"leaf": "mean", "depth": 1}
+    assert Stump.rules == Tree.rules == {"depth": DEPTH.rules, "leaf": (OneOf("mean", "median"),)}  # type: ignore[attr-defined]
+    assert "depth : an integer of at least 1, default=1" in (Stump.__doc__ or "")
+    assert "depth : an integer of at least 1, default=3" in (Tree.__doc__ or "")
+
+
+def test_the_docstring_has_numpydocs_sections() -> None:
+    assert inspect.cleandoc(Tree.__doc__ or "") == inspect.cleandoc("""A tree.
+
+        Parameters
+        ----------
+        depth : an integer of at least 1, default=3
+            Depth of a tree.
+        leaf : 'mean' or 'median', default='mean'
+            Value of a leaf.
+
+        Attributes
+        ----------
+        nodes_
+            Number of nodes.
+        """)
+
+
+def test_docstrings_may_be_stripped() -> None:
+    """Under python -OO there are none."""
+    assert declared(type("Bare", (Tree,), {"__doc__": None})).__doc__ is None
+
+
+def test_a_name_without_a_declaration_is_refused() -> None:
+    with pytest.raises(TypeError, match=r"Odd\.size is not declared"):
+        declared(type("Odd", (Tree,), {"size": 3, "__annotations__": {"size": "int"}}))
+
+
+@pytest.mark.parametrize("kind", ESTIMATORS)
+def test_every_parameter_of_an_estimator_has_a_rule_and_a_text(kind: Any) -> None:
+    names = set(inspect.signature(kind).parameters)
+    assert names == set(kind.rules)
+    assert all(kind.rules.values())
+    texts = {one.name: one.metadata["doc"] for one in fields(kind)}
+    assert [name for name in names if len(texts[name]) < 10] == []
+    assert [name for name in names if f"\n    {name} : " not in kind.__doc__] == []
+
+
+@pytest.mark.parametrize("kind", ESTIMATORS)
+def test_every_default_is_allowed(kind: Any) -> None:
+    kind()._check_parameters()
+
+
+@pytest.mark.parametrize("kind", ESTIMATORS)
+def test_every_public_method_is_documented(kind: Any) -> None:
+    methods = [name for name in dir(kind) if not name.startswith("_") and callable(getattr(kind, name, None))]
+    assert [name for name in methods if not inspect.getdoc(getattr(kind, name))] == []
