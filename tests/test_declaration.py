@@ -88,6 +88,14 @@ def test_every_parameter_of_an_estimator_has_a_rule_and_a_text(kind: Any) -> Non
 
 
 @pytest.mark.parametrize("kind", ESTIMATORS)
+def test_the_nearest_declaration_sets_the_default(kind: Any) -> None:
+    for one in fields(kind):
+        owner = next(base for base in kind.__mro__ if one.name in vars(base).get("__annotations__", ()))
+        declared_here = owner.__dataclass_fields__.get(one.name)
+        assert declared_here is None or one.default == declared_here.default, one.name
+
+
+@pytest.mark.parametrize("kind", ESTIMATORS)
 def test_every_default_is_allowed(kind: Any) -> None:
     kind()._check_parameters()
 
