@@ -299,7 +299,11 @@ def test_a_search_that_is_cut_short(monkeypatch):
 @pytest.mark.parametrize(
     ("arguments", "error", "words"),
     [
-        ({"target": "yess"}, InputError, "target='yess' is no class of the model. Its classes are ['no', 'yes']"),
+        (
+            {"target": "yess"},
+            InputError,
+            "target='yess' is not one of the model's classes. Its classes are ['no', 'yes']",
+        ),
         ({"target": "no"}, InputError, "target='no' is what the model predicts already"),
         (
             {"features": ["agee"]},

@@ -208,7 +208,7 @@ def test_parameters_are_taken_over_where_they_mean_the_same() -> None:
 def test_forests_do_not_know_their_bags() -> None:
     X = numbers_only(frame())
     forest = from_sklearn(RandomForestRegressor(**FEW).fit(X, signal(frame())))
-    with pytest.raises(InputError, match="nobody knows which trees have seen which"):
+    with pytest.raises(InputError, match="out-of-bag rows cannot be determined"):
         forest.permutation_importance(X, signal(frame()))
     with pytest.raises(ParameterError, match="keep_targets"):
         forest.predict_quantiles(X)

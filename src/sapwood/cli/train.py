@@ -77,7 +77,7 @@ def train(
         typer.Option(
             "--checkpoint",
             metavar="FILE",
-            help="Write down the trees so far to this file, from which the same command goes on after a kill. For "
+            help="File to resume from if training is interrupted: run the same command again. For "
             "all models of many trees.",
         ),
     ] = None,

@@ -390,7 +390,7 @@ class Boosting(TreeModel):
 
         self._check_fitted()
         if getattr(self, "_has_init", False):
-            raise ParameterError("The model starts from its init, of which nothing can be proved. Use init=None.")
+            raise ParameterError("certify() cannot analyse a model with a custom init. Use init=None.")
         if monotone_constraints is None and interaction_constraints is None:
             options = self._round_options(self.schema_, 0)
             signs, together = options.tree.signs, options.columns.together

@@ -214,14 +214,14 @@ class ForestEstimator(MultiOutputMixin, TreeModel):
         if ours != theirs:
             odd = next((new[0] for old, new in zip(ours, theirs, strict=False) if old != new), theirs[-1][0])
             raise InputError(
-                "warm_start=True goes on with the same columns as before, but X has others, or other types or levels, "
+                "warm_start=True requires the columns of the previous fit, with the same types and levels, but X differs "
                 f"from {odd!r} on. Fit anew with warm_start=False."
             )
         old = [self.classes_] if self._is_classifier and self._single_output else getattr(self, "classes_", [])
         new = target.classes if isinstance(target, ClassTarget) else []
         if self.n_outputs_ != target.n_outputs or [list(c) for c in old] != [list(c) for c in new]:
             raise InputError(
-                "warm_start=True goes on with the same outputs and classes as before, but y has others. Fit anew with "
+                "warm_start=True requires the outputs and classes of the previous fit, but y has others. Fit anew with "
                 "warm_start=False."
             )
 
@@ -442,8 +442,7 @@ class ForestEstimator(MultiOutputMixin, TreeModel):
         if not np.array_equal(order, self._bags.order):
             raise InputError(
                 f"X and y, {rows.table.n_rows} rows, are not the {self._bags.n_rows} rows that the forest was fitted "
-                "to, in the same order, so nobody knows which trees have seen which. Pass the training rows as they "
-                "were."
+                "to, in the same order, so out-of-bag rows cannot be determined. Pass the training rows as they were."
             )
         table = self._match(X) if self._rows is None else self._match(X).take(self._rows)
         return permutation_importance(

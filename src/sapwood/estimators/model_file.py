@@ -153,7 +153,7 @@ def load(path: str | os.PathLike[str], *, mmap: bool = True) -> Any:
     """The fitted estimator that a file holds, ready to predict, to explain and to train on.
 
     Reading runs no code from the file and checks all of it first; a file that is damaged, foreign or made by someone
-    with bad intentions is refused with a `ModelFileError`.
+    by an attacker is refused with a `ModelFileError`.
 
     Args:
         path: a file that `save` wrote, in either form.

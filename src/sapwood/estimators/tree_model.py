@@ -1,4 +1,4 @@
-"""What every estimator is once it is fitted: a grove behind a schema, and one row is as welcome as a table."""
+"""Base class of fitted estimators: a sum of trees plus a schema."""
 
 from __future__ import annotations
 

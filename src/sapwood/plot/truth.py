@@ -48,7 +48,7 @@ def require_classifier(model: Any, method: str) -> None:
 
 
 def require_known(argument: str, labels: Sequence[Any], classes: Sequence[Any]) -> None:
-    """Raise if a label is no class of the model: what a picture says of errors would be about something else."""
+    """Raise if a label is not one of the model's classes: the picture would count errors that are none."""
     known = set(classes)
     unknown = [label for label in dict.fromkeys(labels) if label not in known]
     if unknown:

@@ -1,4 +1,4 @@
-"""Named fields of a file that nobody vouches for: each is looked at before it is used, and errors say where it is."""
+"""Validated access to fields of untrusted files; errors name the place of the field."""
 
 from __future__ import annotations
 

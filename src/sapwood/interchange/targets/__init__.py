@@ -1,1 +1,1 @@
-"""How a model is put into the words of other programs."""
+"""Code generators for other languages and formats."""
