@@ -302,7 +302,7 @@ def test_a_search_that_is_cut_short(monkeypatch):
         (
             {"target": "yess"},
             InputError,
-            "target='yess' is not one of the model's classes. Its classes are ['no', 'yes']",
+            "target='yess' is not one of the model's classes, which are ['no', 'yes']",
         ),
         ({"target": "no"}, InputError, "target='no' is what the model predicts already"),
         (

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import Tags
 
 from sapwood.arrays import Floats, Ints
 from sapwood.boosting.ensemble import Ensemble
@@ -398,12 +397,3 @@ class Boosting(TreeModel):
             signs = monotone_signs(monotone_constraints, self.schema_)
             together = interaction_sets(interaction_constraints, self.schema_)
         return certify(self.ensemble_.upto(self.best_n_rounds_), self.schema_, signs, together)
-
-    def __sklearn_tags__(self) -> Tags:
-        """What scikit-learn may expect: missing values, categories and sparse input are welcome."""
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.sparse = True
-        tags.input_tags.categorical = True
-        tags.target_tags.required = True
-        return tags

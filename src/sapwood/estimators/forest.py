@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import MultiOutputMixin
 from sklearn.metrics import accuracy_score, r2_score
-from sklearn.utils import Tags
 
 from sapwood.errors import InputError, InputTypeError, ParameterError, warn_user
 from sapwood.estimators.boosting_rows import warn_of_column
@@ -214,8 +213,8 @@ class ForestEstimator(MultiOutputMixin, TreeModel):
         if ours != theirs:
             odd = next((new[0] for old, new in zip(ours, theirs, strict=False) if old != new), theirs[-1][0])
             raise InputError(
-                "warm_start=True requires the columns of the previous fit, with the same types and levels, but X differs "
-                f"from {odd!r} on. Fit anew with warm_start=False."
+                "warm_start=True requires the columns of the previous fit, with the same types and levels, but X "
+                f"differs from {odd!r} on. Fit anew with warm_start=False."
             )
         old = [self.classes_] if self._is_classifier and self._single_output else getattr(self, "classes_", [])
         new = target.classes if isinstance(target, ClassTarget) else []
@@ -474,15 +473,6 @@ class ForestEstimator(MultiOutputMixin, TreeModel):
             if hasattr(self, name):
                 setattr(tree, name, getattr(self, name))
         return tree._set_tree(self.forest_.tree(t))
-
-    def __sklearn_tags__(self) -> Tags:
-        """What scikit-learn may expect: missing values, categories and sparse input are welcome."""
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.sparse = True
-        tags.input_tags.categorical = True
-        tags.target_tags.multi_output = True
-        return tags
 
 
 def _digests(rows: TreeRows, given: Sequence[Bag] | None, before: Sequence[PackedTree]) -> dict[str, str]:

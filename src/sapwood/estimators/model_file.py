@@ -152,8 +152,8 @@ def _task(model: Any) -> str:
 def load(path: str | os.PathLike[str], *, mmap: bool = True) -> Any:
     """The fitted estimator that a file holds, ready to predict, to explain and to train on.
 
-    Reading runs no code from the file and checks all of it first; a file that is damaged, foreign or made by someone
-    by an attacker is refused with a `ModelFileError`.
+    Reading runs no code from the file and checks all of it first; a file that is damaged, foreign or malicious is
+    refused with a `ModelFileError`.
 
     Args:
         path: a file that `save` wrote, in either form.

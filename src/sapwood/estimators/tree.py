@@ -200,15 +200,6 @@ class DecisionTree(MultiOutputMixin, TreeParameters):
             impurities=np.concatenate(([path.initial_cost], path.costs)),
         )
 
-    def __sklearn_tags__(self) -> Tags:
-        """What scikit-learn may expect: missing values, categories and sparse input are welcome."""
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.sparse = True
-        tags.input_tags.categorical = True
-        tags.target_tags.multi_output = True
-        return tags
-
 
 def names_of_outputs(model: Any) -> list[Any]:
     """Classes, or numbers of outputs, in the order of the words of a tree; None for classes that fill up a row."""

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils import Tags
 
 from sapwood.declaration import declared, fitted, parameter
 from sapwood.estimators import shared_parameters as shared
@@ -130,6 +131,13 @@ class TreeModel(RuledEstimator):
         if X.shape[1] != self.schema_.n_features or X.dtype not in PLAIN or not self.schema_.is_plain:
             return None
         return self._scorer().score_row(X[0].astype(np.float64), self._n_trees)[:, None]
+
+    def __sklearn_tags__(self) -> Tags:
+        """Tags: missing values, categorical and sparse input are supported, and y is required."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = tags.input_tags.sparse = tags.input_tags.categorical = True
+        tags.target_tags.required = True
+        return tags
 
     def to_frame(self) -> Any:
         """Every node of every tree that prediction uses, as a data frame (pandas if installed, else polars).

@@ -122,9 +122,8 @@ def _wanted_codes(classes: list[NDArray[Any]], target: Any) -> list[int]:
         )
     for labels, label in zip(classes, wanted, strict=True):
         if label not in labels.tolist():
-            raise InputError(
-                f"target={target!r} is not one of the model's classes. Its classes are {shorten(labels.tolist())}."
-            )
+            known = shorten(labels.tolist())
+            raise InputError(f"target={target!r} is not one of the model's classes, which are {known}.")
     return [_code(labels, label) for labels, label in zip(classes, wanted, strict=True)]
 
 
