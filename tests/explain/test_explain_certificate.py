@@ -113,7 +113,7 @@ def test_nothing_can_be_proved_of_an_init():
     X, y = frame(9)
     numbers = X[["size"]].to_numpy()
     model = GradientBoostingRegressor(init=DecisionTreeRegressor(), n_estimators=2).fit(numbers, y)
-    with pytest.raises(SapwoodError, match="starts from its init"):
+    with pytest.raises(SapwoodError, match="cannot analyse a model with a custom init"):
         model.certify(monotone_constraints=[1])
 
 

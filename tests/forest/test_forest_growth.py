@@ -244,10 +244,10 @@ def test_warm_start_is_checked() -> None:
         "other levels": X.assign(level=X["level"].cat.rename_categories({"s": "z"})),
     }
     for table in others.values():
-        with pytest.raises(InputError, match="same columns"):
+        with pytest.raises(InputError, match="requires the columns of the previous fit"):
             model.fit(table, TWO)
     for y in (THREE, np.where(TWO, "a", "b"), np.column_stack([TWO, TWO])):
-        with pytest.raises(InputError, match="same outputs and classes"):
+        with pytest.raises(InputError, match="requires the outputs and classes of the previous fit"):
             model.fit(X, y)
 
 

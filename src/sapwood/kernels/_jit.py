@@ -9,7 +9,6 @@ is the same on every processor.
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import Any
 
 import numba
@@ -52,11 +51,9 @@ LEAN: Any = {"error_model": "numpy", "nogil": True, **_INNER}  # its options, fo
 class InnerKernel(CPUDispatcher):
     """What an inner kernel is to Python. Tests may call it, by way of a kernel that does."""
 
-    @cached_property
-    def _caller(self) -> Any:
-        return numba.njit(lambda *arguments: self(*arguments))  # noqa: PLW0108 - a kernel cannot be compiled again
-
     def __call__(self, *arguments: Any) -> Any:
+        if "_caller" not in vars(self):
+            self._caller = numba.njit(lambda *given: self(*given))  # noqa: PLW0108 - a kernel cannot be compiled again
         return self._caller(*arguments)
 
 
