@@ -1,9 +1,9 @@
 """The order of candidate splits. It is total: however columns are divided among threads, the same candidate wins.
 
 The larger gain comes first, rounded to some 30 bits, so that the last bits of equal sums do not decide. Of equal gains,
-the lower column wins; within a column, the lower code, then missing rows on the right: candidates of a column are
-offered in that order, and an equal one does not replace an earlier one. As rounding is monotone, the best of the best
-of any blocks of candidates is the best of all.
+the lower column wins (in trees, the one looked at first); within a column, the lower code, then missing rows on the
+right: candidates of a column are offered in that order, and an equal one does not replace an earlier one. As rounding
+is monotone, the best of the best of any blocks of candidates is the best of all.
 
 Trees and forests compare decreases of impurity, on a grid of their node; boosting compares scores of both children
 together, of 30 significant bits.
