@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from typing import Any
 
 import pytest
@@ -104,3 +104,16 @@ def test_every_default_is_allowed(kind: Any) -> None:
 def test_every_public_method_is_documented(kind: Any) -> None:
     methods = [name for name in dir(kind) if not name.startswith("_") and callable(getattr(kind, name, None))]
     assert [name for name in methods if not inspect.getdoc(getattr(kind, name))] == []
+
+
+def test_a_subclass_of_an_estimator_keeps_its_fields() -> None:
+    class Mine(sapwood.RandomForestClassifier):
+        pass
+
+    @dataclass(kw_only=True)
+    class Own(sapwood.RandomForestClassifier):
+        more: int = 1
+
+    assert {one.name for one in fields(Mine) if one.init} == set(sapwood.RandomForestClassifier().get_params())
+    assert "more=2" in repr(Own(more=2))
+    assert clone(Own(more=2, max_depth=3)).get_params()["more"] == 2

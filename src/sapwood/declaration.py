@@ -44,7 +44,7 @@ def parameter(*given: Rule | Meaning, default: Any, doc: str = "", kw_only: bool
 
 def fitted(doc: str, *, init: Literal[False] = False) -> Any:
     """Declare an attribute that `fit` sets."""
-    return field(init=init, metadata={"doc": doc})
+    return field(init=init, repr=False, compare=False, metadata={"doc": doc})
 
 
 @dataclass_transform(kw_only_default=True, eq_default=False, field_specifiers=(parameter, fitted))

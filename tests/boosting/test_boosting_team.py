@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+from copy import deepcopy
 from typing import Any
 
 import numpy as np
@@ -85,3 +87,18 @@ def test_flags_may_share_bytes_or_not(monkeypatch: pytest.MonkeyPatch) -> None:
     apart = data_of(3000, 3, 20)
     assert not apart.coded.is_bundled
     assert all_bytes(bundled.ensemble) == all_bytes(fit(apart, Logistic(), TreeOptions(max_depth=6), 5).ensemble)
+
+
+@pytest.mark.parametrize("n_shards", [1, 2])
+def test_a_copy_of_a_training_goes_on_by_itself(n_shards: int) -> None:
+    data = data_of(300, 4, 0)
+    rounds = fit(data, Logistic(), TreeOptions(max_depth=4), 2, n_shards=n_shards)
+    for copy in (deepcopy(rounds), pickle.loads(pickle.dumps(rounds))):
+        before = rounds.score.copy()
+        for _ in range(2):
+            copy.advance(0.3)
+        np.testing.assert_array_equal(rounds.score, before)
+        assert all_bytes(copy.ensemble) == all_bytes(fit(data, Logistic(), TreeOptions(max_depth=4), 4).ensemble)
+    for _ in range(2):
+        rounds.advance(0.3)
+    assert all_bytes(rounds.ensemble) == all_bytes(copy.ensemble)

@@ -50,6 +50,10 @@ class TeamGrowth:
         self._n_sums = 3 if options.counts_rows else 2
         self._make_room(table.n_features)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A copy has frames of its own: those of this one hold addresses."""
+        return TeamGrowth, (self._shard, self._options, self._signs, self._n_threads)
+
     @classmethod
     def suits(cls, options: TreeOptions, n_features: int, n_jobs: int) -> bool:
         """Whether trees can be grown in one call: nodes are chosen simply, and there is room for their histograms."""

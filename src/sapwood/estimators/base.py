@@ -38,7 +38,8 @@ class RuledEstimator(BaseEstimator):
 
         Methods answer keywords that they do not have.
         """
-        cls.__dataclass_fields__ = {}  # its own: without `declared`, it would stand for all it inherits in the MRO
+        if cls.__module__.startswith("sapwood."):
+            cls.__dataclass_fields__ = {}  # its own: without `declared`, it would stand for all it inherits in the MRO
         if "fit" in vars(cls):
             cls.fit = _on_a_copy(cls.fit)
         for name in ANSWERING:

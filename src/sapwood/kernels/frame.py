@@ -58,6 +58,7 @@ class Layout:
         sizes = {size: NUMBER for field in self.arrays.values() for size in field.shape if isinstance(size, str)}
         stored = [(name, _stored(field)) for name, field in {**sizes, **fields}.items()]
         self.dtype = np.dtype([*stored, (f"layout_{self._digest()}", NUMBER)], align=True)
+        self._zeros = {name: np.zeros((), dtype=self.dtype)[name][()] for name in self.dtype.names or ()}
         _show_arrays(from_dtype(self.dtype), self.arrays)
 
     def _digest(self) -> str:
@@ -73,36 +74,42 @@ class Layout:
 
         An array that is None or left out has the address 0 and must not be looked at.
         """
-        frame = np.zeros(1, dtype=self.dtype)
-        self.update(frame[0], **values)
-        return frame
+        return self._frame(self._numbers(values))
 
     def allocate(self, given: dict[str, Any] | None = None, **sizes: int) -> tuple[Any, dict[str, Any]]:
         """A frame of arrays that are given and new ones of these sizes; and all of them by name, to be kept alive.
 
         New arrays without elements are left out.
         """
-        arrays = given or {}
-        frame, made = self.fill(**sizes, **arrays), {}
+        arrays = dict(given or {})
+        numbers = sizes | self._numbers(arrays)
         for name, field in self.arrays.items():
             if name not in arrays:
-                shape = [sizes[size] if isinstance(size, str) else size for size in field.shape]
+                shape = tuple([sizes[size] if isinstance(size, str) else size for size in field.shape])
                 if 0 not in shape:
-                    made[name] = field.make(shape, field.dtype)
-                    frame[name] = _address(made[name])
-        return frame, arrays | made
+                    arrays[name] = field.make(shape, field.dtype)
+                    numbers[name] = _address(arrays[name])
+        return self._frame(numbers), arrays
 
     def update(self, frame: Any, **values: Any) -> None:
         """Set arrays, with their sizes, and numbers of a frame; OUT frame."""
-        sizes: dict[str, int] = {}
+        for name, number in self._numbers(values).items():
+            frame[name] = number
+
+    def _frame(self, numbers: dict[str, Any]) -> Any:
+        """A frame of these numbers and addresses, written at once: one by one they take as long as a small tree."""
+        return np.array([tuple((self._zeros | numbers).values())], dtype=self.dtype)
+
+    def _numbers(self, values: dict[str, Any]) -> dict[str, Any]:
+        """What a frame holds of arrays and numbers: numbers, addresses, and sizes."""
+        numbers, sizes = {}, dict[str, int]()
         for name, value in values.items():
             if name not in self.arrays:
-                frame[name] = value
+                numbers[name] = value
             elif value is not None:
                 self._check(name, value, sizes)
-                frame[name] = _address(value)
-        for name, length in sizes.items():
-            frame[name] = length
+                numbers[name] = _address(value)
+        return numbers | sizes
 
     def _check(self, name: str, value: Any, sizes: dict[str, int]) -> None:
         """Refuse an array of another type or shape than declared; OUT sizes: its lengths by name."""

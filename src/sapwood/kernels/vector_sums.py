@@ -24,6 +24,7 @@ from sapwood.kernels.statistic import (
     sorted_groups,
     total_node,
 )
+from sapwood.kernels.tree_frame import FREE
 
 
 @part
@@ -127,16 +128,16 @@ def two_vector_groups(frame, rows, gathered, n_missing, threshold, at, add_row):
 
 
 @best_cut.of(Vectors, VectorTallies)
-def _best_cut(stat, totals, groups, bounds, first, last, floor):
+def _best_cut(stat, totals, groups, bounds, first, last, floor):  # noqa: ARG001 - no constraints for vectors
     frame = stat.frame
     if frame.criterion == GINI and len(frame.output_start) == 2:  # one target
         mass = 0.0
         for d in range(len(frame.node_sums)):
             mass += frame.node_sums[d] * frame.node_sums[d]
         mass /= totals.weight
-        return best_of_cuts(frame, totals, groups, bounds, first, last, floor, mass, cut_by_gini)
+        return best_of_cuts(frame, totals, groups, FREE, first, last, floor, mass, cut_by_gini)
     mass = vector_mass(frame.criterion, totals.weight, frame.node_sums, frame.output_start)
-    return best_of_cuts(frame, totals, groups, bounds, first, last, floor, mass, cut_vectors)
+    return best_of_cuts(frame, totals, groups, FREE, first, last, floor, mass, cut_vectors)
 
 
 @part

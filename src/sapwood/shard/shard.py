@@ -104,6 +104,10 @@ class Shard:
             sum_levels(self._records, first, last, self._quantized, *halves, found[-1].reshape(-1, 2))
         return found
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A copy begins anew: between two trees a shard holds nothing but its rows, and its frame holds addresses."""
+        return type(self), (self.table, self.n_jobs, self.offset)
+
     def frame(self, n_nodes: int, n_sums: int) -> Array:
         """What a team needs to know of the rows, for a tree of at most so many nodes (`kernels/shard_frame.py`)."""
         self._number_leaves(n_nodes)
