@@ -130,15 +130,16 @@ def best_of_cuts(frame, totals, groups, bounds, first, last, floor, mass, decrea
     """The best cut after one of the groups first…last-1; `mass` is that of the node as `decrease_of` wants it."""
     cum_rows, cum_weight, cum_sum, w, s = frame.cum_rows, frame.cum_weight, frame.cum_sum, totals.weight, totals.sum
     best, found = floor, Cut(INVALID, np.int64(-1), False)
-    twice = np.int64(groups.missing > 0)
-    for k in range(first << twice, last << twice):  # missing rows on the right, then on the left
-        g, turn = k >> twice, k & twice
-        dn, dw, ds = (groups.missing, groups.missing_weight, groups.missing_sum) if turn == 1 else (0, 0.0, 0.0)
-        w_left, s_left = cum_weight[g] + dw, cum_sum[g] + ds
-        decrease = decrease_of(frame, totals, mass, w_left, s_left, g, turn)
-        if decrease > best and rounded(totals, decrease) > best:
-            n_left = cum_rows[g] + dn
-            if are_large_enough(frame, totals, n_left, w_left):
+    n_turns = 2 if groups.missing > 0 else 1
+    for g in range(first, last):
+        w_left, s_left, n_left = cum_weight[g], cum_sum[g], cum_rows[g]
+        for turn in range(n_turns):  # missing rows on the right, then on the left
+            if turn == 1:
+                w_left += groups.missing_weight
+                s_left += groups.missing_sum
+                n_left += groups.missing
+            decrease = decrease_of(frame, totals, mass, w_left, s_left, g, turn)
+            if decrease > best and rounded(totals, decrease) > best and are_large_enough(frame, totals, n_left, w_left):
                 left, right = s_left / w_left + totals.center, (s - s_left) / (w - w_left) + totals.center
                 # A free column may pass the bounds: its children's values are clipped.
                 if bounds.sign == 0 or in_order(bounds, left, right):
