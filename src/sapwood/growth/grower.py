@@ -117,7 +117,10 @@ def _run_kernel(
     weight = float(statistics.wy[:, 0].sum())
     critical = critical_values(rules.significance, statistics.n_classes, statistics.n_outputs, weight)
     n_nodes, n_words = grow(kind(frame[0]), coded.codes, values, arrays.get("best_subset"), critical)
-    return GrownNodes.read(arrays, n_nodes, n_words)
+    kept = ("nodes", "sums", "medians", "bounds", "subsets")
+    grown: dict[str, Array] = {name: arrays[name] for name in kept if name in arrays}
+    del arrays, given, cum_sums  # scratch, before nodes are copied
+    return GrownNodes.read(grown, n_nodes, n_words)
 
 
 def _kind(statistics: Statistics, tally: Array | None) -> type:
