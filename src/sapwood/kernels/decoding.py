@@ -39,10 +39,13 @@ def decode(nodes, splits, order, right, hessian_unit, decoder):
     objective per hessian, so that a split lowers the total by its gain.
     """
     n, n_words = len(order), 0
-    threshold, subset_start = np.full(n, np.float64(UNDEFINED)), np.full(n, -1, np.int32)
-    hessian, impurity = nodes["hessian"][order] * hessian_unit, np.zeros(n)
+    threshold, subset_start, hessian, impurity = np.empty(n), np.empty(n, np.int32), np.empty(n), np.empty(n)
+    impurity[0] = 0.0
+    for i in range(n):
+        hessian[i] = nodes[order[i]].hessian * hessian_unit
     for i in range(n):
         node, objective = nodes[order[i]], impurity[i]
+        threshold[i], subset_start[i] = UNDEFINED, -1
         impurity[i] = objective / hessian[i] if hessian[i] > 0.0 else 0.0
         if splits[order[i]]:
             rest = objective - node.gain
@@ -55,7 +58,9 @@ def decode(nodes, splits, order, right, hessian_unit, decoder):
                 n_words += (n_levels + 31) // 32
             elif cut < decoder.cut_starts[node.feature + 1]:  # no rank
                 threshold[i] = decoder.cuts[cut]
-    subsets = np.zeros(n_words, np.uint32)
+    subsets = np.empty(n_words, np.uint32)  # np.zeros takes a tenth of a second to compile
+    for word in range(n_words):
+        subsets[word] = 0
     for i in range(n):
         if subset_start[i] >= 0:
             write_levels(nodes[order[i]], decoder, subsets[subset_start[i] :])

@@ -50,11 +50,11 @@ def link_nodes(nodes, splits, order):
     position = np.empty(len(nodes), np.int32)
     for i in range(n):
         position[order[i]] = i
-    left, right, feature = np.full(n, LEAF, np.int32), np.full(n, LEAF, np.int32), np.full(n, UNDEFINED, np.int32)
-    missing_left, n_rows = np.zeros(n, np.bool_), np.empty(n, np.int64)
+    left, right, feature = np.empty(n, np.int32), np.empty(n, np.int32), np.empty(n, np.int32)
+    missing_left, n_rows = np.empty(n, np.bool_), np.empty(n, np.int64)
     for i in range(n):
         node = nodes[order[i]]
-        n_rows[i] = node.n_rows
+        left[i], right[i], feature[i], missing_left[i], n_rows[i] = LEAF, LEAF, UNDEFINED, False, node.n_rows
         if splits[order[i]]:
             left[i], right[i] = position[node.left], position[node.right]
             feature[i], missing_left[i] = node.feature, node.missing_left != 0
