@@ -22,7 +22,7 @@ from sapwood.kernels.nodes import Links, link_nodes, node_medians, preorder
 from sapwood.kernels.tree_frame import IMPLICIT_ROW, NO_ROW
 from sapwood.tree import UNDEFINED
 
-FIELDS = ("at_left", "at_right", "threshold", "subset_start", "first_row", "weight", "mass")
+FIELDS = ("at_left", "at_right", "threshold", "subset_start", "weight", "mass")
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,7 +34,6 @@ class GrownNodes:
     at_right: Array
     threshold: Floats
     subset_start: Array
-    first_row: Array
     weight: Floats
     mass: Floats
     sums: Floats  # (nodes, sums)
@@ -136,7 +135,9 @@ def _softmax(scores: Floats) -> Floats:
 
 
 def _medians(grown: GrownNodes, statistics: Statistics, rows: Array) -> Floats:
-    medians = np.empty((len(grown.sums), statistics.n_outputs))
+    links, medians = grown.links, np.empty((len(grown.sums), statistics.n_outputs))
+    in_leaf = np.where(links.children_left < 0, links.n_node_samples, 0)
+    first_row = np.cumsum(in_leaf) - in_leaf  # rows are in the order of the leaves
     for o in range(statistics.n_outputs):
-        node_medians(rows, grown.first_row, grown.links.n_node_samples, statistics.wy, o, medians[:, o])
+        node_medians(rows, first_row, links.n_node_samples, statistics.wy, o, medians[:, o])
     return medians
