@@ -32,7 +32,10 @@ class ForestParameters(TreeParameters):
 
     n_estimators: int = parameter(shared.N_ESTIMATORS, default=100, kw_only=False)
     max_features: int | float | str | None = parameter(
-        *shared.MAX_FEATURES,
+        Interval(int, low=1),
+        Interval(float, 0, 1, closed="right", integers=False),
+        OneOf("sqrt", "log2", "third"),
+        Nothing(remedy="Use max_features=None for all columns."),
         default="sqrt",
         doc="Columns that are drawn for each split (or each tree, see feature_sampling): a number, a fraction, the "
         "square root, the binary logarithm or a third of the number of columns, or None for all of them.",

@@ -51,15 +51,7 @@ class GradientParameters(Boosting):
         "a hundredth of the mean of y, and a warning says so.",
     )
     random_state: Any = parameter(shared.RANDOM_STATE, default=None)
-    max_features: int | float | str | None = parameter(
-        Interval(int, low=1),
-        Interval(float, 0, 1, closed="right", integers=False),
-        OneOf("sqrt", "log2"),
-        Nothing(remedy="Use max_features=None for all columns."),
-        default=None,
-        doc="Columns that are drawn for each split: a number, a fraction, the square root or the binary logarithm of "
-        "the number of columns, or None for all of them.",
-    )
+    max_features: int | float | str | None = parameter(shared.MAX_FEATURES, default=None)
     verbose: bool | int = parameter(
         Flag(), Interval(int, low=0), default=0, doc="Print scikit-learn's table of stages, or more of it above 1."
     )

@@ -23,7 +23,7 @@ RANDOM_STATE = Meaning(
 )
 N_JOBS = Meaning(
     JOBS,
-    "Number of threads; -1 uses every core, None uses the global setting (one thread by default). The model does not "
+    "Number of threads; -1 uses every core, None the number of joblib's active backend, or one. The model does not "
     "depend on it.",
 )
 DRIFT_WARNING = Meaning(
@@ -61,11 +61,15 @@ CCP_ALPHA = Meaning(
     (Interval(float, low=0),),
     "Price of a leaf in minimal cost-complexity pruning: branches that are not worth it are cut off.",
 )
-MAX_FEATURES = (
-    Interval(int, low=1),
-    Interval(float, 0, 1, closed="right", integers=False),
-    OneOf("sqrt", "log2", "third"),
-    Nothing(remedy="Use max_features=None for all columns."),
+MAX_FEATURES = Meaning(
+    (
+        Interval(int, low=1),
+        Interval(float, 0, 1, closed="right", integers=False),
+        OneOf("sqrt", "log2"),
+        Nothing(remedy="Use max_features=None for all columns."),
+    ),
+    "Columns that are drawn for each split: a number, a fraction, the square root or the binary logarithm of their "
+    "number, or None for all of them.",
 )
 MONOTONIC = Meaning(
     (ArrayLike(), MappingLike(), Nothing()),

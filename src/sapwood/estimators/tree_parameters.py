@@ -45,15 +45,7 @@ class TreeParameters(TreeModel):
     min_samples_split: int | float = parameter(shared.MIN_SAMPLES_SPLIT, default=2)
     min_samples_leaf: int | float = parameter(shared.MIN_SAMPLES_LEAF, default=1)
     min_weight_fraction_leaf: float = parameter(shared.MIN_WEIGHT_FRACTION_LEAF, default=0.0)
-    max_features: int | float | str | None = parameter(
-        Interval(int, low=1),
-        Interval(float, 0, 1, closed="right", integers=False),
-        OneOf("sqrt", "log2"),
-        Nothing(remedy="Use max_features=None for all columns."),
-        default=None,
-        doc="Columns that are drawn for each split: a number, a fraction, the square root or the binary logarithm of "
-        "the number of columns, or None for all of them.",
-    )
+    max_features: int | float | str | None = parameter(shared.MAX_FEATURES, default=None)
     random_state: Any = parameter(shared.RANDOM_STATE, default=None)
     max_leaf_nodes: int | None = parameter(shared.MAX_LEAF_NODES, default=None)
     min_impurity_decrease: float = parameter(shared.MIN_IMPURITY_DECREASE, default=0.0)
