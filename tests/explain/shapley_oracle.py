@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from descent_cases import slow_leaf, trees
 from sapwood.explain.enumeration import shapley_of_game
-from sapwood.grove import Grove, Member
 from sapwood.tree import Tree
+from sapwood.tree_sum import Term, TreeSum
 
 Array = NDArray[Any]
 
@@ -43,7 +43,7 @@ class Rows:
 
 
 @st.composite
-def members(draw: st.DrawFn, categories: bool, width: int = 1) -> Member:
+def terms(draw: st.DrawFn, categories: bool, width: int = 1) -> Term:
     """A tree with covers, some of them zero, and words of its nodes, which are eighths."""
     tree = draw(trees(categories))
     covers = np.zeros(tree.node_count)
@@ -52,12 +52,12 @@ def members(draw: st.DrawFn, categories: bool, width: int = 1) -> Member:
         left, right = tree.children_left[node], tree.children_right[node]
         covers[node] = draw(leaf_cover) if left < 0 else covers[left] + covers[right]
     words = draw(st.lists(st.integers(-40, 40), min_size=width * tree.node_count, max_size=width * tree.node_count))
-    return Member(replace(tree, weighted_n_node_samples=covers), np.array(words, dtype=float).reshape(-1, width) / 8)
+    return Term(replace(tree, weighted_n_node_samples=covers), np.array(words, dtype=float).reshape(-1, width) / 8)
 
 
-def grove_of(*given: Member) -> Grove:
-    columns = max(member.column + member.words.shape[1] for member in given)
-    return Grove(np.zeros(columns), len(given), list(given).__getitem__)
+def tree_sum_of(*given: Term) -> TreeSum:
+    columns = max(term.column + term.values.shape[1] for term in given)
+    return TreeSum(np.zeros(columns), len(given), list(given).__getitem__)
 
 
 def games(expect: Callable[[set[int]], Array], n_features: int) -> Array:
@@ -66,17 +66,17 @@ def games(expect: Callable[[set[int]], Array], n_features: int) -> Array:
     return np.array([expect(subset) for subset in subsets])
 
 
-def along_tree(member: Member, row: Array, stop: bool) -> Callable[[set[int]], Array]:
+def along_tree(term: Term, row: Array, stop: bool) -> Callable[[set[int]], Array]:
     """What the tree says if some features are known: at a split of another one, both ways by their covers."""
-    tree = member.tree
+    tree = term.tree
 
     def expect(known: set[int], node: int = 0) -> Array:
         children = [int(tree.children_left[node]), int(tree.children_right[node])]
         if children[0] < 0:
-            return member.words[node]
+            return term.values[node]
         if tree.feature[node] in known:
             child = next_node(tree, node, row, stop)
-            return member.words[node] if child == node else expect(known, child)
+            return term.values[node] if child == node else expect(known, child)
         left, right = shares(tree, *children)
         return left * expect(known, children[0]) + right * expect(known, children[1])
 
@@ -105,14 +105,14 @@ def next_node(tree: Tree, node: int, row: Array, stop: bool) -> int:
     return int(tree.children_left[node] if goes_left else tree.children_right[node])
 
 
-def with_background(member: Member, row: Array, background: Array, stop: bool) -> Callable[[set[int]], Array]:
+def with_background(term: Term, row: Array, background: Array, stop: bool) -> Callable[[set[int]], Array]:
     """Mean over the background of what the tree says about its rows with the known features of the row."""
 
     def expect(known: set[int]) -> Array:
         mixed = background.astype(np.float64)
         mixed[:, list(known)] = row[list(known)]
-        leaves = [slow_leaf(member.tree, [float(cell) for cell in each], stop) for each in mixed]
-        return member.words[leaves].mean(axis=0)
+        leaves = [slow_leaf(term.tree, [float(cell) for cell in each], stop) for each in mixed]
+        return term.values[leaves].mean(axis=0)
 
     return expect
 

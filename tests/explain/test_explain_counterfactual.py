@@ -346,7 +346,7 @@ def test_other_bad_input():
         counterfactual(sw.DecisionTreeClassifier().fit([[1.0], [2.0]], ["a", "a"]), [1.0])
     with pytest.raises(NotFittedError):
         counterfactual(sw.DecisionTreeClassifier(), [1.0])
-    with pytest.raises(InputTypeError, match="no tree of Sapwood"):
+    with pytest.raises(InputTypeError, match="there are no trees"):
         counterfactual(foreign("bagging")[0], [1.0, 2.0, 3.0])
     X = frame()
     model = sw.DecisionTreeClassifier().fit(X, two_classes(X))

@@ -41,21 +41,21 @@ def test_a_worked_example():
 @pytest.mark.parametrize("kind", KINDS)
 def test_trees_are_those_that_say_most(kind):
     model, X = fitted(kind), frame()
-    grove, table = model._grove(), model._match(X.iloc[[7]])
+    tree_sum, table = model._tree_sum(), model._match(X.iloc[[7]])
     found = decision_path(model, X.iloc[7].to_dict(), most=2)
-    assert len(found.paths) == min(2, len(grove))
+    assert len(found.paths) == min(2, len(tree_sum))
     differences = []
-    for t, member in enumerate(grove):
+    for t, member in enumerate(tree_sum):
         leaf = Predictor(member.tree).leaves(table)[0]
         path = decision_path(model, X.iloc[[7]], tree=t).paths[0]
         assert (path.tree, path.steps[-1].node) == (t, leaf)
-        if member.words.shape[1] == 1:
-            assert path.says == member.words[leaf, 0]
+        if member.values.shape[1] == 1:
+            assert path.says == member.values[leaf, 0]
             leaves = member.tree.is_leaf
             weights = member.tree.weighted_n_node_samples[leaves]
-            assert path.expected == pytest.approx(np.average(member.words[leaves, 0], weights=weights))
+            assert path.expected == pytest.approx(np.average(member.values[leaves, 0], weights=weights))
         about = path.about is None or "score of" not in path.about or path.about.endswith(str(found.prediction))
-        differences.append(abs(path.difference) if about or len(grove.base) == 1 else 0.0)
+        differences.append(abs(path.difference) if about or len(tree_sum.base) == 1 else 0.0)
     expected = sorted(differences, reverse=True)[: len(found.paths)]
     assert [abs(path.difference) for path in found.paths] == pytest.approx(expected)
     predicted = model.predict(X.iloc[[7]])[0]
@@ -110,7 +110,7 @@ def test_bad_arguments_are_refused(arguments, error, words):
 def test_bad_models_are_refused():
     with pytest.raises(NotFittedError):
         decision_path(sw.RandomForestClassifier(), [1])
-    with pytest.raises(InputTypeError, match="no tree of Sapwood"):
+    with pytest.raises(InputTypeError, match="there are no trees"):
         decision_path(foreign("adaboost")[0], [1.0, 2.0, 3.0])
 
 

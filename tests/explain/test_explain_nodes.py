@@ -33,9 +33,9 @@ def test_a_worked_example():
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_node_of_every_tree_is_there(kind):
     model = fitted(kind)
-    found, grove = model.to_frame(), model._grove()
-    assert len(found) == sum(member.tree.node_count for member in grove)
-    assert found["tree"].nunique() == len(grove)
+    found, tree_sum = model.to_frame(), model._tree_sum()
+    assert len(found) == sum(member.tree.node_count for member in tree_sum)
+    assert found["tree"].nunique() == len(tree_sum)
     assert (found["is_leaf"] == found["feature"].isna()).all()
     assert (found["gain"] > -1e-9).all()
     parents = found[~found["is_leaf"]]
@@ -80,7 +80,7 @@ def test_a_frame_of_polars_without_pandas(monkeypatch):
 def test_models_without_trees_are_refused():
     with pytest.raises(NotFittedError):
         sw.RandomForestClassifier().to_frame()
-    with pytest.raises(InputTypeError, match="no tree of Sapwood"):
+    with pytest.raises(InputTypeError, match="there are no trees"):
         foreign("bagging")[0].to_frame()
 
 

@@ -181,13 +181,13 @@ def test_scores_of_every_model(kind):
     assert quick.average.shape == brute.average.shape == (len(quick.output_names), 3)
     changed = X.assign(age=brute.grid[0][1])
     table = model._match(changed)
-    grove = model._grove()
-    scores = np.repeat(grove.base[:, None], len(X), axis=1)
-    for member in grove:
+    tree_sum = model._tree_sum()
+    scores = np.repeat(tree_sum.base[:, None], len(X), axis=1)
+    for member in tree_sum:
         leaves = Predictor(member.tree).leaves(table)
-        scores[member.column : member.column + member.words.shape[1]] += member.words[leaves].T
+        scores[member.column : member.column + member.values.shape[1]] += member.values[leaves].T
     kept = [k for k, name in enumerate(model._score_names()) if name is not None]
-    np.testing.assert_allclose(brute.individual[:, :, 1], scores[kept] / grove.divisor, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(brute.individual[:, :, 1], scores[kept] / tree_sum.divisor, rtol=1e-9, atol=1e-12)
 
 
 @pytest.mark.parametrize(

@@ -87,7 +87,7 @@ def test_dates_truth_and_missing_values_in_words():
 def test_rules_of_every_model(kind):
     model = fitted(kind)
     rules = trees_as_rules(model)
-    assert len(rules) == sum(member.tree.n_leaves for member in model._grove())
+    assert len(rules) == sum(member.tree.n_leaves for member in model._tree_sum())
     shares = pd.Series([rule.share for rule in rules]).groupby([rule.tree for rule in rules]).sum()
     np.testing.assert_allclose(shares, 1.0)
     assert len(rules.to_frame()) == len(rules) == len(str(rules).splitlines())
@@ -139,5 +139,5 @@ def test_bad_models_are_refused():
         trees_as_rules(sw.DecisionTreeClassifier)
     with pytest.raises(InputTypeError, match="model is a dict"):
         trees_as_rules({})
-    with pytest.raises(InputTypeError, match="no tree of Sapwood"):
+    with pytest.raises(InputTypeError, match="there are no trees"):
         trees_as_rules(foreign("bagging")[0])

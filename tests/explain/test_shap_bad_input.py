@@ -38,7 +38,7 @@ MISTAKES: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "scikit-learn": (lambda: shap_values(TheirTree().fit(X, Y), X), TypeError, "must be a fitted model of Sapwood"),
     "pipeline": (lambda: shap_values(make_pipeline(tree()), X), TypeError, "Pass its last step"),
     "nothing": (lambda: shap_values(None, X), TypeError, "model is a NoneType"),
-    "other learners": (lambda: shap_values(foreign(), X), TypeError, "LogisticRegression"),
+    "other learners": (lambda: shap_values(foreign(), X), TypeError, "another library"),
     "columns": (lambda: shap_values(tree(), X[:, :2]), ValueError, "X has 2 features, but DecisionTreeRegressor"),
     "no rows": (lambda: shap_values(tree(), X[:0]), ValueError, "0 sample"),
     "background": (lambda: shap_values(tree(), X, background=X[:, :2]), ValueError, "^background has 2 features"),

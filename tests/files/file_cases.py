@@ -11,11 +11,11 @@ import numpy as np
 from sklearn.dummy import DummyClassifier, DummyRegressor
 
 import sapwood as sw
+from sapwood.adaboost.members import TreeMembers
 from sapwood.boosting.ensemble import Ensemble
+from sapwood.estimators.estimator import Estimator
 from sapwood.estimators.fitted_state import DERIVED, family_of
-from sapwood.estimators.learners import TreeMembers
 from sapwood.estimators.model_file import DOCUMENT, _as_bytes, read_content
-from sapwood.estimators.tree_model import TreeModel
 from sapwood.explain import shap_values
 from sapwood.files.container import DIGEST, pack
 from sapwood.files.json_form import digest_of, to_json
@@ -30,7 +30,7 @@ from sapwood.table.schema import Schema
 from sapwood.tree import Tree
 
 FORMS = ("binary", "json")
-MADE_ANEW = {"_predictor", "estimators_"}  # what a model makes when it is first asked
+MADE_ANEW = {"_model", "_predictor", "estimators_"}  # what a model makes when it is first asked
 OUTLOOKS = ("predict", "predict_proba", "decision_function", "apply", "feature_importances_")
 
 
@@ -174,7 +174,7 @@ PARTS: dict[Any, Callable[[Any], Any]] = {
     Loss: _parts_of_loss,
     DummyRegressor: lambda init: init.constant_,
     DummyClassifier: lambda init: init.class_prior_,
-    TreeModel: lambda model: model.get_params(deep=False),
+    Estimator: lambda model: model.get_params(deep=False),
 }
 
 

@@ -7,14 +7,14 @@ from hypothesis import given, settings
 import sapwood as sw
 from descent_cases import UNSEEN, Rows, slow_leaf, trees
 from export_cases import EXPORTS, exported
-from sapwood.grove import Grove, Member
 from sapwood.interchange.boundary import boundary_cells
 from sapwood.predictor import Predictor
 from sapwood.table.schema import ColumnSchema, Schema
+from sapwood.tree_sum import Term, TreeSum
 
 
 def cells_of(model, most_rows=20_000):
-    return boundary_cells(model._grove(), model.schema_, most_rows)
+    return boundary_cells(model._tree_sum(), model.schema_, most_rows)
 
 
 def nodes_passed(tree, row):
@@ -30,17 +30,17 @@ def nodes_passed(tree, row):
 def test_rows_reach_every_leaf_of_every_tree(kind):
     model = exported(kind)
     cells = cells_of(model)
-    for member in model._grove():
-        reached = Predictor(member.tree).leaves(Rows(cells))
-        assert set(reached) == set(np.flatnonzero(member.tree.is_leaf))
+    for term in model._tree_sum():
+        reached = Predictor(term.tree).leaves(Rows(cells))
+        assert set(reached) == set(np.flatnonzero(term.tree.is_leaf))
 
 
 @pytest.mark.parametrize("kind", ["tree classes", "newton three", "float32"])
 def test_rows_stand_at_and_just_above_every_threshold(kind):
     model = exported(kind)
     cells = cells_of(model)
-    for member in model._grove():
-        tree = member.tree
+    for term in model._tree_sum():
+        tree = term.tree
         met = {(node, row[tree.feature[node]]) for row in cells for node in nodes_passed(tree, row)}
         for node in np.flatnonzero(~tree.is_leaf & (tree.subset_start < 0)):
             t = tree.threshold[node]
@@ -50,7 +50,7 @@ def test_rows_stand_at_and_just_above_every_threshold(kind):
 def test_rows_hold_the_neighbours_in_float32():
     model = exported("newton numbers")
     cells = cells_of(model)
-    tree = next(iter(model._grove())).tree
+    tree = next(iter(model._tree_sum())).tree
     node = int(np.flatnonzero(tree.feature == 1)[0])
     t = tree.threshold[node]
     near = np.float32(t)
@@ -79,8 +79,8 @@ def test_a_selection_keeps_to_its_size_and_touches_every_tree():
     known = {row.tobytes() for row in everything}
     assert all(row.tobytes() in known for row in few)
     n_alone = sum(len(column.levels) + 2 if column.levels else 5 for column in model.schema_.columns)
-    for member in model._grove():
-        one = Grove(np.zeros(1), 1, lambda _, member=member: member)
+    for term in model._tree_sum():
+        one = TreeSum(np.zeros(1), 1, lambda _, term=term: term)
         own = {row.tobytes() for row in boundary_cells(one, model.schema_)[n_alone:]}
         assert own & {row.tobytes() for row in few}
 
@@ -104,8 +104,8 @@ def test_any_tree_is_reached_wherever_it_can_be(tree):
     columns = tuple(
         ColumnSchema(f"x{j}", "category" if n else "number", tuple(range(n))) for j, n in enumerate(tree.n_levels)
     )
-    grove = Grove(np.zeros(1), 1, lambda _: Member(tree, tree.value[:, 0]))
-    cells = boundary_cells(grove, Schema(columns, False), 200_000)
+    tree_sum = TreeSum(np.zeros(1), 1, lambda _: Term(tree, tree.value[:, 0]))
+    cells = boundary_cells(tree_sum, Schema(columns, False), 200_000)
     reached = set(Predictor(tree).leaves(Rows(cells)).tolist())
     random = np.random.default_rng(0).choice(cells.ravel(), size=(500, len(columns)))
     for j, n in enumerate(tree.n_levels):

@@ -151,8 +151,8 @@ def test_inner_nodes_say_xgboosts_weights_times_the_learning_rate() -> None:
     X = numbers_only(frame())
     booster = train(X, signal(frame()), reg_lambda=0.0)
     live, file = from_xgboost(booster), from_xgboost(bytes(booster.save_raw("json")))
-    for own, mean in zip(live._grove(), file._grove(), strict=True):  # without a penalty both are the mean
-        np.testing.assert_allclose(own.words, mean.words, rtol=1e-4, atol=1e-6)
+    for own, mean in zip(live._tree_sum(), file._tree_sum(), strict=True):  # without a penalty both are the mean
+        np.testing.assert_allclose(own.values, mean.values, rtol=1e-4, atol=1e-6)
 
 
 def test_shapley_values_are_xgboosts() -> None:

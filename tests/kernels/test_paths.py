@@ -13,14 +13,14 @@ from numpy.typing import NDArray
 
 from descent_cases import rows_for, slow_leaf, trees
 from sapwood.explain.tree_paths import TreePaths, cover_ratios
-from sapwood.grove import Member
 from sapwood.kernels.paths import LEFT, RIGHT, STOP
 from sapwood.tree import Tree
+from sapwood.tree_sum import Term
 from strategies import examples
 
 
 def paths_of(tree: Tree, dtype: Any, stop: bool) -> TreePaths:
-    return TreePaths.of(Member(tree, np.arange(tree.node_count, dtype=np.float64)[:, None]), np.dtype(dtype), stop)
+    return TreePaths.of(Term(tree, np.arange(tree.node_count, dtype=np.float64)[:, None]), np.dtype(dtype), stop)
 
 
 def with_covers(tree: Tree, covers: NDArray[Any]) -> Tree:

@@ -13,67 +13,67 @@ from scipy import sparse
 
 from descent_cases import Rows, columns, rows_for, slow_leaves, trees
 from sapwood import NewtonBoostingRegressor, RandomForestRegressor
-from sapwood.grove import Grove, Member
 from sapwood.predictor import Scorer, bottom_up
 from sapwood.predictor.scorer import BLOCK_ROWS
 from sapwood.tree import Tree
+from sapwood.tree_sum import Term, TreeSum
 from strategies import examples
 
 
-def grove_of(grown: list[Tree], width: int, n_columns: int, divisor: float = 1.0) -> Grove:
+def tree_sum_of(grown: list[Tree], width: int, n_columns: int, divisor: float = 1.0) -> TreeSum:
     """Trees that say arbitrary things."""
     rng = np.random.default_rng(len(grown))
-    members = [
-        Member(tree, rng.normal(size=(tree.node_count, width)), int(rng.integers(0, n_columns - width + 1)))
+    terms = [
+        Term(tree, rng.normal(size=(tree.node_count, width)), int(rng.integers(0, n_columns - width + 1)))
         for tree in grown
     ]
-    return Grove(rng.normal(size=n_columns), len(members), members.__getitem__, divisor)
+    return TreeSum(rng.normal(size=n_columns), len(terms), terms.__getitem__, divisor)
 
 
-def slow_scores(grove: Grove, X: NDArray[Any], stop_at_unseen: bool = False) -> NDArray[np.float64]:
+def slow_scores(tree_sum: TreeSum, X: NDArray[Any], stop_at_unseen: bool = False) -> NDArray[np.float64]:
     """The specification."""
-    out = np.repeat(grove.base[:, None], len(X), axis=1)
-    for member in grove:
-        leaves = slow_leaves(member.tree, X, stop_at_unseen)
-        out[member.column : member.column + member.words.shape[1]] += member.words[leaves].T
-    return out / grove.divisor
+    out = np.repeat(tree_sum.base[:, None], len(X), axis=1)
+    for term in tree_sum:
+        leaves = slow_leaves(term.tree, X, stop_at_unseen)
+        out[term.column : term.column + term.values.shape[1]] += term.values[leaves].T
+    return out / tree_sum.divisor
 
 
 @st.composite
-def groves(draw: st.DrawFn) -> tuple[Grove, NDArray[Any]]:
+def tree_sums(draw: st.DrawFn) -> tuple[TreeSum, NDArray[Any]]:
     """A few trees of the same columns, and rows around the thresholds of the first."""
     categories = draw(st.booleans())
     n_levels = draw(columns(categories))
     grown = draw(st.lists(trees(categories, n_levels), min_size=1, max_size=4))
     width = draw(st.integers(1, 3))
-    grove = grove_of(grown, width, width + draw(st.integers(0, 2)), draw(st.sampled_from([1.0, 3.0])))
-    return grove, draw(rows_for(max(grown, key=lambda tree: tree.node_count)))
+    tree_sum = tree_sum_of(grown, width, width + draw(st.integers(0, 2)), draw(st.sampled_from([1.0, 3.0])))
+    return tree_sum, draw(rows_for(max(grown, key=lambda tree: tree.node_count)))
 
 
 @examples
-@given(groves(), st.booleans(), st.sampled_from([255, 1]))
+@given(tree_sums(), st.booleans(), st.sampled_from([255, 1]))
 def test_scores_are_those_of_the_specification(case: Any, stop: bool, most_steps: int) -> None:
-    grove, X = case
+    tree_sum, X = case
     before = bottom_up.MOST_STEPS, bottom_up.TOP_STEPS
     bottom_up.MOST_STEPS, bottom_up.TOP_STEPS = most_steps, min(most_steps, 127)
     try:
-        scorer, twin = Scorer(grove, stop), slow_scores(grove, X, stop)
+        scorer, twin = Scorer(tree_sum, stop), slow_scores(tree_sum, X, stop)
         np.testing.assert_array_equal(scorer.scores(Rows(X)), twin)
     finally:
         bottom_up.MOST_STEPS, bottom_up.TOP_STEPS = before
     for i, row in enumerate(X.astype(np.float64)):
         np.testing.assert_array_equal(scorer.score_row(row), twin[:, i])
-    some = Grove(grove.base, 1, grove.member, grove.divisor)
+    some = TreeSum(tree_sum.base, 1, tree_sum.term, tree_sum.divisor)
     np.testing.assert_array_equal(scorer.scores(Rows(X), n_trees=1), slow_scores(some, X, stop))
     np.testing.assert_array_equal(scorer.score_row(X[0].astype(np.float64), 1), slow_scores(some, X, stop)[:, 0])
 
 
 @examples
-@given(groves(), st.integers(1, 300), st.integers(1, 4))
+@given(tree_sums(), st.integers(1, 300), st.integers(1, 4))
 def test_scores_do_not_depend_on_the_rows_around_or_on_threads(case: Any, n_rows: int, n_jobs: int) -> None:
-    grove, few = case
+    tree_sum, few = case
     picks = np.arange(n_rows) * 7 % len(few)
-    scorer = Scorer(grove)
+    scorer = Scorer(tree_sum)
     np.testing.assert_array_equal(scorer.scores(Rows(few[picks]), n_jobs=n_jobs), scorer.scores(Rows(few))[:, picks])
 
 
@@ -99,38 +99,38 @@ def test_blocks_and_threads_give_the_same_bits(model: Any) -> None:
         dense = X.toarray() if sparse.issparse(X) else X
         y = dense[:, 0] * dense[:, 1] + dense[:, 2]
         model.fit(X, y)
-        grove, table = model._grove(), model._match(X)
-        scorer = Scorer(grove)
+        tree_sum, table = model._tree_sum(), model._match(X)
+        scorer = Scorer(tree_sum)
         alone = scorer.scores(table)
         np.testing.assert_array_equal(alone, scorer.scores(table, n_jobs=3))
         for rows in (slice(5, 6), slice(BLOCK_ROWS - 1, BLOCK_ROWS + 2), slice(100, 164)):
             part = scorer.scores(model._match(X[rows]))
             np.testing.assert_array_equal(part, alone[:, rows])
-        np.testing.assert_array_equal(alone[:, :40], slow_scores(grove, dense[:40]))
+        np.testing.assert_array_equal(alone[:, :40], slow_scores(tree_sum, dense[:40]))
 
 
 def test_columns_with_thousands_of_thresholds() -> None:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(3000, 2))
     model = NewtonBoostingRegressor(n_estimators=100, max_depth=6, tree_method="exact").fit(X, np.sin(9 * X[:, 0]))
-    scorer = Scorer(model._grove())
+    scorer = Scorer(model._tree_sum())
     own = scorer.trees(np.dtype(np.float64))
     assert own.places.n_places > 2 * 2
-    np.testing.assert_array_equal(scorer.scores(Rows(X[:50])), slow_scores(model._grove(), X[:50]))
+    np.testing.assert_array_equal(scorer.scores(Rows(X[:50])), slow_scores(model._tree_sum(), X[:50]))
 
 
 def test_a_grove_without_trees_says_its_base() -> None:
-    grove = Grove(np.array([1.0, -2.0]), 0, [].__getitem__)
-    assert Scorer(grove).scores(Rows(np.zeros((3, 2)))).tolist() == [[1.0] * 3, [-2.0] * 3]
-    assert Scorer(grove).score_row(np.zeros(2)).tolist() == [1.0, -2.0]
+    tree_sum = TreeSum(np.array([1.0, -2.0]), 0, [].__getitem__)
+    assert Scorer(tree_sum).scores(Rows(np.zeros((3, 2)))).tolist() == [[1.0] * 3, [-2.0] * 3]
+    assert Scorer(tree_sum).score_row(np.zeros(2)).tolist() == [1.0, -2.0]
 
 
 def test_rows_may_have_starts_of_their_own() -> None:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(70, 2))
     model = NewtonBoostingRegressor(n_estimators=3).fit(X, X[:, 0])
-    scorer, begin = Scorer(model._grove()), rng.normal(size=(1, 70))
-    twin = scorer.grove.base[:, None] + begin
-    for member in scorer.grove:
-        twin = twin + member.words[slow_leaves(member.tree, X)].T
+    scorer, begin = Scorer(model._tree_sum()), rng.normal(size=(1, 70))
+    twin = scorer.tree_sum.base[:, None] + begin
+    for term in scorer.tree_sum:
+        twin = twin + term.values[slow_leaves(term.tree, X)].T
     np.testing.assert_array_equal(scorer.scores(Rows(X), begin=begin), twin)

@@ -86,7 +86,7 @@ def test_more_classes_than_before_are_refused() -> None:
     X, y = random.normal(size=(90, 3)), np.arange(90) % 3
     model = DecisionTreeClassifier(max_depth=3).fit(X, y)
     scorer = model._scorer()
-    scorer.grove = replace(scorer.grove, base=np.zeros(2))
+    scorer.tree_sum = replace(scorer.tree_sum, base=np.zeros(2))
     with pytest.raises(SchemaError, match="3 scores"):
         scorer.scores(model._match(X))
 

@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 
 from sapwood.arrays import Floats
 from sapwood.cached_property import cached_property
-from sapwood.grove import Grove, Member
 from sapwood.predictor import BLOCK_ROWS, Predictor, Scorer
 from sapwood.result import Part, Result
 from sapwood.table.table import Table
 from sapwood.threads import blocks, run_all
 from sapwood.tree import Tree
+from sapwood.tree_sum import Term, TreeSum
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -48,15 +48,15 @@ class Ensemble(Result):
         """The first rounds only."""
         return Ensemble(self.base, self.rounds[:n_rounds])
 
-    def grove(self, n_rounds: int | None = None) -> Grove:
+    def tree_sum(self, n_rounds: int | None = None) -> TreeSum:
         """The trees of all rounds, or of some; tree k of a round adds to score k."""
-        trees = [(tree, k) for trees in self.rounds[:n_rounds] for k, tree in enumerate(trees)]
+        n_trees = len(self.rounds[:n_rounds]) * self.n_scores
+        return TreeSum(self.base, n_trees, self._term, round_size=self.n_scores)
 
-        def member(t: int) -> Member:
-            tree, k = trees[t]
-            return Member(tree, tree.value[:, 0], k)
-
-        return Grove(self.base, len(trees), member)
+    def _term(self, t: int) -> Term:
+        number, k = divmod(t, self.n_scores)
+        tree = self.rounds[number][k]
+        return Term(tree, tree.value[:, 0], k)
 
     def scores(
         self, table: Table, n_rounds: int | None = None, n_jobs: int = 1, offset: Floats | None = None
@@ -68,7 +68,7 @@ class Ensemble(Result):
     @cached_property
     def scorer(self) -> Scorer:
         """What turns rows into scores."""
-        return Scorer(self.grove())
+        return Scorer(self.tree_sum())
 
     @cached_property
     def _predictors(self) -> list[list[Predictor]]:

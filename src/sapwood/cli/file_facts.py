@@ -43,7 +43,7 @@ class FileFacts:
     @cached_property
     def size(self) -> Size:
         """Number, depth and leaves of the trees."""
-        trees = [member.tree for member in self.model._grove()]
+        trees = [member.tree for member in self.model._tree_sum()]
         return Size(len(trees), max(tree.max_depth for tree in trees), sum(tree.n_leaves for tree in trees))
 
     @cached_property

@@ -71,7 +71,7 @@ def _of_others(model: Any) -> Iterator[Curve]:
         if values:
             yield Curve("out of bag", measure, values, 1, _best_place(values, measure))
     if hasattr(model, "estimator_errors_"):  # of one learner each: none of them is the best round
-        yield Curve("each learner", "weighted error", tuple(model.estimator_errors_[: len(model._grove())].tolist()))
+        yield Curve("each learner", "weighted error", tuple(model.estimator_errors_[: len(model._tree_sum())].tolist()))
 
 
 def _best_place(values: Sequence[float], measure: str) -> int | None:

@@ -27,4 +27,4 @@ def say_resumption(path: Path) -> None:
 def _done(model: Any) -> str:
     if hasattr(model, "ensemble_"):
         return f"round {model.ensemble_.n_rounds}"
-    return counted(len(model._grove()), "tree")
+    return counted(len(model._tree_sum()), "tree")

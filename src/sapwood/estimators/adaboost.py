@@ -5,37 +5,37 @@ from __future__ import annotations
 from collections.abc import Iterator
 from copy import copy
 from time import perf_counter
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import softmax
 from sklearn.base import ClassifierMixin, RegressorMixin, clone
 from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils import Tags, _safe_indexing, check_random_state
 from sklearn.utils.validation import has_fit_parameter
 
+from sapwood.adaboost.members import TreeMembers
 from sapwood.adaboost.r2 import r2_step, weighted_median
 from sapwood.adaboost.samme import samme_step
 from sapwood.adaboost.step import OVERFLOW, Step, normalised, resampled
 from sapwood.counted import counted
 from sapwood.declaration import declared, fitted, parameter
-from sapwood.errors import InputError, InputTypeError, ParameterError, warn_user
+from sapwood.errors import InputError, ParameterError, warn_user
 from sapwood.estimators import shared_parameters as shared
 from sapwood.estimators.boosting_rows import warn_of_column
 from sapwood.estimators.checkpoint import Checkpoints, take_over
-from sapwood.estimators.foreign import check_kind, indexed, no_trees, tags_of
+from sapwood.estimators.estimator import Estimator
+from sapwood.estimators.foreign import check_kind, indexed, tags_of
 from sapwood.estimators.identifiers import warn_of_identifiers
-from sapwood.estimators.learners import AnyLearner, AnyMembers, Learner, TreeLearner, TreeMembers
+from sapwood.estimators.learners import AnyLearner, AnyMembers, Learner, TreeLearner
 from sapwood.estimators.settings import n_features_drawn
 from sapwood.estimators.tree import DecisionTree, DecisionTreeClassifier, DecisionTreeRegressor
-from sapwood.estimators.tree_model import OneRowProbabilities, TreeModel
 from sapwood.estimators.tree_rows import TreeRows
-from sapwood.grove import Grove, Member
 from sapwood.interrupts import Interrupts
+from sapwood.model.methods import adaboost_model
+from sapwood.model.model import Begin, Model
 from sapwood.packed_tree import PackedTree
 from sapwood.parameters import Flag, Interval, OneOf
-from sapwood.predictor import Scorer
 from sapwood.progress_bar import ProgressBar, Shown
 from sapwood.table.statistics import with_statistics
 from sapwood.table.table import Table
@@ -47,8 +47,10 @@ Floats = NDArray[np.float64]
 
 
 @declared
-class AdaBoost(TreeModel):
+class AdaBoost(Estimator):
     """What classifier and regressor share. Use one of them."""
+
+    model_settings: ClassVar = ("_members", "schema_", "drift_warning")
 
     estimator: Any = parameter(shared.MEMBER, default=None, kw_only=False)
     n_estimators: int = parameter(Interval(int, low=1), default=50, doc="Maximum number of learners.")
@@ -203,30 +205,22 @@ class AdaBoost(TreeModel):
         return None
 
     def _said(self, X: Any) -> Iterator[Floats]:
-        """What each learner says about the rows of X."""
+        """What each learner predicts for the rows of X."""
         table = self._new_rows(X)  # before anything else is asked of a model that may not be fitted
-        return self._members.said(X, table)
+        return self._members.predictions(X, table)
 
-    def _own_members(self) -> TreeMembers:
-        """The learners, if they are trees of this library."""
-        self._check_fitted()
-        if isinstance(self._members, TreeMembers):
-            return self._members
-        raise InputTypeError(no_trees(self))
+    def _new_model(self, **common: Any) -> Model:
+        own = self._members if isinstance(self._members, TreeMembers) else None
+        criterion = "" if own is None else self.estimator_.criterion
+        return adaboost_model(own, self.estimator_weights_[: self._n_learners], criterion, **common)
 
     @property
-    def _is_all_trees(self) -> bool:
-        return isinstance(getattr(self, "_members", None), TreeMembers)
+    def _begin(self) -> Begin | None:
+        return None if isinstance(self._members, TreeMembers) else self._member_scores
 
-    def _scorer(self) -> Scorer:
-        members = self._own_members()
-        if members.scorer is None:
-            members.scorer = Scorer(self._grove())
-        return members.scorer
-
-    @property
-    def _answers_in_scores(self) -> bool:
-        return False
+    def _member_scores(self, X: Any) -> Floats:
+        """Scores (columns, rows) by learners of other libraries."""
+        raise NotImplementedError
 
     @property
     def _unseen_policy(self) -> Any:
@@ -300,7 +294,7 @@ class AdaBoost(TreeModel):
 
 
 @declared
-class AdaBoostClassifier(ClassifierMixin, OneRowProbabilities, AdaBoost):
+class AdaBoostClassifier(ClassifierMixin, AdaBoost):
     """AdaBoost for classes, by SAMME; with two classes it is AdaBoost.M1.
 
     `estimator=None` is a stump of this library, DecisionTreeClassifier(max_depth=1), whose columns are sorted once for
@@ -342,39 +336,25 @@ class AdaBoostClassifier(ClassifierMixin, OneRowProbabilities, AdaBoost):
                 "ensemble cannot be fit. Use a stronger estimator, or check that X has to do with y."
             )
 
-    def _grove(self) -> Grove:
-        """Each learner says ± its say; two classes share one column, the difference of theirs."""
-        members, n = self._own_members(), self.n_classes_
-        say = self.estimator_weights_[: len(members.fitted)]
-
-        def member(t: int) -> Member:
-            tree = members.fitted[t].unpack()
-            likely = members.values(tree.value)[:, None]
-            if n == 2:
-                return Member(tree, np.where(likely == 1.0, 2.0 * say[t], -2.0 * say[t]))
-            return Member(tree, np.where(likely == np.arange(n), say[t], -say[t] / max(n - 1, 1)))
-
-        return Grove(np.zeros(1 if n == 2 else n), len(say), member, float(np.cumsum(say)[-1]))
-
-    def _score_names(self) -> list[Any]:
-        labels = list(self.classes_.tolist())
-        return labels[1:] if len(labels) == 2 else labels
-
-    def _scores(self, X: Any) -> Floats:
-        if self._is_all_trees:
-            return super()._scores(X)
-        *_, decision = self.staged_decision_function(X)
+    def _member_scores(self, X: Any) -> Floats:
+        *_, decision = self._decisions(self._members.predictions(X, None))
         return decision.reshape(len(decision), -1).T
 
     def staged_decision_function(self, X: Any) -> Iterator[Floats]:
         """Decision function after each round."""
-        total, norm = None, 0.0
-        n = self.n_classes_ if hasattr(self, "n_classes_") else 0
-        for said, say in zip(self._said(X), self.estimator_weights_, strict=False):
+        return self._decisions(self._said(X))
+
+    def _decisions(self, predictions: Iterator[Floats]) -> Iterator[Floats]:
+        total, norm, n = None, 0.0, self.n_classes_
+        for said, say in zip(predictions, self.estimator_weights_, strict=False):
             votes = np.where(said[:, None] == np.arange(n), say, -say / max(n - 1, 1))
             total = votes if total is None else total + votes
             norm += say
             yield self._decision(total / norm)
+
+    def _staged(self, X: Any) -> Iterator[Floats]:
+        """Scores (columns, rows) after each round."""
+        return (np.ascontiguousarray(found.reshape(len(found), -1).T) for found in self.staged_decision_function(X))
 
     def _decision(self, mean: Floats) -> Floats:
         """scikit-learn's scale: for two classes from -2 to 2, else at most 1 for each class."""
@@ -384,38 +364,19 @@ class AdaBoostClassifier(ClassifierMixin, OneRowProbabilities, AdaBoost):
 
     def decision_function(self, X: Any) -> Floats:
         """What the learners say together, weighted by their say and divided by its sum."""
-        self._check_fitted()
-        return self._by_row(self._scores(X))
-
-    def _by_row(self, scores: Floats) -> Floats:
+        scores = self._scores(X)
         if self.n_classes_ == 1:
             return np.zeros((scores.shape[1], 1))
         return scores[0] if self.n_classes_ == 2 else scores.T
 
-    def _answers(self, scores: Floats) -> NDArray[Any]:
-        return self._labels(self._by_row(scores))
-
-    def _shares(self, scores: Floats) -> Floats:
-        return self._probabilities(self._by_row(scores))
-
-    def _labels(self, decision: Floats) -> NDArray[Any]:
-        if self.n_classes_ == 2:
-            return np.asarray(self.classes_[(decision > 0).astype(np.int64)])
-        return np.asarray(self.classes_[decision.argmax(axis=1)])
-
-    def _probabilities(self, decision: Floats) -> Floats:
-        """softmax(f / (K - 1)): eq. 15 of Zhu et al."""
-        if self.n_classes_ == 2:
-            return np.asarray(softmax(np.stack([-decision, decision], axis=1) / 2, axis=1))
-        return np.asarray(softmax(decision / max(self.n_classes_ - 1, 1), axis=1))
-
     def predict(self, X: Any) -> NDArray[Any]:
         """The class with the largest sum of say."""
-        return self._labels(self.decision_function(X))
+        return self.model_.predict(X, n_jobs=self.n_jobs)
 
     def predict_proba(self, X: Any) -> Floats:
-        """Probabilities of the classes, from the decision function."""
-        return self._probabilities(self.decision_function(X))
+        """Probabilities of the classes: the softmax of the decision function / (K - 1), eq. 15 of Zhu et al."""
+        found: Floats = self.model_.predict_proba(X, n_jobs=self.n_jobs)
+        return found
 
     def predict_log_proba(self, X: Any) -> Floats:
         """Logarithm of `predict_proba`."""
@@ -423,11 +384,11 @@ class AdaBoostClassifier(ClassifierMixin, OneRowProbabilities, AdaBoost):
 
     def staged_predict(self, X: Any) -> Iterator[NDArray[Any]]:
         """Classes after each round."""
-        return map(self._labels, self.staged_decision_function(X))
+        return map(self.model_.predictions, self._staged(X))
 
     def staged_predict_proba(self, X: Any) -> Iterator[Floats]:
         """Probabilities after each round."""
-        return map(self._probabilities, self.staged_decision_function(X))
+        return map(self.model_.probabilities, self._staged(X))
 
     def staged_score(self, X: Any, y: Any, sample_weight: Any = None) -> Iterator[float]:
         """Accuracy after each round."""
@@ -469,25 +430,8 @@ class AdaBoostRegressor(RegressorMixin, AdaBoost):
         if len(self._members.fitted) > 1:  # the only learner stays, as poor as it is
             self._members.fitted.pop()
 
-    def _grove(self) -> Grove:
-        """A column for each learner: the prediction is their weighted median."""
-        members = self._own_members()
-
-        def member(t: int) -> Member:
-            tree = members.fitted[t].unpack()
-            return Member(tree, members.values(tree.value)[:, None], t)
-
-        return Grove(np.zeros(len(members.fitted)), len(members.fitted), member)
-
-    def _score_names(self) -> list[Any]:
-        return [f"learner {t}" for t in range(self._n_learners)]
-
-    def _scores(self, X: Any) -> Floats:
-        return super()._scores(X) if self._is_all_trees else np.array(list(self._said(X)))
-
-    def _median_weights(self) -> Floats:
-        weights: Floats = self.estimator_weights_[: self._n_learners]
-        return weights
+    def _member_scores(self, X: Any) -> Floats:
+        return np.array(list(self._members.predictions(X, None)))
 
     def staged_predict(self, X: Any) -> Iterator[Floats]:
         """Weighted medians after each round."""
@@ -498,11 +442,7 @@ class AdaBoostRegressor(RegressorMixin, AdaBoost):
 
     def predict(self, X: Any) -> Floats:
         """Weighted median of what the learners say."""
-        self._check_fitted()
-        return self._answers(self._scores(X))
-
-    def _answers(self, scores: Floats) -> Floats:
-        return weighted_median(scores, self.estimator_weights_[: len(scores)])
+        return self.model_.predict(X, n_jobs=self.n_jobs)
 
     def staged_score(self, X: Any, y: Any, sample_weight: Any = None) -> Iterator[float]:
         """R² after each round."""

@@ -15,10 +15,10 @@ from sklearn.utils.validation import has_fit_parameter
 
 from sapwood.data_warnings import quiet
 from sapwood.declaration import declared, parameter
-from sapwood.errors import InputError, InputTypeError, ParameterError, warn_user
+from sapwood.errors import InputError, ParameterError, warn_user
 from sapwood.estimators import shared_parameters as shared
 from sapwood.estimators.boosting_rows import warn_of_column
-from sapwood.estimators.foreign import check_kind, class_numbers, indexed, no_trees, seeded, tags_of
+from sapwood.estimators.foreign import check_kind, class_numbers, indexed, seeded, tags_of
 from sapwood.estimators.forest import ForestEstimator
 from sapwood.estimators.forest_kinds import ForestClassifier, ForestRegressor
 from sapwood.estimators.given_bags import given_bags
@@ -27,7 +27,8 @@ from sapwood.estimators.tree import DecisionTree, DecisionTreeClassifier, Decisi
 from sapwood.estimators.tree_rows import TreeRows, unless_equal
 from sapwood.forest.bags import Bag, Bags, n_drawn
 from sapwood.forest.out_of_bag import OutOfBag
-from sapwood.grove import Grove
+from sapwood.model.methods import members_model
+from sapwood.model.model import Begin, Model
 from sapwood.parameters import Flag, Interval
 from sapwood.seed import seed_from
 from sapwood.table.schema import Schema
@@ -145,15 +146,14 @@ class Bagging(ForestEstimator):
         place = np.where(grown.feature < 0, grown.feature, np.searchsorted(features, grown.feature))
         return tree._set_tree(replace(grown, feature=place.astype(np.int32), n_levels=grown.n_levels[features]))
 
-    @property
-    def _is_all_trees(self) -> bool:
-        return self._members is None
+    def _new_model(self, **common: Any) -> Model:
+        if self._members is None:
+            return super()._new_model(**common)
+        return members_model(self.n_outputs_, **common)
 
-    def _grove(self) -> Grove:
-        self._check_fitted()
-        if self._members is not None:
-            raise InputTypeError(no_trees(self))
-        return super()._grove()
+    @property
+    def _begin(self) -> Begin | None:
+        return None if self._members is None else self._member_scores
 
     # Estimators of other kinds
 
@@ -230,21 +230,15 @@ class Bagging(ForestEstimator):
         """What a member says, (rows, outputs, classes or 1)."""
         raise NotImplementedError
 
-    def _scores(self, X: Any) -> Floats:
-        if self._members is None:
-            return super()._scores(X)
-        mean = self._mean(X)
-        return mean.reshape(len(mean), -1).T
-
-    def _mean(self, X: Any) -> Floats:
-        if self._members is None:
-            return super()._mean(X)
-        self._new_rows(X)
+    def _member_scores(self, X: Any) -> Floats:
+        """Mean of what the members say, (outputs and classes, rows)."""
+        assert self._members is not None
         X = indexed(X)
         tasks = [
             partial(self._said, member, _columns_of(X, self._bags.bag(t))) for t, member in enumerate(self._members)
         ]
-        return np.asarray(np.mean(run_all(tasks, resolve_jobs(self.n_jobs)), axis=0))
+        mean = np.asarray(np.mean(run_all(tasks, resolve_jobs(self.n_jobs)), axis=0))
+        return mean.reshape(len(mean), -1).T
 
     @property
     def estimator_(self) -> Any:

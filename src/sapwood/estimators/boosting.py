@@ -39,13 +39,13 @@ from sapwood.estimators.boosting_settings import (
 )
 from sapwood.estimators.checkpoint import Checkpoints, take_over
 from sapwood.estimators.constraints import interaction_sets, monotone_signs
+from sapwood.estimators.estimator import Estimator
 from sapwood.estimators.identifiers import warn_of_identifiers
-from sapwood.estimators.tree_model import TreeModel
-from sapwood.grove import Grove
 from sapwood.losses.loss import Loss
 from sapwood.metrics.metric import Metric
+from sapwood.model.methods import boosting_model
+from sapwood.model.model import Model
 from sapwood.parameters import Interval, Nothing, check_parameters
-from sapwood.predictor import Scorer
 from sapwood.seed import seed_from
 from sapwood.table.schema import Schema
 from sapwood.table.statistics import with_statistics
@@ -59,10 +59,13 @@ if TYPE_CHECKING:
 ReadQueries = Callable[[int], Ints]  # from the number of rows to the rows of each query
 
 
-class Boosting(TreeModel):
+class Boosting(Estimator):
     """Boosted trees. Use one of the classes below it."""
 
+    model_settings: ClassVar = ("ensemble_", "schema_", "unseen", "drift_warning", "undo_class_weight")
     weight_name: ClassVar[str] = "sample_weight"
+    second_of_equals: ClassVar[bool] = False
+    """Whether a score of zero means the second of two classes, as in scikit-learn."""
 
     categorical_features: Any
     sparse_absent: Literal["zero", "missing"] = "zero"
@@ -75,9 +78,15 @@ class Boosting(TreeModel):
     validation_fraction: float | None
     verbose: bool | int
 
+    _factors: Floats
     ensemble_: Ensemble
     schema_: Schema
     loss_: Loss
+
+    @property
+    def _undoes_weights(self) -> bool:
+        """Whether probabilities undo the weights of classes."""
+        return False
 
     @abstractmethod
     def _read_target(self, y: Any, n_rows: int) -> Floats:
@@ -334,35 +343,20 @@ class Boosting(TreeModel):
         if n_rounds is None:
             return super()._scores(X)
         table = self._new_rows(X)
-        return self.ensemble_.scores(table, self._n_rounds(n_rounds), resolve_jobs(self.n_jobs), self._row_starts(X))
+        starts = None if self._begin is None else self._begin(X)
+        return self.ensemble_.scores(table, self._n_rounds(n_rounds), resolve_jobs(self.n_jobs), starts)
 
     def _staged(self, X: Any, n_rounds: int | None = None) -> Iterator[Floats]:
         """Scores after each round; the last ones are those of `_scores`."""
         table = self._new_rows(X)
-        stages = self.ensemble_.staged_scores(table, resolve_jobs(self.n_jobs), self._row_starts(X))
+        starts = None if self._begin is None else self._begin(X)
+        stages = self.ensemble_.staged_scores(table, resolve_jobs(self.n_jobs), starts)
         return islice(stages, self._n_rounds(n_rounds))
 
-    @property
-    def _answers_in_scores(self) -> bool:
-        return not hasattr(self, "classes_") and type(self.loss_).response is Loss.response
-
-    def _grove(self) -> Grove:
-        self._check_fitted()
-        return self.ensemble_.grove(self.best_n_rounds_)
-
-    def _scorer(self) -> Scorer:
-        return self.ensemble_.scorer
-
-    @property
-    def _n_trees(self) -> int:
-        return self.best_n_rounds_ * self.ensemble_.n_scores
-
-    def _score_names(self) -> list[Any]:
-        n_scores = self.ensemble_.n_scores
-        if hasattr(self, "classes_"):
-            labels = list(self.classes_.tolist())
-            return labels[1:] if n_scores == 1 else labels
-        return ["score"] if n_scores == 1 else [f"score {k}" for k in range(n_scores)]
+    def _new_model(self, **common: Any) -> Model:
+        common["single"] = self.ensemble_.n_scores == 1 or bool(common["classes"])
+        factors = self._factors if common["classes"] and self._undoes_weights else None
+        return boosting_model(self.ensemble_, self.best_n_rounds_, self.loss_, factors, self.second_of_equals, **common)
 
     def apply(self, X: Any, *, n_rounds: int | None = None) -> NDArray[np.int32]:
         """Leaf of every row in every tree, (rows, rounds), or (rows, rounds, scores) if there are several scores."""

@@ -314,13 +314,13 @@ def _out_of_fold(run: _Run, models: Sequence[Any]) -> tuple[NDArray[Any], Floats
     for model, (_, test) in zip(models, run.splits, strict=True):
         own = model.ensemble_.scores(take_rows(run.everything, test), n_jobs=run.n_jobs)
         score[:, test] += own
-        said[test] += model.loss_.response(own).T if classes is None else model._probabilities(own)
+        said[test] += model.loss_.response(own).T if classes is None else model.model_.probabilities(own)
         count[test] += 1
     with np.errstate(invalid="ignore"):
         score, said = score / count, said / count[:, None]
     if classes is None:
         return (said[:, 0] if n_scores == 1 else said), None, score, count
-    labels = models[0]._decide(score)
+    labels = models[0].model_.predictions(score)
     if not count.all():
         labels = np.where(count > 0, labels.astype(object), None)
     return labels, said, score, count

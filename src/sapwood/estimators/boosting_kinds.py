@@ -13,17 +13,16 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 from sapwood.errors import InputError
 from sapwood.estimators.boosting import Boosting
 from sapwood.estimators.settings import class_weights
-from sapwood.estimators.tree_model import OneRowProbabilities
 from sapwood.losses.custom import CustomLoss
 from sapwood.losses.logistic import Logistic
 from sapwood.losses.loss import Loss
 from sapwood.losses.multinomial import Multinomial
 from sapwood.metrics.metric import CLASSES, NUMBERS, QUANTILES, TWO_CLASSES, Groups, Metric, MetricFunction, Target
+from sapwood.model.response import without_factors
 from sapwood.table.target import ClassTarget, NumberTarget
 from sapwood.table.text_warning import warn_of_classes
 
 Floats = NDArray[np.float64]
-TIE = 1e-9  # scores that are closer differ by rounding: the first class wins, whatever the order of summation
 
 
 class NumberBoosting(RegressorMixin, Boosting):
@@ -48,21 +47,15 @@ class NumberBoosting(RegressorMixin, Boosting):
             output_margin: return the scores, before the loss's own response (such as the exponential of Poisson's).
             n_rounds: use the first rounds only; by default the best ones, see `best_n_rounds_`.
         """
-        return self._respond(self._scores(X, n_rounds), output_margin)
+        scores = self._scores(X, n_rounds)
+        return _by_row(scores) if output_margin else self.model_.predictions(scores)
 
     def staged_predict(self, X: Any, *, n_rounds: int | None = None) -> Iterator[Floats]:
         """Predictions after each round; the last ones are those of `predict`."""
-        return (self._respond(score, False) for score in self._staged(X, n_rounds))
-
-    def _answers(self, scores: Floats) -> Floats:
-        return self._respond(scores, False)
-
-    def _respond(self, score: Floats, output_margin: bool) -> Floats:
-        said = score if output_margin else self.loss_.response(score)
-        return said[0] if len(said) == 1 else said.T
+        return map(self.model_.predictions, self._staged(X, n_rounds))
 
 
-class ClassBoosting(ClassifierMixin, OneRowProbabilities, Boosting):
+class ClassBoosting(ClassifierMixin, Boosting):
     """Boosting whose target is one class."""
 
     classes_: NDArray[Any]
@@ -142,7 +135,7 @@ class ClassBoosting(ClassifierMixin, OneRowProbabilities, Boosting):
     def _of_probabilities(self, metric: Metric, loss: Loss) -> Metric:
         if metric.uses_score:
             return metric
-        undo = not metric.decides and self._undoes
+        undo = not metric.decides and self._undoes_weights
         meaning = _meaning(loss).response if isinstance(loss, CustomLoss) else None
         if not undo and meaning is None:
             return metric
@@ -165,11 +158,12 @@ class ClassBoosting(ClassifierMixin, OneRowProbabilities, Boosting):
             n_rounds: use the first rounds only; by default the best ones, see `best_n_rounds_`.
         """
         score = self._scores(X, n_rounds)
-        return _by_row(score) if output_margin else self._decide(score)
+        return _by_row(score) if output_margin else self.model_.predictions(score)
 
     def predict_proba(self, X: Any, *, n_rounds: int | None = None) -> Floats:
         """Probability of every class (rows, classes); `n_rounds` as in `predict`."""
-        return self._probabilities(self._scores(X, n_rounds))
+        found: Floats = self.model_.probabilities(self._scores(X, n_rounds))
+        return found
 
     def predict_log_proba(self, X: Any, *, n_rounds: int | None = None) -> Floats:
         """Logarithm of `predict_proba`."""
@@ -178,40 +172,20 @@ class ClassBoosting(ClassifierMixin, OneRowProbabilities, Boosting):
 
     def staged_predict(self, X: Any, *, n_rounds: int | None = None) -> Iterator[NDArray[Any]]:
         """Classes after each round; the last ones are those of `predict`."""
-        return (self._decide(score) for score in self._staged(X, n_rounds))
+        return map(self.model_.predictions, self._staged(X, n_rounds))
 
     def staged_predict_proba(self, X: Any, *, n_rounds: int | None = None) -> Iterator[Floats]:
         """Probabilities after each round; the last ones are those of `predict_proba`."""
-        return (self._probabilities(score) for score in self._staged(X, n_rounds))
-
-    def _answers(self, scores: Floats) -> NDArray[Any]:
-        return self._decide(scores)
-
-    def _shares(self, scores: Floats) -> Floats:
-        return self._probabilities(scores)
-
-    def _decide(self, score: Floats) -> NDArray[Any]:
-        if len(score) == 1:
-            likely = (score[0] > TIE).astype(np.intp)
-        else:
-            likely = (score >= score.max(axis=0) - TIE).argmax(axis=0)
-        classes: NDArray[Any] = self.classes_[likely]
-        return classes
-
-    def _probabilities(self, score: Floats) -> Floats:
-        said = _meaning(self.loss_).response(score)
-        shares = np.vstack([1.0 - said, said]) if len(said) == 1 else said
-        return (self._undone(shares) if self._undoes else shares).T
+        return map(self.model_.probabilities, self._staged(X, n_rounds))
 
     @property
-    def _undoes(self) -> bool:
-        return bool(self.undo_class_weight and (self._factors != self._factors[0]).any())
+    def _undoes_weights(self) -> bool:
+        factors = self.__dict__.get("_factors")
+        return factors is not None and bool(self.undo_class_weight and (factors != factors[0]).any())
 
     def _undone(self, shares: Floats) -> Floats:
-        """Probabilities (classes, rows) without the weights of classes; what a weight of zero hid stays hidden."""
-        factors = np.where(self._factors > 0, self._factors, 1.0)
-        true = shares / factors[:, None]
-        return np.asarray(true / true.sum(axis=0))
+        """Probabilities (classes, rows) without the weights of classes."""
+        return without_factors(shares, self._factors)
 
 
 @dataclass(frozen=True)

@@ -45,12 +45,12 @@ def _trees(model: Any) -> Iterator[tuple[str, str]]:
     rounds = getattr(model, "best_n_rounds_", None)
     if rounds is not None:
         yield "rounds", str(rounds)
-    grove = model._grove()
-    yield "trees", str(len(grove))
-    looked_at = min(len(grove), MOST_TREES)
-    trees = [grove.member(t).tree for t in range(looked_at)]
+    tree_sum = model._tree_sum()
+    yield "trees", str(len(tree_sum))
+    looked_at = min(len(tree_sum), MOST_TREES)
+    trees = [tree_sum.term(t).tree for t in range(looked_at)]
     if trees:
-        of = "" if looked_at == len(grove) else f" in the first {looked_at} trees"
+        of = "" if looked_at == len(tree_sum) else f" in the first {looked_at} trees"
         yield "leaves", f"{sum(tree.n_leaves for tree in trees)}{of}"
         yield "greatest depth", f"{max(tree.max_depth for tree in trees)}{of}"
 

@@ -13,14 +13,14 @@ import numpy as np
 from sklearn.base import is_classifier
 from sklearn.dummy import DummyClassifier, DummyRegressor
 
+from sapwood.adaboost.members import TreeMembers
 from sapwood.boosting.ensemble import Ensemble
 from sapwood.estimators.adaboost import AdaBoost
 from sapwood.estimators.boosting import Boosting
+from sapwood.estimators.estimator import Estimator
 from sapwood.estimators.forest import ForestEstimator
 from sapwood.estimators.gradient_base import GradientBoosting
-from sapwood.estimators.learners import TreeMembers
 from sapwood.estimators.tree import DecisionTree
-from sapwood.estimators.tree_model import TreeModel
 from sapwood.files.checks import Check, by_name, each, flag, floats, ints, is_a, number, optional, text, whole
 from sapwood.files.records import ModelKinds
 from sapwood.files.tree_records import write_trees
@@ -104,7 +104,7 @@ OF_BOOSTING: dict[str, Check] = {
     "validation_score_": floats(),
 }
 DERIVED = {
-    *("n_features_in_", "feature_names_in_", "n_classes_", "_predictor"),
+    *("n_features_in_", "feature_names_in_", "n_classes_", "_predictor", "_model"),
     *("n_estimators_", "n_iter_", "n_trees_per_iteration_", "estimators_"),
 }
 
@@ -152,7 +152,7 @@ class EstimatorKinds(ModelKinds):
         return init
 
 
-def fitted_state(model: TreeModel) -> dict[str, Any]:
+def fitted_state(model: Estimator) -> dict[str, Any]:
     """What a file must hold of a fitted model."""
     state = dict(vars(model))
     for name in (*DERIVED, *model.get_params(deep=False)):

@@ -64,11 +64,3 @@ def class_numbers(classes: NDArray[Any], predicted: Any, member: Any) -> NDArray
             f"{classes.tolist()}. Use an estimator that predicts the labels it was fitted to."
         )
     return places
-
-
-def no_trees(ensemble: Any) -> str:
-    """Why an ensemble of foreign estimators cannot be looked into."""
-    return (
-        f"This {type(ensemble).__name__} was fitted with estimator={ensemble.estimator!r}, which is no tree of "
-        "Sapwood, so there are no trees to look at. Use estimator=None or a DecisionTree of Sapwood."
-    )

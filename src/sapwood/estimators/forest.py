@@ -16,11 +16,11 @@ from sklearn.metrics import accuracy_score, r2_score
 from sapwood.errors import InputError, InputTypeError, ParameterError, warn_user
 from sapwood.estimators.boosting_rows import warn_of_column
 from sapwood.estimators.checkpoint import Checkpoints, take_over
+from sapwood.estimators.estimator import Estimator
 from sapwood.estimators.given_bags import column_numbers, given_bags
 from sapwood.estimators.identifiers import warn_of_identifiers
 from sapwood.estimators.settings import monotonic_signs, n_features_drawn
-from sapwood.estimators.tree import DecisionTree, names_of_outputs
-from sapwood.estimators.tree_model import TreeModel
+from sapwood.estimators.tree import DecisionTree
 from sapwood.estimators.tree_rows import TreeRows, unless_equal
 from sapwood.forest.bags import Bag, Bags, canonical_order, n_drawn
 from sapwood.forest.forest import Forest, Vote
@@ -28,11 +28,12 @@ from sapwood.forest.growing import Growing, grow_forest
 from sapwood.forest.out_of_bag import OutOfBag
 from sapwood.forest.permutation import PermutationImportance, permutation_importance
 from sapwood.forest.proximity import proximity
-from sapwood.grove import Grove
 from sapwood.growth.forest_grower import ForestGrower, code_for_many
+from sapwood.model.methods import forest_model
+from sapwood.model.model import Model
 from sapwood.packed_tree import PackedTree
 from sapwood.parameters import Interval, check_parameters
-from sapwood.predictor import Scorer, paths
+from sapwood.predictor import paths
 from sapwood.seed import seed_from
 from sapwood.table.digest import digest_arrays
 from sapwood.table.table import Table
@@ -50,9 +51,10 @@ DESCRIPTION = (  # what trees and forest know of the data they were fitted to
 )
 
 
-class ForestEstimator(MultiOutputMixin, TreeModel):
+class ForestEstimator(MultiOutputMixin, Estimator):
     """What all forests share. Use one of them."""
 
+    model_settings: ClassVar = ("forest_", "schema_", "unseen", "drift_warning")
     tree_kind: ClassVar[type[DecisionTree]]
     splitter: ClassVar[str] = "best"
 
@@ -330,20 +332,8 @@ class ForestEstimator(MultiOutputMixin, TreeModel):
         out[self._rows] = values
         return out
 
-    def _grove(self) -> Grove:
-        self._check_fitted()
-        return self.forest_.grove()
-
-    def _scorer(self) -> Scorer:
-        return self.forest_.scorer(self.unseen == "node")
-
-    def _score_names(self) -> list[Any]:
-        return names_of_outputs(self)
-
-    def _mean(self, X: Any) -> Floats:
-        """What the trees say on average, (rows, outputs, classes or 1)."""
-        self._check_fitted()
-        return self.forest_.by_output(self._scores(X))
+    def _new_model(self, **common: Any) -> Model:
+        return forest_model(self.forest_, self._template().criterion, **common)
 
     @property
     def estimator_(self) -> DecisionTree:

@@ -13,7 +13,6 @@ from sklearn.utils import Tags
 from sapwood.errors import InputError, ParameterError
 from sapwood.estimators.forest import ForestEstimator
 from sapwood.estimators.tree import DecisionTreeClassifier, DecisionTreeRegressor
-from sapwood.estimators.tree_model import OneRowProbabilities
 from sapwood.estimators.tree_rows import TreeRows
 from sapwood.forest.forest import Vote
 from sapwood.forest.leaf_targets import forest_quantiles
@@ -23,7 +22,7 @@ from sapwood.threads import resolve_jobs
 Floats = NDArray[np.float64]
 
 
-class ForestClassifier(ClassifierMixin, OneRowProbabilities, ForestEstimator):
+class ForestClassifier(ClassifierMixin, ForestEstimator):
     """Forests for classes."""
 
     tree_kind: ClassVar = DecisionTreeClassifier
@@ -43,7 +42,7 @@ class ForestClassifier(ClassifierMixin, OneRowProbabilities, ForestEstimator):
 
     def predict_proba(self, X: Any) -> Any:
         """Probability of every class; a list of arrays if there are several outputs."""
-        return self._by_output(self._mean(X))
+        return self.model_.predict_proba(X, n_jobs=self.n_jobs)
 
     def _by_output(self, shares: Floats) -> Any:
         found = [shares[:, o, :size] for o, size in enumerate(self._sizes)]
@@ -57,13 +56,7 @@ class ForestClassifier(ClassifierMixin, OneRowProbabilities, ForestEstimator):
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Most probable class of every row; the first of equals."""
-        return self._labels(self._mean(X))
-
-    def _answers(self, scores: Floats) -> NDArray[Any]:
-        return self._labels(self.forest_.by_output(scores))
-
-    def _shares(self, scores: Floats) -> Any:
-        return self._by_output(self.forest_.by_output(scores))
+        return self.model_.predict(X, n_jobs=self.n_jobs)
 
     def _labels(self, shares: Floats) -> NDArray[Any]:
         classes = [self.classes_] if self._single_output else self.classes_
@@ -104,11 +97,7 @@ class ForestRegressor(RegressorMixin, ForestEstimator):
 
     def predict(self, X: Any) -> Floats:
         """Mean of what the trees predict."""
-        mean = self._mean(X)[:, :, 0]
-        return mean[:, 0] if self._single_output else mean
-
-    def _answers(self, scores: Floats) -> Floats:
-        return scores[0] if self._single_output else scores.T
+        return self.model_.predict(X, n_jobs=self.n_jobs)
 
     def _set_oob_predictions(self, found: OutOfBag, rows: TreeRows) -> None:
         said = found.predictions()[:, :, 0]
@@ -162,8 +151,8 @@ class ForestRegressor(RegressorMixin, ForestEstimator):
                 f"but there are {n}. Ask for less coverage."
             )
         residuals = self._oob_residuals[[below, n - 1 - below]]  # (2, outputs)
-        mean = self._mean(X)
-        found: Floats = mean + residuals.T[None]
+        mean = self._scores(X).T
+        found: Floats = mean[:, :, None] + residuals.T[None]
         return found[:, 0] if self._single_output else found
 
 

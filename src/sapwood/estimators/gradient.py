@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +30,8 @@ class GradientBoostingClassifier(ClassBoosting, GradientBoosting):
 
     Each stage fits a tree to the negative gradient by least squares, then sets its leaves by Newton's step of the loss.
     """
+
+    second_of_equals: ClassVar = True
 
     loss: str = parameter(
         OneOf("log_loss", "exponential"),
@@ -80,10 +82,6 @@ class GradientBoostingClassifier(ClassBoosting, GradientBoosting):
     def apply(self, X: Any, *, n_rounds: int | None = None) -> NDArray[np.int32]:
         """Leaf of every row in every tree, (rows, stages, classes); of two classes there is one tree in a stage."""
         return self.ensemble_.leaves(self._new_rows(X), self._n_rounds(n_rounds), resolve_jobs(self.n_jobs))
-
-    def _decide(self, score: Floats) -> NDArray[Any]:
-        likely = (score[0] >= 0).astype(np.intp) if len(score) == 1 else score.argmax(axis=0)
-        return np.asarray(self.classes_[likely])
 
 
 @declared

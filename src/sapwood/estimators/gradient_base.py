@@ -32,6 +32,7 @@ from sapwood.estimators.gradient_parameters import GradientParameters
 from sapwood.estimators.gradient_parts import sets_that_meet, stage_tree, tree_settings
 from sapwood.estimators.settings import n_features_drawn, rows_at_least
 from sapwood.losses.loss import Loss
+from sapwood.model.model import Begin
 from sapwood.parameters import CallableRule, Nothing, check_parameters
 from sapwood.seed import seed_from
 from sapwood.table.schema import Schema
@@ -103,7 +104,7 @@ class GradientBoosting(GradientParameters):
         found = None if kept is None else kept.found
         self._seed = self._seed if found is None else found._seed
         held_out = self._held_out(rows)
-        base, offset = self._begin(X, rows, held_out, loss, start)
+        base, offset = self._first_scores(X, rows, held_out, loss, start)
         if kept is not None and offset is not None:
             raise ParameterError(
                 f"checkpoint={checkpoint!r} cannot hold init={self.init!r}, which is no tree of Sapwood. Use init=None."
@@ -155,7 +156,7 @@ class GradientBoosting(GradientParameters):
         classes = rows.y if is_classifier(self) else None
         return hold_out(len(rows.y), self.validation_fraction, classes, None, self._seed)
 
-    def _begin(
+    def _first_scores(
         self, X: Any, rows: Rows, held_out: Numbers | None, loss: Loss, start: Any
     ) -> tuple[Floats | None, Floats | None]:
         """The constants and the rows' own scores that the first stage starts from; sets `init_` unless there is one."""
@@ -310,11 +311,11 @@ class GradientBoosting(GradientParameters):
         self.evals_result_ = curves
 
     @property
-    def _is_all_trees(self) -> bool:
-        return not getattr(self, "_has_init", False)
+    def _begin(self) -> Begin | None:
+        return self._rows_begin if getattr(self, "_has_init", False) else None
 
-    def _row_starts(self, X: Any) -> Floats | None:
-        return self._init_scores(X, self.loss_) if getattr(self, "_has_init", False) else None
+    def _rows_begin(self, X: Any) -> Floats:
+        return self._init_scores(X, self.loss_)
 
     @cached_property
     def estimators_(self) -> NDArray[Any]:

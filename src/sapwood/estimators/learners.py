@@ -10,16 +10,16 @@ from numpy.typing import NDArray
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import has_fit_parameter
 
+from sapwood.adaboost.members import TreeMembers
 from sapwood.data_warnings import quiet
 from sapwood.errors import ParameterError
 from sapwood.estimators.foreign import class_numbers, indexed, seeded
 from sapwood.estimators.settings import monotonic_signs
 from sapwood.estimators.tree import DecisionTree
 from sapwood.estimators.tree_rows import TreeRows
-from sapwood.forest.forest import Forest
 from sapwood.growth.forest_grower import ForestGrower, code_for_many
 from sapwood.packed_tree import PackedTree
-from sapwood.predictor import Predictor, Scorer, find
+from sapwood.predictor import Predictor
 from sapwood.table.table import Table
 from sapwood.table.target import ClassTarget
 from sapwood.threads import resolve_jobs
@@ -33,8 +33,8 @@ class Members(Protocol):
 
     fitted: list[Any]
 
-    def said(self, X: Any, table: Table) -> Iterator[Floats]:
-        """What each says about new rows."""
+    def predictions(self, X: Any, table: Table | None) -> Iterator[Floats]:
+        """What each predicts for new rows."""
 
 
 class Learner(Protocol):
@@ -49,29 +49,6 @@ class Learner(Protocol):
 
         A tree that was `done` before training was interrupted is taken as it is.
         """
-
-
-class TreeMembers:
-    """Trees of this library, packed."""
-
-    def __init__(self, is_class: bool) -> None:
-        self.fitted: list[PackedTree] = []
-        self.is_class = is_class
-        self._forest = Forest(self.fitted)
-        self.scorer: Scorer | None = None  # of all of them, made when first needed
-
-    def __getstate__(self) -> dict[str, Any]:
-        """What is made again when it is needed is not pickled."""
-        return {**self.__dict__, "scorer": None}
-
-    def values(self, values: Floats) -> Floats:
-        """What the nodes of a tree say."""
-        return values[:, 0].argmax(axis=1).astype(np.float64) if self.is_class else values[:, 0, 0]
-
-    def said(self, X: Any, table: Table) -> Iterator[Floats]:  # noqa: ARG002 - the table is X
-        """What each tree says about new rows."""
-        for t in range(len(self.fitted)):
-            yield self.values(self._forest.said(t))[find(self._forest.descent(t, table.dtype), table)]
 
 
 class TreeLearner:
@@ -127,8 +104,8 @@ class AnyMembers:
             predicted = class_numbers(self._classes, predicted, member)
         return np.asarray(predicted, dtype=np.float64)
 
-    def said(self, X: Any, table: Table) -> Iterator[Floats]:  # noqa: ARG002 - members read X themselves
-        """What each member says about new rows."""
+    def predictions(self, X: Any, table: Table | None) -> Iterator[Floats]:  # noqa: ARG002 - members read X themselves
+        """What each member predicts for new rows."""
         X = indexed(X)
         for member in self.fitted:
             yield self.predict(member, X)

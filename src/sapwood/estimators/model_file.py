@@ -25,6 +25,7 @@ from sapwood.errors import ModelFileError, ParameterError, ParameterTypeError, S
 from sapwood.estimators.adaboost import AdaBoostClassifier, AdaBoostRegressor
 from sapwood.estimators.bagging import BaggingClassifier, BaggingRegressor
 from sapwood.estimators.checkpoint import WITHOUT_EFFECT
+from sapwood.estimators.estimator import Estimator
 from sapwood.estimators.fitted_state import EstimatorKinds, family_of, fitted_state, restore
 from sapwood.estimators.forests import (
     ExtraTreesClassifier,
@@ -36,7 +37,6 @@ from sapwood.estimators.gradient import GradientBoostingClassifier, GradientBoos
 from sapwood.estimators.newton import NewtonBoostingClassifier, NewtonBoostingRanker, NewtonBoostingRegressor
 from sapwood.estimators.row_order import SUMS, without_row_order
 from sapwood.estimators.tree import DecisionTreeClassifier, DecisionTreeRegressor
-from sapwood.estimators.tree_model import TreeModel
 from sapwood.files.container import DIGEST, Buffer, once, pack, unpack
 from sapwood.files.json_form import digest_of, from_json, repacked, to_json
 from sapwood.files.lost import Lost
@@ -53,7 +53,7 @@ DOCUMENT = "document"
 UNTOLD = (*WITHOUT_EFFECT, "warm_start")  # parameters that change nothing in what a model says
 FORMER = {"huber_delta": 1.0}  # defaults of earlier versions; a loss that has a delta is told of with its own
 UNTOLD_FITTED = ("_seed", "_seeds", "_grown_with")  # of draws, and parameters of trees that are told by the trees
-ESTIMATORS: dict[str, type[TreeModel]] = {
+ESTIMATORS: dict[str, type[Estimator]] = {
     cls.__name__: cls
     for cls in (
         *(DecisionTreeClassifier, DecisionTreeRegressor, BaggingClassifier, BaggingRegressor),

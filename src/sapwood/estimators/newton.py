@@ -220,9 +220,6 @@ class NewtonBoostingRanker(NewtonBoosting):
         scores: Floats = self._scores(X, n_rounds)[0]
         return scores
 
-    def _answers(self, scores: Floats) -> Floats:
-        return np.asarray(scores[0])
-
     def staged_predict(self, X: Any, *, n_rounds: int | None = None) -> Iterator[Floats]:
         """Scores after each round; the last ones are those of `predict`."""
         return (score[0] for score in self._staged(X, n_rounds))

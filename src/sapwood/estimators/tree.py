@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,16 +16,16 @@ from sapwood.declaration import declared, fitted, parameter
 from sapwood.errors import InputError
 from sapwood.estimators.identifiers import warn_of_identifiers
 from sapwood.estimators.settings import class_weights, monotonic_signs, n_features_drawn, rows_at_least
-from sapwood.estimators.tree_model import OneRowProbabilities
 from sapwood.estimators.tree_parameters import CLASS_WEIGHT, NUMBER_CRITERION, NUMBER_LEAF, TreeParameters
 from sapwood.estimators.tree_rows import Target, TreeRows
-from sapwood.grove import Grove, Member
 from sapwood.growth.criteria import Statistics, class_statistics, number_statistics
 from sapwood.growth.grower import grow_tree
 from sapwood.growth.prune import prune, pruning_path
 from sapwood.growth.rules import UNLIMITED, GrowthRules
+from sapwood.model.methods import tree_model
+from sapwood.model.model import Model
 from sapwood.parameters import OneOf
-from sapwood.predictor import Predictor, Scorer, paths
+from sapwood.predictor import Predictor, paths
 from sapwood.seed import seed_from
 from sapwood.show.words import explain_row
 from sapwood.table.statistics import with_statistics
@@ -41,6 +41,8 @@ Floats = NDArray[np.float64]
 @declared
 class DecisionTree(MultiOutputMixin, TreeParameters):
     """What classifier and regressor share. Use one of them."""
+
+    model_settings: ClassVar = ("tree_", "schema_", "unseen", "drift_warning")
 
     splitter: str = parameter(
         OneOf("best", "random"),
@@ -125,23 +127,8 @@ class DecisionTree(MultiOutputMixin, TreeParameters):
         self._predictor = Predictor(tree)
         return self
 
-    def _grove(self) -> Grove:
-        self._check_fitted()
-        words = self.tree_.value.reshape(self.tree_.node_count, -1)
-        return Grove(np.zeros(words.shape[1]), 1, lambda _: Member(self.tree_, words))
-
-    def _scorer(self) -> Scorer:
-        stop, made = self.unseen == "node", self._predictor.scorers
-        if stop not in made:
-            made[stop] = Scorer(self._grove(), stop)
-        return made[stop]
-
-    def _score_names(self) -> list[Any]:
-        return names_of_outputs(self)
-
-    def _values(self, scores: Floats) -> Floats:
-        """Values of nodes (rows, outputs, classes or 1) from scores."""
-        return scores.T.reshape(scores.shape[1], *self.tree_.value.shape[1:])
+    def _new_model(self, **common: Any) -> Model:
+        return tree_model(self.tree_, self.criterion, **common)
 
     def _read_target(self, y: Any, n_rows: int) -> Target:
         raise NotImplementedError
@@ -201,22 +188,8 @@ class DecisionTree(MultiOutputMixin, TreeParameters):
         )
 
 
-def names_of_outputs(model: Any) -> list[Any]:
-    """Classes, or numbers of outputs, in the order of the words of a tree; None for classes that fill up a row."""
-    if not hasattr(model, "classes_"):
-        return ["prediction"] if model._single_output else [f"output {o}" for o in range(model.n_outputs_)]
-    if model._single_output:
-        return list(model.classes_.tolist())
-    width = max(model.n_classes_)
-    names: list[Any] = []
-    for o, labels in enumerate(model.classes_):
-        own = [f"output {o}: {label}" for label in labels.tolist()]
-        names += [*own, *[None] * (width - len(own))]
-    return names
-
-
 @declared
-class DecisionTreeClassifier(ClassifierMixin, OneRowProbabilities, DecisionTree):
+class DecisionTreeClassifier(ClassifierMixin, DecisionTree):
     """A decision tree for classes. Parameters and attributes are scikit-learn's, and more."""
 
     class_weight: Any = parameter(CLASS_WEIGHT, default=None)
@@ -230,41 +203,11 @@ class DecisionTreeClassifier(ClassifierMixin, OneRowProbabilities, DecisionTree)
 
     def predict(self, X: Any, check_input: bool = True) -> NDArray[Any]:  # noqa: ARG002
         """Most probable class of every row; the first of equals."""
-        scores = self._scores_of_single(X)
-        if scores is not None:
-            return self._answers(scores)
-        nodes: NDArray[Any] = self._nodes(X)
-        values = self.tree_.value
-        if len(nodes) < self.tree_.node_count:  # a few rows need not cost a look at every node
-            reached, nodes = np.unique(nodes, return_inverse=True)
-            values = values[reached]
-        labels: NDArray[Any] = self._labels(values)[nodes]
-        return labels
-
-    def _labels(self, values: Floats) -> NDArray[Any]:
-        """The most probable class of each output, for values (node or row, outputs, classes)."""
-        classes = [self.classes_] if self._single_output else self.classes_
-        columns = [labels[values[:, o, : len(labels)].argmax(axis=1)] for o, labels in enumerate(classes)]
-        return columns[0] if self._single_output else np.stack(columns, axis=1)
-
-    def _answers(self, scores: Floats) -> NDArray[Any]:
-        return self._labels(self._values(scores))
-
-    def _shares(self, scores: Floats) -> Any:
-        values = self._values(scores)
-        sizes = [self.n_classes_] if self._single_output else self.n_classes_
-        found = [values[:, o, :size] for o, size in enumerate(sizes)]
-        return found[0] if self._single_output else found
+        return self.model_.predict(X, n_jobs=self.n_jobs)
 
     def predict_proba(self, X: Any, check_input: bool = True) -> Any:  # noqa: ARG002
         """Probability of every class; a list of arrays if there are several outputs."""
-        scores = self._scores_of_single(X)
-        if scores is not None:
-            return self._shares(scores)
-        nodes = self._nodes(X)
-        sizes = [self.n_classes_] if self._single_output else self.n_classes_
-        probabilities = [self.tree_.value[:, o, :size][nodes] for o, size in enumerate(sizes)]
-        return probabilities[0] if self._single_output else probabilities
+        return self.model_.predict_proba(X, n_jobs=self.n_jobs)
 
     def predict_log_proba(self, X: Any) -> Any:
         """Logarithm of `predict_proba`."""
@@ -315,15 +258,7 @@ class DecisionTreeRegressor(RegressorMixin, DecisionTree):
 
     def predict(self, X: Any, check_input: bool = True) -> NDArray[np.float64]:  # noqa: ARG002
         """Value of every row's leaf."""
-        scores = self._scores_of_single(X)
-        if scores is not None:
-            return self._answers(scores)
-        nodes = self._nodes(X)
-        predicted = self.tree_.value[:, :, 0][nodes]
-        return predicted[:, 0] if self._single_output else predicted
-
-    def _answers(self, scores: Floats) -> NDArray[np.float64]:
-        return scores[0] if self._single_output else scores.T
+        return self.model_.predict(X, n_jobs=self.n_jobs)
 
     def _read_target(self, y: Any, n_rows: int) -> NumberTarget:
         return NumberTarget.from_any(y, n_rows)

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from sapwood.declaration import Meaning, declared, parameter
 from sapwood.estimators import shared_parameters as shared
-from sapwood.estimators.tree_model import TreeModel
+from sapwood.estimators.estimator import Estimator
 from sapwood.parameters import ArrayLike, Interval, MappingLike, Nothing, OneOf
 
 Unseen = Literal["missing", "error", "node"]
@@ -37,7 +37,7 @@ CLASS_WEIGHT = Meaning(
 
 
 @declared
-class TreeParameters(TreeModel):
+class TreeParameters(Estimator):
     """Parameters of the growth of a tree."""
 
     criterion: str = parameter(CLASS_CRITERION, default="gini")

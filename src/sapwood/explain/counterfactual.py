@@ -29,10 +29,10 @@ from sapwood.result import Part, Result
 from sapwood.show.fitted import require_model
 from sapwood.show.names import one_line
 from sapwood.show.number import plain_number
-from sapwood.show.row import as_one_row
 from sapwood.show.value import level_text, value_text
 from sapwood.table.frame import make_frame
 from sapwood.table.names import shorten
+from sapwood.table.one_row import as_one_row
 from sapwood.table.schema import ColumnSchema
 from sapwood.table.storage import MatrixStorage
 from sapwood.table.table import Table
@@ -160,8 +160,8 @@ class _Search:
     """The row, what may change in it, and what is to be reached."""
 
     def __init__(self, model: Any, row: Any, target: Any, features: Any, fixed: Any, X: Any) -> None:
-        self.model, self.grove = model, model._grove()
-        self.members = list(self.grove)
+        self.model, self.tree_sum = model, model._tree_sum()
+        self.members = list(self.tree_sum)
         table, self.values = as_one_row(row, model.schema_)
         matched = model._match(table)
         self.codes = np.asarray(matched.block(0, 1)[0], dtype=np.float64)
@@ -210,11 +210,11 @@ class _Search:
     @cached_property
     def reach(self) -> Reach:
         """The leaves within reach and what they add to the margins."""
-        gains = [self.goal.contributions(member, self.grove.divisor) for member in self.members]
+        gains = [self.goal.contributions(member, self.tree_sum.divisor) for member in self.members]
         return reach_of([member.tree for member in self.members], gains, self.free, self.codes)
 
     def _possible(self, per_tree: Floats) -> bool:
-        return self.goal.possible(per_tree, self.goal.base(self.grove))
+        return self.goal.possible(per_tree, self.goal.base(self.tree_sum))
 
     def _measure(self, points: list[Point]) -> tuple[NDArray[np.bool_], Floats]:
         """Which changes reach the goal, by the model's own prediction, and what the others lack."""

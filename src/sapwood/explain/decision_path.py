@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from sapwood.data_warnings import quiet
 from sapwood.explain.model import classes_of_tree, plain, score_title, scores_per_round
 from sapwood.explain.numbering import member_number
-from sapwood.grove import Grove, Member
 from sapwood.keywords import answering
 from sapwood.parameters import Interval, check_parameters
 from sapwood.predictor import Descent
@@ -21,9 +20,10 @@ from sapwood.result import Part, Result
 from sapwood.show.fitted import OneTree, classes_by_output, require_model
 from sapwood.show.names import one_line
 from sapwood.show.number import percent, plain_number
-from sapwood.show.row import as_one_row
 from sapwood.show.value import level_text
 from sapwood.show.words import Step, told, walk
+from sapwood.table.one_row import as_one_row
+from sapwood.tree_sum import Term, TreeSum
 
 Floats = NDArray[np.float64]
 
@@ -81,14 +81,14 @@ def decision_path(model: Any, row: Any, *, tree: Any = None, most: int = 5) -> D
     its training rows. For classes, that is about the predicted class.
 
     Args:
-        model: any fitted model whose members are trees of this library.
+        model: any fitted model whose terms are trees of this library.
         row: a sequence of values, a dictionary from column names to values, or a table of one row.
         tree: look at one tree only: its number or, for boosting, (round, score), the score by number or class name.
         most: so many trees at most.
     """
     check_parameters("decision_path", _RULES, {"most": most})
     require_model(model)
-    n_trees = len(model._grove())
+    n_trees = len(model._tree_sum())
     table, values = as_one_row(row, model.schema_)
     codes = np.asarray(model._match(table).block(0, 1)[0], dtype=np.float64)
     guide = _Guide(model, codes, values, _focus(model, table))
@@ -100,7 +100,7 @@ def decision_path(model: Any, row: Any, *, tree: Any = None, most: int = 5) -> D
         lines = [*head, *(line for path in paths for line in guide.tell(path))]
     else:
         number = 0 if tree is None else member_number(tree, model)
-        paths = [guide.path(number, model._grove().member(number))]
+        paths = [guide.path(number, model._tree_sum().term(number))]
         lines = guide.tell_alone(paths[0], head)
     return DecisionPath(answer, shares, n_trees, tuple(paths), tuple(lines))
 
@@ -110,25 +110,25 @@ class _Guide:
 
     def __init__(self, model: Any, codes: Floats, values: list[Any], focus: Floats) -> None:
         self._model, self._codes, self._values, self._focus = model, codes, values, focus
-        self._grove: Grove = model._grove()
+        self._tree_sum: TreeSum = model._tree_sum()
         self._per_round = scores_per_round(model)
         self._is_vote = hasattr(model, "classes_") and model._answers_in_scores
 
-    def path(self, t: int, member: Member) -> TreePath:
+    def path(self, t: int, term: Term) -> TreePath:
         """The way through a tree."""
-        steps, words = walk(self._one(member), self._codes, self._values), self._about(member)
+        steps, words = walk(self._one(term), self._codes, self._values), self._about(term)
         turn = None if self._per_round is None else t // self._per_round
-        says, expected = float(words[steps[-1].node]), _expected(member, words)
-        return TreePath(t, turn, self._title(member), tuple(steps), says, expected)
+        says, expected = float(words[steps[-1].node]), _expected(term, words)
+        return TreePath(t, turn, self._title(term), tuple(steps), says, expected)
 
     def leading(self, most: int) -> tuple[int, list[TreePath]]:
         """How many trees have a say in the prediction, and the ways through those farthest from their average."""
         found = []
-        for t, member in enumerate(self._grove):
-            if self._focus[member.column : member.column + member.words.shape[1]].any():
-                words = self._about(member)
-                found.append((-abs(words[self._leaf(member)] - _expected(member, words)), t))
-        return len(found), [self.path(t, self._grove.member(t)) for _, t in heapq.nsmallest(most, found)]
+        for t, term in enumerate(self._tree_sum):
+            if self._focus[term.column : term.column + term.values.shape[1]].any():
+                words = self._about(term)
+                found.append((-abs(words[self._leaf(term)] - _expected(term, words)), t))
+        return len(found), [self.path(t, self._tree_sum.term(t)) for _, t in heapq.nsmallest(most, found)]
 
     def tell(self, path: TreePath) -> list[str]:
         """What the tree says, and its questions with their answers."""
@@ -139,28 +139,28 @@ class _Guide:
         """A tree by itself: with what each of its nodes says, if that is a prediction."""
         if self._per_round is not None:
             return [*head, *self.tell(path)]
-        lines = told(self._one(self._grove.member(path.tree)), list(path.steps))
-        return lines if len(self._grove) == 1 else [*head, f"Tree {path.tree} by itself:", *lines]
+        lines = told(self._one(self._tree_sum.term(path.tree)), list(path.steps))
+        return lines if len(self._tree_sum) == 1 else [*head, f"Tree {path.tree} by itself:", *lines]
 
-    def _one(self, member: Member) -> OneTree:
-        labels = classes_of_tree(self._model, member.tree)
-        return OneTree(member.tree, self._model.schema_, labels, self._model._unseen_policy)
+    def _one(self, term: Term) -> OneTree:
+        labels = classes_of_tree(self._model, term.tree)
+        return OneTree(term.tree, self._model.schema_, labels, self._model._unseen_policy)
 
-    def _leaf(self, member: Member) -> int:
-        way = Descent.of(member.tree, np.dtype(np.float64))
+    def _leaf(self, term: Term) -> int:
+        way = Descent.of(term.tree, np.dtype(np.float64))
         return int(way.leaves(self._codes[None], self._model._unseen_policy == "node")[0])
 
-    def _about(self, member: Member) -> Floats:
+    def _about(self, term: Term) -> Floats:
         """What each node says of the prediction; a tree of boosting speaks of its own score."""
-        width = member.words.shape[1]
+        width = term.values.shape[1]
         if self._per_round is not None:
-            return member.words[:, 0]
-        return np.asarray(member.words @ self._focus[member.column : member.column + width])
+            return term.values[:, 0]
+        return np.asarray(term.values @ self._focus[term.column : term.column + width])
 
-    def _title(self, member: Member) -> str | None:
+    def _title(self, term: Term) -> str | None:
         """The score that the tree adds to, or the class that it is a share of."""
         if self._per_round is not None:
-            return score_title(self._model, member.column)
+            return score_title(self._model, term.column)
         focus = np.flatnonzero(self._focus)
         if not hasattr(self._model, "classes_") or len(focus) > 1:
             return None
@@ -180,16 +180,16 @@ class _Guide:
         return f"Tree {path.tree}{turn} adds {sign}{plain_number(path.says, 3)} to the {path.about}, {gap}"
 
 
-def _expected(member: Member, words: Floats) -> float:
+def _expected(term: Term, words: Floats) -> float:
     """What the tree says on average over its training rows."""
-    leaves = np.flatnonzero(member.tree.is_leaf)
-    weight = member.tree.weighted_n_node_samples[leaves]
+    leaves = np.flatnonzero(term.tree.is_leaf)
+    weight = term.tree.weighted_n_node_samples[leaves]
     return float(np.average(words[leaves], weights=weight if weight.any() else None))
 
 
 def _focus(model: Any, table: Any) -> Floats:
     """Which columns of the scores the prediction is about, as 0 and 1; of two classes there may be one score only."""
-    n_columns = model._grove().n_columns
+    n_columns = model._tree_sum().n_columns
     classes = classes_by_output(model)
     if not classes or n_columns == 1:
         return np.ones(n_columns)

@@ -73,7 +73,7 @@ def diff(
     splits: tuple[SplitChange, ...] = ()
     if no_trees is None:
         trees = pair_trees(models, rows, pairs, with_parts=no_sums is None, n_jobs=threads)
-        splits = split_changes([model._grove() for model in models], pairs)
+        splits = split_changes([model._tree_sum() for model in models], pairs)
     return ModelDiff(
         (type(model_a).__name__, type(model_b).__name__),
         pairs.changes(),

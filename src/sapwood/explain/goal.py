@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from sapwood.adaboost.r2 import weighted_median
 from sapwood.errors import InputError
 from sapwood.explain.model import is_sum, plain
-from sapwood.grove import Grove, Member
 from sapwood.show.fitted import classes_by_output
 from sapwood.table.names import shorten
+from sapwood.tree_sum import Term, TreeSum
 
 Floats = NDArray[np.float64]
 _ROUNDING = 1e-7  # of sums in another order: a bound this close to zero decides nothing
@@ -61,19 +61,19 @@ class Goal:
         signs = self.margins.weights[:, 0]  # the median of the largest values, and of the least
         return bool(self.margins.reached(signs * weighted_median(signs * per_tree, self.say) + base))
 
-    def contributions(self, member: Member, divisor: float) -> Floats:
+    def contributions(self, term: Term, divisor: float) -> Floats:
         """What the nodes of a tree add to the margins, (nodes, margins)."""
         assert self.margins is not None
         if self.say is not None:
-            return member.words[:, :1] * self.margins.weights[:, 0]
-        width = member.words.shape[1]
-        return np.asarray(member.words @ self.margins.weights[:, member.column : member.column + width].T / divisor)
+            return term.values[:, :1] * self.margins.weights[:, 0]
+        width = term.values.shape[1]
+        return np.asarray(term.values @ self.margins.weights[:, term.column : term.column + width].T / divisor)
 
-    def base(self, grove: Grove) -> Floats:
+    def base(self, tree_sum: TreeSum) -> Floats:
         """The margins before any tree."""
         assert self.margins is not None
-        own = np.zeros(len(self.margins.offsets)) if self.say is not None else self.margins.weights @ grove.base
-        return np.asarray(own / grove.divisor + self.margins.offsets)
+        own = np.zeros(len(self.margins.offsets)) if self.say is not None else self.margins.weights @ tree_sum.base
+        return np.asarray(own / tree_sum.divisor + self.margins.offsets)
 
 
 def goal_of(model: Any, before: Any, target: Any) -> Goal:

@@ -8,33 +8,33 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from sapwood.grove import Grove, Member
 from sapwood.kernels.marginal import Splits, add_marginals
 from sapwood.threads import run_all
 from sapwood.tree import Tree
+from sapwood.tree_sum import Term, TreeSum
 
 Floats = NDArray[np.float64]
 BATCH = 64  # trees whose answers are held at a time
 
 
-def marginal_scores(grove: Grove, columns: Sequence[int], points: Floats, n_jobs: int = 1) -> Floats:
+def marginal_scores(tree_sum: TreeSum, columns: Sequence[int], points: Floats, n_jobs: int = 1) -> Floats:
     """Scores (score columns, points), the named columns known and the others averaged over by cover."""
-    out = np.repeat(grove.base[None], len(points), axis=0)
-    for first in range(0, len(grove), BATCH):
-        members = [grove.member(t) for t in range(first, min(first + BATCH, len(grove)))]
-        said = run_all([partial(_marginals, member, columns, points) for member in members], n_jobs)
-        for member, own in zip(members, said, strict=True):
-            out[:, member.column : member.column + own.shape[1]] += own
-    return np.asarray(out.T / grove.divisor)
+    out = np.repeat(tree_sum.base[None], len(points), axis=0)
+    for first in range(0, len(tree_sum), BATCH):
+        terms = [tree_sum.term(t) for t in range(first, min(first + BATCH, len(tree_sum)))]
+        said = run_all([partial(_marginals, term, columns, points) for term in terms], n_jobs)
+        for term, own in zip(terms, said, strict=True):
+            out[:, term.column : term.column + own.shape[1]] += own
+    return np.asarray(out.T / tree_sum.divisor)
 
 
-def _marginals(member: Member, columns: Sequence[int], points: Floats) -> Floats:
-    out = np.zeros((len(points), member.words.shape[1]))
+def _marginals(term: Term, columns: Sequence[int], points: Floats) -> Floats:
+    out = np.zeros((len(points), term.values.shape[1]))
     reach, words = (
-        np.empty(member.tree.node_count),
-        np.array(member.words, order="C"),
+        np.empty(term.tree.node_count),
+        np.array(term.values, order="C"),
     )  # a copy: one type for the kernel
-    add_marginals(splits_of(member.tree, columns), words, points, reach, out)
+    add_marginals(splits_of(term.tree, columns), words, points, reach, out)
     return out
 
 

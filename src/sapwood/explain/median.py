@@ -13,10 +13,10 @@ from sapwood.errors import ParameterError
 from sapwood.explain.enumeration import MOST_PLAYERS, enumerate_values
 from sapwood.explain.model import Model, match_background
 from sapwood.explain.shapley import Explained
-from sapwood.grove import Grove
 from sapwood.predictor import Descent
 from sapwood.table.column import read_only
 from sapwood.table.table import Table
+from sapwood.tree_sum import TreeSum
 
 Floats = NDArray[np.float64]
 _DOUBLE = np.dtype(np.float64)
@@ -24,30 +24,30 @@ _DOUBLE = np.dtype(np.float64)
 
 def explain_median(model: Model, table: Table, background: Any) -> Explained:
     """Values by enumeration of the subsets of the features that the trees use."""
-    name, grove, weights = type(model).__name__, model._grove(), model._median_weights()
+    name, tree_sum, weights = type(model).__name__, model._tree_sum(), model._median_weights()
     if background is None:
         raise ParameterError(
             f"background=None is not allowed for {name}: it predicts the median of its learners, which is not a sum "
             "over trees, so there is nothing to average along them. Pass rows, for example background=X[:100]."
         )
     assert weights is not None
-    players = _used_features(grove)
+    players = _used_features(tree_sum)
     if len(players) > MOST_PLAYERS:
         raise ParameterError(
             f"model={name} uses {len(players)} features; its values are found by trying all subsets, of at most "
             f"{MOST_PLAYERS} features. Use smaller or fewer trees, or a model that adds up trees, such as "
             "GradientBoostingRegressor."
         )
-    ways = [(Descent.of(member.tree, _DOUBLE), member.words[:, 0]) for member in grove]
+    ways = [(Descent.of(member.tree, _DOUBLE), member.values[:, 0]) for member in tree_sum]
     predict = partial(_predict, ways, weights)
     cells, others = (_cells(part) for part in (table, match_background(model, background)))
     values = enumerate_values(predict, cells, others, players)
     return Explained(values[:, :, None], np.array([predict(others).mean()]), predict(cells)[:, None])
 
 
-def _used_features(grove: Grove) -> list[int]:
+def _used_features(tree_sum: TreeSum) -> list[int]:
     """Features that any tree splits."""
-    return sorted({int(j) for member in grove for j in np.unique(member.tree.feature) if j >= 0})
+    return sorted({int(j) for member in tree_sum for j in np.unique(member.tree.feature) if j >= 0})
 
 
 def _predict(ways: list[tuple[Descent, Floats]], weights: Floats, cells: NDArray[Any]) -> Floats:

@@ -10,19 +10,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sapwood.errors import InputError, InputTypeError
-from sapwood.grove import Grove
 from sapwood.show.fitted import classes_by_output
 from sapwood.show.names import one_line
 from sapwood.table.names import nearest_name, shorten
 from sapwood.table.schema import Schema, Unseen
 from sapwood.table.table import Table
 from sapwood.tree import Tree
+from sapwood.tree_sum import TreeSum
 
 _X = re.compile(r"(?<![\w'\"])X(?![\w'\"])")  # the argument, not a column of that name, which is in quotes
 
 
 class Model(Protocol):
-    """A fitted model: a grove behind scikit-learn's interface."""
+    """A fitted model: a sum of trees behind scikit-learn's interface."""
 
     schema_: Schema
 
@@ -35,7 +35,7 @@ class Model(Protocol):
     @property
     def _is_all_trees(self) -> bool: ...
 
-    def _grove(self) -> Grove: ...
+    def _tree_sum(self) -> TreeSum: ...
 
     def _match(self, X: Any, /) -> Table: ...
 
@@ -50,7 +50,7 @@ class Model(Protocol):
 
 
 def is_sum(model: Model) -> bool:
-    """Whether predictions follow from the sums of the grove, not from the median of its columns."""
+    """Whether predictions follow from the sums of the trees, not from the median of its columns."""
     return model._median_weights() is None
 
 
@@ -65,7 +65,7 @@ def match_background(model: Model, background: Any) -> Table:
 def has_trees(model: Model) -> bool:
     """Whether the members are trees of this library."""
     try:
-        model._grove()
+        model._tree_sum()
     except InputTypeError:
         return False
     return True

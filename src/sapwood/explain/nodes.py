@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sapwood.explain.model import Model, plain, scores_per_round
-from sapwood.grove import Member
 from sapwood.table.frame import make_frame
 from sapwood.table.schema import Schema
 from sapwood.tree import Tree
+from sapwood.tree_sum import Term
 
 Columns = dict[str, NDArray[Any]]
 
@@ -20,10 +20,10 @@ def nodes_frame(model: Model) -> Any:
     """One line for each node; see `to_frame` of the models."""
     names, per_round = model._score_names(), scores_per_round(model)
     found = []
-    for t, member in enumerate(model._grove()):
-        where = _whereabouts(t, names, per_round, member.tree.node_count)
-        found.append(where | _nodes(member.tree, model.schema_) | _words(member, names, per_round))
-        found[-1] |= _rows(member.tree, has_impurity=per_round is None)
+    for t, term in enumerate(model._tree_sum()):
+        where = _whereabouts(t, names, per_round, term.tree.node_count)
+        found.append(where | _nodes(term.tree, model.schema_) | _words(term, names, per_round))
+        found[-1] |= _rows(term.tree, has_impurity=per_round is None)
     return make_frame({name: np.concatenate([own[name] for own in found]) for name in found[0]})
 
 
@@ -71,12 +71,12 @@ def _levels(tree: Tree, schema: Schema) -> NDArray[Any]:
     return out
 
 
-def _words(member: Member, names: list[Any], per_round: int | None) -> Columns:
-    width = member.words.shape[1]
+def _words(term: Term, names: list[Any], per_round: int | None) -> Columns:
+    width = term.values.shape[1]
     if width == 1 or per_round is not None:
-        return {"value": member.words[:, 0]}
-    own = names[member.column : member.column + width]
-    return {f"value {name}": member.words[:, k] for k, name in enumerate(own) if name is not None}
+        return {"value": term.values[:, 0]}
+    own = names[term.column : term.column + width]
+    return {f"value {name}": term.values[:, k] for k, name in enumerate(own) if name is not None}
 
 
 def _rows(tree: Tree, has_impurity: bool) -> Columns:

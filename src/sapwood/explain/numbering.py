@@ -14,7 +14,7 @@ from sapwood.table.names import shorten
 
 def member_number(tree: Any, model: Any) -> int:
     """Number of a tree, counted from 0; negative ones count from the end. A score is a number or a name."""
-    n_trees, names = len(model._grove()), _names_of_scores(model)
+    n_trees, names = len(model._tree_sum()), _names_of_scores(model)
     number: Any = _from_pair(tree, n_trees, names) if isinstance(tree, (tuple, list)) else tree
     if _is_number(number) and -n_trees <= number < n_trees:
         return int(number) % n_trees

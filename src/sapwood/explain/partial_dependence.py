@@ -162,7 +162,7 @@ def partial_dependence(
     ]
     points, shape, threads = points_of(axes), tuple(len(axis.codes) for axis in axes), resolve_jobs(n_jobs)
     if by_recursion:
-        average = marginal_scores(model._grove(), columns, points, threads)[answers.columns]
+        average = marginal_scores(model._tree_sum(), columns, points, threads)[answers.columns]
         individual = None
     else:
         average, individual = _brute(rows, answers, columns, axes, points, weight, kind != "average", threads)

@@ -11,7 +11,6 @@ from typing import Any
 from sapwood.explain.conditions import Conditions
 from sapwood.explain.model import classes_of_tree, plain, score_title, scores_per_round
 from sapwood.explain.numbering import member_number
-from sapwood.grove import Member
 from sapwood.keywords import answering
 from sapwood.parameters import Interval, Nothing, check_parameters
 from sapwood.result import Part, Result
@@ -21,6 +20,7 @@ from sapwood.show.number import percent, plain_number
 from sapwood.show.prediction import class_shares, predicted
 from sapwood.show.value import level_text
 from sapwood.table.frame import make_frame
+from sapwood.tree_sum import Term
 
 _RULES = {
     "decimals": (Interval(int, low=0),),
@@ -137,7 +137,7 @@ def trees_as_rules(
     training; levels that were unknown to training go where missing values go.
 
     Args:
-        model: any fitted model whose members are trees of this library.
+        model: any fitted model whose terms are trees of this library.
         tree: number of one tree, or (round, score) for boosting, the score by number or class name; None takes all.
         feature_names: names to use instead of those seen in fit.
         decimals: least number of decimals of thresholds; they get more where fewer would make two look alike.
@@ -146,18 +146,18 @@ def trees_as_rules(
     check_parameters("trees_as_rules", _RULES, {"decimals": decimals, "most": most})
     require_model(model)
     names = feature_names_for(feature_names, model.schema_)
-    grove = model._grove()
-    chosen = range(len(grove)) if tree is None else [member_number(tree, model)]
-    found = (rule for t in chosen for rule in _rules_of(model, t, grove.member(t), names, decimals))
+    tree_sum = model._tree_sum()
+    chosen = range(len(tree_sum)) if tree is None else [member_number(tree, model)]
+    found = (rule for t in chosen for rule in _rules_of(model, t, tree_sum.term(t), names, decimals))
     rules = tuple(found) if most is None else tuple(heapq.nsmallest(most, found, key=lambda rule: -rule.share))
-    labels = classes_of_tree(model, grove.member(chosen[0]).tree)
+    labels = classes_of_tree(model, tree_sum.term(chosen[0]).tree)
     return Rules(rules, tuple(tuple(map(plain, own)) for own in labels))
 
 
-def _rules_of(model: Any, t: int, member: Member, names: list[str], decimals: int) -> Iterator[Rule]:
-    tree, labels, per_round = member.tree, classes_of_tree(model, member.tree), scores_per_round(model)
+def _rules_of(model: Any, t: int, term: Term, names: list[str], decimals: int) -> Iterator[Rule]:
+    tree, labels, per_round = term.tree, classes_of_tree(model, term.tree), scores_per_round(model)
     conditions = Conditions(tree, model.schema_, names, decimals)
-    about = None if per_round is None else score_title(model, member.column)
+    about = None if per_round is None else score_title(model, term.column)
     for k, leaf in enumerate(conditions.boxes.leaves.tolist()):
         shares = tuple(tuple(row.tolist()) for row in class_shares(tree, leaf)) if labels else None
         weight = float(tree.weighted_n_node_samples[leaf])

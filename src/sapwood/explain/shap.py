@@ -106,7 +106,7 @@ def shap_interaction_values(
 
 
 def _play(model: Model, game: Any, table: Table, n_jobs: int, verbose: bool = False) -> Explained:
-    return play(game, model._grove(), table, model._unseen_policy == "node", n_jobs, verbose)
+    return play(game, model._tree_sum(), table, model._unseen_policy == "node", n_jobs, verbose)
 
 
 def _check_additivity(explained: Explained) -> None:

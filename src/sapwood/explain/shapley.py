@@ -1,4 +1,4 @@
-"""Shapley values of the scores of a grove: which games are played, block by block of rows.
+"""Shapley values of the scores of a sum of trees: which games are played, block by block of rows.
 
 A game says which kernels a tree needs. Every sum is made in the order of the trees and no row knows of another, so
 values are the same to the last bit for any number of threads and whichever rows are explained together.
@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 
 from sapwood.explain.quadrature import deficit, edge_coefficients, gauss_rule, surplus
 from sapwood.explain.tree_paths import TreePaths
-from sapwood.grove import Grove
 from sapwood.kernels.interactions import Edges, add_interactions
 from sapwood.kernels.interactions import Scratch as PairScratch
 from sapwood.kernels.interventional import Scratch, add_interventional
@@ -25,6 +24,7 @@ from sapwood.kernels.vectors import LANES
 from sapwood.progress_bar import WorkBar
 from sapwood.table.table import Table
 from sapwood.threads import blocks, run_all
+from sapwood.tree_sum import TreeSum
 
 Array = NDArray[Any]
 Floats = NDArray[np.float64]
@@ -95,7 +95,7 @@ class PathDependent:
             met = np.empty(paths.n_depths, dtype=np.uint64)
             products, sums = np.empty(room), np.zeros((room[0], paths.width, *room[1:]))
             scratch = met, products, sums
-            add_shapley_values(paths.nodes, coefficients, rule.weights, paths.words, sides, *scratch, out)
+            add_shapley_values(paths.nodes, coefficients, rule.weights, paths.values, sides, *scratch, out)
 
         return add
 
@@ -130,7 +130,7 @@ class Interactions:
             products, effects, scaled = np.empty(room), np.empty(room), np.empty(room[1:])
             places = np.empty((3, paths.n_depths), dtype=np.int64)
             scratch = PairScratch(met, products, effects, scaled, places)
-            add_interactions(paths.nodes, edges, paths.words, sides, scratch, out)
+            add_interactions(paths.nodes, edges, paths.values, sides, scratch, out)
 
         return add
 
@@ -168,7 +168,7 @@ class Interventional:
             kept = np.empty((paths.n_depths, 2, paths.width))
             scratch = Scratch(owner, parted, gain, loss, kept)
             rows = np.ascontiguousarray(sides.T)
-            add_interventional(paths.nodes, paths.children, weights, paths.words, rows, others, scratch, out)
+            add_interventional(paths.nodes, paths.children, weights, paths.values, rows, others, scratch, out)
 
         return add
 
@@ -197,17 +197,19 @@ def completed_pairs(pairs: Floats, single: Floats) -> Floats:
     return out
 
 
-def play(game: Game, grove: Grove, table: Table, stop_at_unseen: bool, n_jobs: int, verbose: bool = False) -> Explained:
+def play(
+    game: Game, tree_sum: TreeSum, table: Table, stop_at_unseen: bool, n_jobs: int, verbose: bool = False
+) -> Explained:
     """The values of all rows of a table."""
-    with WorkBar(len(grove), verbose) as bar:
-        return _play(game, grove, table, stop_at_unseen, n_jobs, bar)
+    with WorkBar(len(tree_sum), verbose) as bar:
+        return _play(game, tree_sum, table, stop_at_unseen, n_jobs, bar)
 
 
-def _play(game: Game, grove: Grove, table: Table, stop_at_unseen: bool, n_jobs: int, bar: WorkBar) -> Explained:
-    values = np.zeros((table.n_rows, *game.shape, grove.n_columns))
-    scores = np.repeat(grove.base[None, :], table.n_rows, axis=0)
-    base = grove.base.copy()
-    for trees in _batches(grove, np.result_type(table.dtype, game.dtype), stop_at_unseen):
+def _play(game: Game, tree_sum: TreeSum, table: Table, stop_at_unseen: bool, n_jobs: int, bar: WorkBar) -> Explained:
+    values = np.zeros((table.n_rows, *game.shape, tree_sum.n_columns))
+    scores = np.repeat(tree_sum.base[None, :], table.n_rows, axis=0)
+    base = tree_sum.base.copy()
+    for trees in _batches(tree_sum, np.result_type(table.dtype, game.dtype), stop_at_unseen):
         for paths in trees:
             base[paths.columns] += game.expectation(paths)
         adds = run_all([partial(game.prepare, paths) for paths in trees], n_jobs)
@@ -216,14 +218,14 @@ def _play(game: Game, grove: Grove, table: Table, stop_at_unseen: bool, n_jobs: 
         size = _block_rows(table.n_rows, n_cells, n_jobs)
         tasks = [partial(add, *block) for block in blocks(table.n_rows, size)]
         run_all(bar.counted(tasks, len(trees) / max(len(tasks), 1)), n_jobs)
-    return Explained(values / grove.divisor, base / grove.divisor, scores / grove.divisor)
+    return Explained(values / tree_sum.divisor, base / tree_sum.divisor, scores / tree_sum.divisor)
 
 
-def _batches(grove: Grove, dtype: np.dtype[Any], stop_at_unseen: bool) -> Iterator[list[TreePaths]]:
+def _batches(tree_sum: TreeSum, dtype: np.dtype[Any], stop_at_unseen: bool) -> Iterator[list[TreePaths]]:
     """Some trees at a time, so that large forests do not take memory for all of their coefficients."""
     batch: list[TreePaths] = []
     size = 0
-    for member in grove:
+    for member in tree_sum:
         paths = TreePaths.of(member, dtype, stop_at_unseen)
         batch.append(paths)
         size += len(paths.nodes) * max(1, paths.n_features)

@@ -14,13 +14,13 @@ from numpy.typing import NDArray
 from sapwood.explain.column_pairs import ColumnPairs, Pair
 from sapwood.explain.model import plain
 from sapwood.explain.native import to_native
-from sapwood.grove import Grove
 from sapwood.result import Part, Result
 from sapwood.show.names import one_line
 from sapwood.show.value import levels_text, threshold_text
 from sapwood.table.levels import sort_levels
 from sapwood.table.schema import ColumnSchema
 from sapwood.tree import Tree
+from sapwood.tree_sum import TreeSum
 
 Split = float | tuple[Any, ...]
 """A threshold, or the levels that go left."""
@@ -72,18 +72,18 @@ class _Splits:
             self.ways[split].add(left)
 
 
-def split_changes(groves: Sequence[Grove], pairs: ColumnPairs) -> tuple[SplitChange, ...]:
+def split_changes(tree_sums: Sequence[TreeSum], pairs: ColumnPairs) -> tuple[SplitChange, ...]:
     """Splits of every column that one of the models splits, those of most changes first."""
-    before, after = (_splits_of(grove, pairs, side) for side, grove in enumerate(groves))
+    before, after = (_splits_of(tree_sum, pairs, side) for side, tree_sum in enumerate(tree_sums))
     used = sorted(before.keys() | after.keys())
     found = [_change(pairs.names[k], pairs.pairs[k], before.get(k, _Splits()), after.get(k, _Splits())) for k in used]
     return tuple(sorted(found, key=lambda change: -change.n_new))
 
 
-def _splits_of(grove: Grove, pairs: ColumnPairs, side: int) -> dict[int, _Splits]:
+def _splits_of(tree_sum: TreeSum, pairs: ColumnPairs, side: int) -> dict[int, _Splits]:
     """Splits of a model by the number of the pair of the column."""
     found: dict[int, _Splits] = defaultdict(_Splits)
-    for member in grove:
+    for member in tree_sum:
         tree = member.tree
         for j in np.unique(tree.feature[~tree.is_leaf]).tolist():
             k = int(pairs.places[side][j])

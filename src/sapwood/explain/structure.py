@@ -7,17 +7,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sapwood.grove import Grove
+from sapwood.tree_sum import TreeSum
 
 Floats = NDArray[np.float64]
 
 
 def structure(model: Any) -> dict[str, Floats]:
     """Measures of every column; `gain` is the model's `feature_importances_`."""
-    grove: Grove = model._grove()
+    tree_sum: TreeSum = model._tree_sum()
     n_features = model.schema_.n_features
     splits, cover = np.zeros(n_features), np.zeros(n_features)
-    for member in grove:
+    for member in tree_sum:
         inner = np.flatnonzero(~member.tree.is_leaf)
         asked, passed = member.tree.feature[inner], member.tree.weighted_n_node_samples[inner]
         splits += np.bincount(asked, minlength=n_features)

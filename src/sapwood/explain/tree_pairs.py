@@ -14,10 +14,10 @@ from sapwood.cached_property import cached_property
 from sapwood.explain.column_pairs import ColumnPairs
 from sapwood.explain.rows import Rows
 from sapwood.explain.tree_twins import Questions, Twins, find_twins
-from sapwood.grove import Grove, Member
 from sapwood.predictor import Descent, find
 from sapwood.result import Part, Result, TextTable
 from sapwood.table.table import Table
+from sapwood.tree_sum import Term, TreeSum
 
 Floats = NDArray[np.float64]
 Leaves = NDArray[np.int32]
@@ -112,21 +112,21 @@ def pair_trees(
 ) -> TreePairs:
     """Compare trees by position, on rows; parts only if the scores of both models mean the same."""
     before, after = (
-        _Reader(model._grove(), own.table, model._unseen_policy == "node", n_jobs)
+        _Reader(model._tree_sum(), own.table, model._unseen_policy == "node", n_jobs)
         for model, own in zip(models, rows, strict=True)
     )
     questions = Questions(pairs, (before.stops, after.stops))
-    moved = _Moved(*np.zeros((2, before.table.n_rows, before.grove.n_columns))) if with_parts else None
+    moved = _Moved(*np.zeros((2, before.table.n_rows, before.tree_sum.n_columns))) if with_parts else None
     changes, same_leaves = [], np.ones(before.table.n_rows, dtype=np.bool_)
-    for t in range(max(len(before.grove), len(after.grove))):
+    for t in range(max(len(before.tree_sum), len(after.tree_sum))):
         old, new = before.read(t), after.read(t)
         twins = None
         if old is None or new is None:
             changes.append(_alone(t, old, new))
         else:
-            twins = find_twins(old.member.tree, new.member.tree, questions)
+            twins = find_twins(old.term.tree, new.term.tree, questions)
             same_leaves &= twins.node[old.leaves] == new.leaves
-            changes.append(_change(t, old.member, new.member, twins, before.stops))
+            changes.append(_change(t, old.term, new.term, twins, before.stops))
         if moved is not None:
             moved.add(old, new, twins is not None and twins.are_alike)
     return TreePairs(tuple(changes), same_leaves, None if moved is None else _parts(models, rows, moved))
@@ -136,19 +136,19 @@ def pair_trees(
 class _Read:
     """A tree, where rows end in it, and by what its words are divided."""
 
-    member: Member
+    term: Term
     leaves: Leaves
     divisor: float
 
     @property
     def columns(self) -> slice:
         """Scores that the tree adds to."""
-        return slice(self.member.column, self.member.column + self.member.words.shape[1])
+        return slice(self.term.column, self.term.column + self.term.values.shape[1])
 
     @property
     def said(self) -> Floats:
         """What the tree says of each row, before the division."""
-        return np.asarray(self.member.words[self.leaves])
+        return np.asarray(self.term.values[self.leaves])
 
 
 @dataclass(frozen=True, eq=False)
@@ -176,26 +176,26 @@ class _Moved:
 class _Reader:
     """Rows as one of the models reads them."""
 
-    grove: Grove
+    tree_sum: TreeSum
     table: Table
     stops: bool
     n_jobs: int
 
     def read(self, t: int) -> _Read | None:
         """Tree t, if there is one."""
-        if t >= len(self.grove):
+        if t >= len(self.tree_sum):
             return None
-        member = self.grove.member(t)
-        way = Descent.of(member.tree, self.table.dtype)
-        return _Read(member, find(way, self.table, stop_at_unseen=self.stops, n_jobs=self.n_jobs), self.grove.divisor)
+        term = self.tree_sum.term(t)
+        way = Descent.of(term.tree, self.table.dtype)
+        return _Read(term, find(way, self.table, stop_at_unseen=self.stops, n_jobs=self.n_jobs), self.tree_sum.divisor)
 
 
 def _alone(t: int, old: _Read | None, new: _Read | None) -> TreeChange:
-    leaves = [0 if one is None else one.member.tree.n_leaves for one in (old, new)]
+    leaves = [0 if one is None else one.term.tree.n_leaves for one in (old, new)]
     return TreeChange(t, AFTER if old is None else BEFORE, *leaves)
 
 
-def _change(t: int, old: Member, new: Member, twins: Twins, stops: bool) -> TreeChange:
+def _change(t: int, old: Term, new: Term, twins: Twins, stops: bool) -> TreeChange:
     """Compare a tree with the one in its place; where rows may stop at inner nodes, these have a say, too."""
     at = np.flatnonzero((twins.node >= 0) & old.tree.is_leaf)
     at = at[new.tree.is_leaf[twins.node[at]]]
@@ -215,12 +215,12 @@ def _change(t: int, old: Member, new: Member, twins: Twins, stops: bool) -> Tree
     )
 
 
-def _steps(old: Member, at: NDArray[np.intp], new: Member, opposite: NDArray[np.intp]) -> Floats:
+def _steps(old: Term, at: NDArray[np.intp], new: Term, opposite: NDArray[np.intp]) -> Floats:
     """By how much nodes change what they say; by infinity if they speak of other scores."""
-    if old.column != new.column or old.words.shape[1] != new.words.shape[1]:
+    if old.column != new.column or old.values.shape[1] != new.values.shape[1]:
         return np.full(len(at), np.inf)
     with np.errstate(over="ignore", invalid="ignore"):
-        return np.asarray(np.abs(new.words[opposite] - old.words[at]).max(axis=1))
+        return np.asarray(np.abs(new.values[opposite] - old.values[at]).max(axis=1))
 
 
 def _parts(models: Sequence[Any], rows: Sequence[Rows], moved: _Moved) -> ScoreParts:
@@ -233,7 +233,7 @@ def _parts(models: Sequence[Any], rows: Sequence[Rows], moved: _Moved) -> ScoreP
 
 def _start(model: Any, rows: Rows) -> Floats:
     """Scores (rows, columns) before the first tree."""
-    grove = model._grove()
-    begin = np.repeat(grove.base[None, :], rows.table.n_rows, axis=0)
+    tree_sum = model._tree_sum()
+    begin = np.repeat(tree_sum.base[None, :], rows.table.n_rows, axis=0)
     own = model._row_starts(rows.X)
-    return np.asarray((begin if own is None else begin + own.T) / grove.divisor)
+    return np.asarray((begin if own is None else begin + own.T) / tree_sum.divisor)

@@ -1,4 +1,4 @@
-"""The paths of one tree of a grove, as Shapley kernels take them."""
+"""The paths of one tree of a sum of trees, as Shapley kernels take them."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sapwood.cached_property import cached_property
-from sapwood.grove import Member
 from sapwood.kernels.paths import NOWHERE, PATH_NODE, find_sides, lay_paths
 from sapwood.predictor import Descent
 from sapwood.predictor.reach import check_reach
 from sapwood.table.column import read_only
 from sapwood.tree import Tree
+from sapwood.tree_sum import Term
 
 Array = NDArray[Any]
 Floats = NDArray[np.float64]
@@ -26,15 +26,15 @@ class TreePaths:
 
     nodes: Array  # PATH_NODE
     children: NDArray[np.int32]  # (nodes, left, right, stop)
-    words: Floats
+    values: Floats
     column: int
     descent: Descent
     stop_at_unseen: bool
 
     @classmethod
-    def of(cls, member: Member, dtype: np.dtype[Any], stop_at_unseen: bool) -> TreePaths:
-        """The paths of a member for cells of a type."""
-        tree = member.tree
+    def of(cls, term: Term, dtype: np.dtype[Any], stop_at_unseen: bool) -> TreePaths:
+        """The paths of a term for cells of a type."""
+        tree = term.tree
         stops = (tree.subset_start >= 0) & stop_at_unseen
         size = tree.node_count + int(np.count_nonzero(stops))
         nodes, children = np.zeros(size, dtype=PATH_NODE), np.full((size, 3), NOWHERE, dtype=np.int32)
@@ -42,8 +42,8 @@ class TreePaths:
         left, right = tree.children_left, tree.children_right
         lay_paths(left, right, tree.feature, cover_ratios(tree), stops, parent, nodes, children)
         # The compiler makes two kernels of arrays that may be written and those that may not: one of them is enough
-        words = np.array(member.words, order="C")
-        return cls(nodes, children, words, member.column, Descent.of(tree, dtype), stop_at_unseen)
+        values = np.array(term.values, order="C")
+        return cls(nodes, children, values, term.column, Descent.of(tree, dtype), stop_at_unseen)
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -53,7 +53,7 @@ class TreePaths:
     @property
     def width(self) -> int:
         """Words of a node."""
-        return int(self.words.shape[1])
+        return int(self.values.shape[1])
 
     @property
     def columns(self) -> slice:
@@ -78,7 +78,7 @@ class TreePaths:
     def expectation(self) -> Floats:
         """What the tree says on average over its training rows."""
         leaves = self.nodes[self.nodes["is_leaf"] == 1]
-        total: Floats = (leaves["reach"][:, None] * self.words[leaves["node"]]).sum(axis=0)
+        total: Floats = (leaves["reach"][:, None] * self.values[leaves["node"]]).sum(axis=0)
         return total
 
     def sides(self, columns: Array) -> NDArray[np.uint8]:
@@ -90,7 +90,7 @@ class TreePaths:
 
     def says(self, cells: Array) -> Floats:
         """What the tree says about rows, (rows, width)."""
-        said: Floats = self.words[self.descent.leaves(read_only(cells), self.stop_at_unseen)]
+        said: Floats = self.values[self.descent.leaves(read_only(cells), self.stop_at_unseen)]
         return said
 
 

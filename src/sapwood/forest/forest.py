@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sapwood.grove import Grove, Member
 from sapwood.packed_tree import PackedTree
-from sapwood.predictor import Descent, Scorer, find
+from sapwood.predictor import Descent, find
 from sapwood.result import Part, Result
 from sapwood.table.table import Table
 from sapwood.threads import run_all
 from sapwood.tree import Tree
+from sapwood.tree_sum import Term, TreeSum
 
 Floats = NDArray[np.float64]
 
@@ -50,11 +50,10 @@ class Forest(Result):
     vote: Vote = Vote()
     _descents: dict[tuple[int, np.dtype[Any]], Descent] = field(default_factory=dict, repr=False)
     _said: dict[int, Floats] = field(default_factory=dict, repr=False)
-    _scorers: dict[tuple[int, bool], Scorer] = field(default_factory=dict, repr=False)
 
     def __getstate__(self) -> dict[str, Any]:
         """What is unpacked is not pickled."""
-        return {"trees": self.trees, "vote": self.vote, "_descents": {}, "_said": {}, "_scorers": {}}
+        return {"trees": self.trees, "vote": self.vote, "_descents": {}, "_said": {}}
 
     def _parts(self) -> Iterator[Part]:
         yield f"Forest({len(self)} trees, {'hard' if self.vote.hard else 'soft'} votes)"
@@ -85,14 +84,14 @@ class Forest(Result):
             self._said[t] = np.ascontiguousarray(self.vote(self.tree(t).value))
         return self._said[t]
 
-    def grove(self) -> Grove:
+    def tree_sum(self, criterion: str = "") -> TreeSum:
         """The trees and their votes; scores are means."""
+        width = self._term(0).values.shape[1]
+        return TreeSum(np.zeros(width), len(self), self._term, float(len(self)), criterion=criterion)
 
-        def member(t: int) -> Member:
-            tree = self.tree(t)
-            return Member(tree, self.vote(tree.value).reshape(tree.node_count, -1))
-
-        return Grove(np.zeros(member(0).words.shape[1]), len(self), member, float(len(self)))
+    def _term(self, t: int) -> Term:
+        tree = self.tree(t)
+        return Term(tree, self.vote(tree.value).reshape(tree.node_count, -1))
 
     def leaves(self, table: Table, *, stop_at_unseen: bool = False, n_jobs: int = 1) -> NDArray[np.int32]:
         """Leaf of every row in every tree, (trees, rows)."""
@@ -103,13 +102,6 @@ class Forest(Result):
 
         run_all([partial(fill, t) for t in range(len(self))], n_jobs)
         return out
-
-    def scorer(self, stop_at_unseen: bool = False) -> Scorer:
-        """What turns rows into means (outputs and classes, rows)."""
-        key = len(self), stop_at_unseen
-        if key not in self._scorers:
-            self._scorers = {key: Scorer(self.grove(), stop_at_unseen)}
-        return self._scorers[key]
 
     def by_output(self, scores: Floats) -> Floats:
         """Means (outputs and classes, rows) as (rows, outputs, classes or 1)."""

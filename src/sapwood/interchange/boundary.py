@@ -12,10 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from sapwood.grove import Grove
 from sapwood.table.column import UNSEEN
 from sapwood.table.schema import Schema
 from sapwood.tree import Tree
+from sapwood.tree_sum import TreeSum
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
@@ -27,7 +27,7 @@ MOST_CELLS, FEWEST_ROWS = 20_000_000, 500
 SEED = 20_011  # of the choice among rows of the same tree
 
 
-def boundary_cells(grove: Grove, schema: Schema, most_rows: int = MOST_ROWS) -> Floats:
+def boundary_cells(tree_sum: TreeSum, schema: Schema, most_rows: int = MOST_ROWS) -> Floats:
     """Rows (rows, columns) of float64 at the decisions of all trees; the same for the same model.
 
     Categories are numbers of levels, NaN is missing and -2 a level that training has not seen. If there are more than
@@ -36,8 +36,8 @@ def boundary_cells(grove: Grove, schema: Schema, most_rows: int = MOST_ROWS) -> 
     most_rows = min(most_rows, max(MOST_CELLS // schema.n_features, FEWEST_ROWS))
     everywhere = _columns_alone(schema, most_rows // 2)
     most = max(most_rows - len(everywhere), 1)
-    limit = _fair_share([_most_cases(member.tree) for member in grove], most)
-    parts = [rows for member in grove for rows in _rows_of(member.tree, limit)]
+    limit = _fair_share([_most_cases(member.tree) for member in tree_sum], most)
+    parts = [rows for member in tree_sum for rows in _rows_of(member.tree, limit)]
     found = np.concatenate([everywhere, *parts])
     return found[_spread(len(found), most_rows)]
 

@@ -64,9 +64,9 @@ def boundary_rows(formula: Formula, *, is_slow: bool = False) -> Floats:
     """Rows at the boundaries of a model; fewer for a program that takes its time."""
     most = MOST_ROWS
     if is_slow:
-        steps = sum(math.log2(member.tree.node_count + 1.0) for member in formula.members)
+        steps = sum(math.log2(member.tree.node_count + 1.0) for member in formula.terms)
         most = min(most, max(int(SLOW_STEPS / max(steps, 1.0)), FEWEST_ROWS))
-    return boundary_cells(formula.grove, formula.schema, most)
+    return boundary_cells(formula.tree_sum, formula.schema, most)
 
 
 def check_answers(

@@ -81,7 +81,7 @@ def c_text(formula: Formula, name: str) -> str:
 
 def _description(formula: Formula, name: str) -> list[str]:
     return [
-        f"A {formula.kind} with {counted(len(formula.grove), 'tree')}, written by Sapwood.",
+        f"A {formula.kind} with {counted(len(formula.tree_sum), 'tree')}, written by Sapwood.",
         "",
         f"void {name}(const double *row, double *out);",
         "",
@@ -122,18 +122,18 @@ def _array(head: str, items: Any) -> Iterator[str]:
 
 
 def _function(formula: Formula, name: str) -> list[str]:
-    width = formula.members[0].words.shape[1] if formula.members else 1
+    width = formula.terms[0].values.shape[1] if formula.terms else 1
     unseen = _refusal(formula, name) if formula.unseen == "error" and formula.schema.n_levels.any() else []
-    divided = f"for (int k = 0; k < {formula.n_scores}; k++) score[k] /= {formula.grove.divisor!r};"
+    divided = f"for (int k = 0; k < {formula.n_scores}; k++) score[k] /= {formula.tree_sum.divisor!r};"
     body = [
-        f"double score[{formula.n_scores}] = {{{c_list(formula.grove.base.tolist())}}};",
+        f"double score[{formula.n_scores}] = {{{c_list(formula.tree_sum.base.tolist())}}};",
         *unseen,
-        f"for (int t = 0; t < {len(formula.grove)}; t++) {{",
+        f"for (int t = 0; t < {len(formula.tree_sum)}; t++) {{",
         f"    int node = {name}_leaf(row, {name}_roots[t]);",
         f"    for (int k = 0; k < {width}; k++)",
         f"        score[{name}_columns[t] + k] += {name}_words[{name}_says[node] * {width} + k];",
         "}",
-        *([] if formula.grove.divisor == 1.0 else [divided]),
+        *([] if formula.tree_sum.divisor == 1.0 else [divided]),
         *c_response(formula),
     ]
     lines = [*_walk(formula, name), "", f"void {name}(const double *row, double *out)", "{"]

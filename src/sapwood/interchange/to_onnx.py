@@ -68,8 +68,8 @@ def onnx_model(formula: Formula) -> Any:
 
     graph = Graph()
     scores = graph.trees("X", tree_attributes(formula), formula.n_scores)
-    if formula.grove.divisor != 1.0:
-        scores = graph.add("Div", scores, graph.constant(float(formula.grove.divisor)))
+    if formula.tree_sum.divisor != 1.0:
+        scores = graph.add("Div", scores, graph.constant(float(formula.tree_sum.divisor)))
     numbers = add_numbers(graph, formula, scores)
     _add_outputs(graph, formula, scores, numbers)
     rows = helper.make_tensor_value_info("X", TensorProto.DOUBLE, ["rows", formula.schema.n_features])

@@ -55,7 +55,7 @@ def python_module(formula: Formula) -> str:
 
 
 def _head(formula: Formula) -> Iterator[str]:
-    yield f"# A {formula.kind} with {counted(len(formula.grove), 'tree')}, written by Sapwood."
+    yield f"# A {formula.kind} with {counted(len(formula.tree_sum), 'tree')}, written by Sapwood."
     yield "#"
     for line in column_lines(formula, "row", "None and NaN are missing values.", by_number=False):
         yield f"# {ascii(line)[1:-1]}"
@@ -83,8 +83,8 @@ def _data(formula: Formula) -> Iterator[tuple[str, Any]]:
     for name in ("feature", "threshold", "right", "missing_left", "subset", "levels", "says", "words", "roots"):
         yield name.upper(), getattr(nodes, name).tolist()
     yield "COLUMNS", nodes.columns.tolist()
-    yield "BASE", formula.grove.base.tolist()
-    yield "DIVISOR", float(formula.grove.divisor)
+    yield "BASE", formula.tree_sum.base.tolist()
+    yield "DIVISOR", float(formula.tree_sum.divisor)
     yield "KEPT", list(formula.kept)
     yield "SCALE", formula.scale
     yield "MOST_EXPONENT", MOST_EXPONENT

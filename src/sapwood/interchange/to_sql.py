@@ -75,7 +75,7 @@ def to_sql(
 
 def _refuse_large(formula: Formula) -> None:
     """SQLite's time to read a query grows with the square of its numbers."""
-    size = sum(member.tree.node_count * member.words.shape[1] for member in formula.members)
+    size = sum(member.tree.node_count * member.values.shape[1] for member in formula.terms)
     if size > MOST_NUMBERS:
         raise ParameterError(
             f"This {formula.kind} would be a query of {size} numbers, but databases take minutes to read more than "
@@ -116,7 +116,7 @@ def sql_query(formula: Formula, table: str, dialect: Dialect, keep: Sequence[str
     cells = [f"c{j}" for j in _used(formula)]
     read = [f"{sql_name(name)} AS {alias}" for name, alias in zip(keep, kept, strict=True)]
     read += [_cell(formula.schema.columns[j], j, dialect) for j in _used(formula)]
-    base = [f"CAST({sql_number(x)} AS DOUBLE PRECISION) AS s{k}" for k, x in enumerate(formula.grove.base.tolist())]
+    base = [f"CAST({sql_number(x)} AS DOUBLE PRECISION) AS s{k}" for k, x in enumerate(formula.tree_sum.base.tolist())]
     parts = [_select([*read, *base], sql_name(table))]
     for sums in _sums(formula):
         parts.append(_select([*kept, *cells, *sums], f"m{len(parts) - 1}"))
@@ -136,7 +136,7 @@ def _select(columns: Sequence[str], source: str) -> str:
 
 def _used(formula: Formula) -> list[int]:
     """Columns that trees ask about, and those whose unknown levels are an error."""
-    asked = {int(j) for member in formula.members for j in member.tree.feature[~member.tree.is_leaf]}
+    asked = {int(j) for member in formula.terms for j in member.tree.feature[~member.tree.is_leaf]}
     refused = np.flatnonzero(formula.schema.n_levels).tolist() if formula.unseen == "error" else []
     return sorted(asked.union(refused))
 
@@ -157,15 +157,15 @@ def _sums(formula: Formula) -> list[list[str]]:
     What comes in is named with its table, since some databases would take `s0` for what comes out.
     """
     steps: list[list[str]] = []
-    for start in range(0, len(formula.members), TREES):
+    for start in range(0, len(formula.terms), TREES):
         terms: list[list[str]] = [[f"m{len(steps)}.s{k}"] for k in range(formula.n_scores)]
-        for member in formula.members[start : start + TREES]:
+        for member in formula.terms[start : start + TREES]:
             expression = sql_tree(member.tree, formula.schema, formula.stops_at_unseen)
-            for k, words in enumerate(member.words.T):
+            for k, words in enumerate(member.values.T):
                 terms[member.column + k].append(f"CAST({expression(words)} AS DOUBLE PRECISION)")
         steps.append([f"{PLUS.join(own)} AS s{k}" for k, own in enumerate(terms)])
-    if formula.grove.divisor != 1.0:
-        divisor, source = sql_number(formula.grove.divisor), f"m{len(steps)}"
+    if formula.tree_sum.divisor != 1.0:
+        divisor, source = sql_number(formula.tree_sum.divisor), f"m{len(steps)}"
         steps.append([f"{source}.s{k} / {divisor} AS s{k}" for k in range(formula.n_scores)])
     return steps
 

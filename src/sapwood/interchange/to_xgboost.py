@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sapwood.errors import ParameterError
-from sapwood.grove import Member
 from sapwood.interchange.replay import Precision, boundary_rows, check_answers, has_unseen, write_checked
 from sapwood.interchange.targets.formula import Formula, formula_of
 from sapwood.interchange.targets.xgboost_objective import objective_of
@@ -21,6 +20,7 @@ from sapwood.interchange.targets.xgboost_tree import numbers_of_float32, xgboost
 from sapwood.keywords import answering
 from sapwood.table.schema import Schema
 from sapwood.tree import Tree
+from sapwood.tree_sum import Term
 
 Floats = NDArray[np.float64]
 
@@ -122,9 +122,9 @@ class _Sums:
     @classmethod
     def of(cls, formula: Formula) -> _Sums:
         """Scales and divisors are part of the leaves; weights of classes shift the start."""
-        factor = formula.scale / formula.grove.divisor
-        parts = [part for member in formula.members for part in _one_word(member, factor)]
-        start, rest = _start(formula, formula.grove.base * factor)
+        factor = formula.scale / formula.tree_sum.divisor
+        parts = [part for term in formula.terms for part in _one_word(term, factor)]
+        start, rest = _start(formula, formula.tree_sum.base * factor)
         first = [next(t for t, part in enumerate(parts) if part[2] == k) for k in range(len(rest)) if rest[k] != 0.0]
         for t in first:
             tree, words, k = parts[t]
@@ -132,8 +132,8 @@ class _Sums:
         return cls(parts, start)
 
 
-def _one_word(member: Member, factor: float) -> list[tuple[Tree, Floats, int]]:
-    return [(member.tree, words * factor, member.column + k) for k, words in enumerate(member.words.T)]
+def _one_word(term: Term, factor: float) -> list[tuple[Tree, Floats, int]]:
+    return [(term.tree, words * factor, term.column + k) for k, words in enumerate(term.values.T)]
 
 
 def _start(formula: Formula, base: Floats) -> tuple[Floats, Floats]:
@@ -158,8 +158,8 @@ def _float32_rows(formula: Formula) -> Floats:
 
 def _precision(formula: Formula) -> Precision:
     """What sums of so many numbers of this size are good for in float32."""
-    factor = formula.scale / formula.grove.divisor
-    size = float(np.abs(formula.grove.base).max(initial=0.0)) * factor
-    size += sum(float(np.abs(member.words).max()) for member in formula.members) * abs(factor)
-    error = 8.0 * float(np.finfo(np.float32).eps) * math.sqrt(len(formula.grove) + 1.0) * max(size, 1.0)
+    factor = formula.scale / formula.tree_sum.divisor
+    size = float(np.abs(formula.tree_sum.base).max(initial=0.0)) * factor
+    size += sum(float(np.abs(term.values).max()) for term in formula.terms) * abs(factor)
+    error = 8.0 * float(np.finfo(np.float32).eps) * math.sqrt(len(formula.tree_sum) + 1.0) * max(size, 1.0)
     return Precision(error, error if formula.response != "exponential" else 0.0)

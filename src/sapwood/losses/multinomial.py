@@ -78,13 +78,18 @@ class Multinomial(Loss):
 
     def response(self, score: Floats) -> Floats:
         """Probabilities of the classes, the softmax."""
-        parts = exp(score - score.max(axis=0))
-        return np.asarray(parts / _sum_of_rows(parts))
+        return softmax(score)
 
     def link(self, response: Floats) -> Floats:
         """Logarithms of the probabilities, less their mean: of all scores that mean the same, those of sum 0."""
         logs = log(np.clip(response, LEAST_SHARE, 1.0 - LEAST_SHARE))
         return np.asarray(logs - _sum_of_rows(logs) / len(logs))
+
+
+def softmax(score: Floats) -> Floats:
+    """Shares e^F_k / Σ_j e^F_j, (n_scores, n)."""
+    parts = exp(score - score.max(axis=0))
+    return np.asarray(parts / _sum_of_rows(parts))
 
 
 def _sum_of_rows(table: Floats) -> Floats:

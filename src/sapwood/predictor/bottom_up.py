@@ -12,7 +12,7 @@ from sapwood.kernels.bottom_up import NODE, TREE, Below, Coding, Scratch, Trees,
 from sapwood.kernels.lanes import LANES
 from sapwood.kernels.traverse import BATCH
 from sapwood.predictor.places import Places
-from sapwood.predictor.woods import Woods, starts
+from sapwood.predictor.tree_steps import TreeSteps, starts
 
 MOST_STEPS = 255  # of a tree that is evaluated as a whole: a byte numbers its leaves
 TOP_STEPS = 127  # of a larger tree that are evaluated: twice as many save only one more step of the descent
@@ -30,9 +30,9 @@ class Memory(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class BottomUp:
-    """The trees of a grove; of large trees the steps that most rows pass, and none if rows may stop at steps."""
+    """The trees of a sum of trees; of large trees the steps that most rows pass, and none if rows may stop at steps."""
 
-    woods: Woods
+    packed: TreeSteps
     places: Places
     trees: Trees
     exits: NDArray[np.int32]  # of all trees: ~leaf, or a step of a large tree from which rows descend
@@ -40,22 +40,22 @@ class BottomUp:
     may_stop: bool
 
     @classmethod
-    def of(cls, woods: Woods, may_stop: bool) -> BottomUp:
+    def of(cls, packed: TreeSteps, may_stop: bool) -> BottomUp:
         """From the steps of all trees."""
-        chosen = np.empty(0, dtype=np.intp) if may_stop else _chosen(woods)
-        tree = np.repeat(np.arange(len(woods.n_steps)), woods.n_steps)[chosen]
-        n_nodes = np.bincount(tree, minlength=len(woods.n_steps))
+        chosen = np.empty(0, dtype=np.intp) if may_stop else _chosen(packed)
+        tree = np.repeat(np.arange(len(packed.n_steps)), packed.n_steps)[chosen]
+        n_nodes = np.bincount(tree, minlength=len(packed.n_steps))
         trees, first_node = np.zeros(len(n_nodes), dtype=TREE), starts(n_nodes)
         trees["first"], trees["end"] = first_node, first_node + n_nodes
         trees["exit"], trees["n_exits"] = starts(n_nodes + 1), n_nodes + 1
-        trees["column"] = woods.column
-        places, nodes, subsets = _nodes(woods, chosen)
-        exits, children, n_slots = _children(woods, chosen, tree, n_nodes)
+        trees["column"] = packed.column
+        places, nodes, subsets = _nodes(packed, chosen)
+        exits, children, n_slots = _children(packed, chosen, tree, n_nodes)
         nodes["left"], nodes["right"] = children.T * LANES
         backwards = (2 * first_node + n_nodes - 1)[tree] - np.arange(len(chosen))  # children before their parents
-        leaf_values = _leaf_values(woods, exits, n_nodes + 1)
-        all_trees = Trees(trees, nodes[backwards], subsets, leaf_values, np.uint64(woods.width))
-        return cls(woods, places, all_trees, exits, n_slots, may_stop)
+        leaf_values = _leaf_values(packed, exits, n_nodes + 1)
+        all_trees = Trees(trees, nodes[backwards], subsets, leaf_values, np.uint64(packed.width))
+        return cls(packed, places, all_trees, exits, n_slots, may_stop)
 
     def memory(self, dtype: np.dtype[Any], n_rows: int, n_columns: int, narrow: bool) -> Memory:
         """Memory for blocks of so many rows, one after the other.
@@ -72,13 +72,13 @@ class BottomUp:
     def add(self, cells: Array, out: NDArray[np.float64], start: int, n_trees: int, memory: Memory) -> None:
         """Add the scores by the first trees of a block of rows to `out` (columns, rows), from row `start` on."""
         coding, below, scratch = memory
-        levels = None if below is None else self.woods.levels
+        levels = None if below is None else self.packed.levels
         add_scores(cells, coding, self.trees, below, levels, scratch, np.uint64(n_trees), out, np.uint64(start))
 
     def _below(self, n_groups: int, narrow: bool) -> Below:
-        woods = self.woods.narrow if narrow else self.woods
+        packed = self.packed.narrow if narrow else self.packed
         at, under_way = np.empty(n_groups * LANES, dtype=np.int32), np.empty(int(BATCH), dtype=np.uint64)
-        return Below(self.exits, woods.steps, woods.leaf_values, self.may_stop, at, under_way)
+        return Below(self.exits, packed.steps, packed.leaf_values, self.may_stop, at, under_way)
 
     def _scratch(self, dtype: np.dtype[Any], n_groups: int, n_columns: int) -> Scratch:
         slots = aligned(2 * self.n_slots * LANES, np.uint8)
@@ -105,23 +105,23 @@ def aligned(size: int, dtype: Any) -> Array:
     return room[start : start + n_bytes].view(dtype)
 
 
-def _chosen(woods: Woods) -> NDArray[np.intp]:
+def _chosen(packed: TreeSteps) -> NDArray[np.intp]:
     """Steps that are evaluated, ascending: all of a small tree, the top of a large one."""
-    is_chosen = np.ones(len(woods.steps), dtype=bool)
-    first = starts(woods.n_steps)
-    for t in np.flatnonzero(woods.n_steps > MOST_STEPS):
-        own = slice(first[t], first[t] + woods.n_steps[t])
+    is_chosen = np.ones(len(packed.steps), dtype=bool)
+    first = starts(packed.n_steps)
+    for t in np.flatnonzero(packed.n_steps > MOST_STEPS):
+        own = slice(first[t], first[t] + packed.n_steps[t])
         is_chosen[own] = False
         # No more rows pass a step than its parent, which comes first in preorder: the top hangs together
-        is_chosen[first[t] + np.argsort(-woods.n_rows[own], kind="stable")[:TOP_STEPS]] = True
+        is_chosen[first[t] + np.argsort(-packed.n_rows[own], kind="stable")[:TOP_STEPS]] = True
     return np.flatnonzero(is_chosen)
 
 
-def _children(woods: Woods, chosen: Array, tree: Array, n_nodes: Array) -> tuple[NDArray[np.int32], Array, int]:
+def _children(packed: TreeSteps, chosen: Array, tree: Array, n_nodes: Array) -> tuple[NDArray[np.int32], Array, int]:
     """Exits of all trees, the slots of both children of each step that is evaluated, and how many slots exits take."""
-    number = np.full(len(woods.steps) + 1, -1)  # of a step among those evaluated in its tree; the last is for leaves
+    number = np.full(len(packed.steps) + 1, -1)  # of a step among those evaluated in its tree; the last is for leaves
     number[chosen] = np.arange(len(chosen)) - starts(n_nodes)[tree]
-    child = np.stack([woods.steps["left"][chosen], woods.steps["right"][chosen]], axis=1)
+    child = np.stack([packed.steps["left"][chosen], packed.steps["right"][chosen]], axis=1)
     inside = number[np.maximum(child, -1)]
     is_exit = inside < 0
     has_nodes, n_slots = n_nodes > 0, int(n_nodes.max()) + 1
@@ -129,23 +129,23 @@ def _children(woods: Woods, chosen: Array, tree: Array, n_nodes: Array) -> tuple
     exit_number = (np.cumsum(is_exit) - 1).reshape(-1, 2) - before[:, None]
     first_exit = starts(n_nodes + 1)
     exits = np.empty(len(chosen) + len(n_nodes), dtype=np.int32)
-    exits[first_exit[~has_nodes]] = woods.roots[~has_nodes]
+    exits[first_exit[~has_nodes]] = packed.roots[~has_nodes]
     exits[(first_exit[tree][:, None] + exit_number)[is_exit]] = child[is_exit]
     last = n_slots + n_nodes[tree][:, None] - 1  # the root is evaluated last, so slots count down along preorder
     return exits, np.where(is_exit, exit_number, last - inside), n_slots
 
 
-def _nodes(woods: Woods, chosen: Array) -> tuple[Places, Array, Array]:
+def _nodes(packed: TreeSteps, chosen: Array) -> tuple[Places, Array, Array]:
     """Where each step that is evaluated finds its codes, the nodes without children, and the subsets of levels."""
-    steps = woods.steps[chosen]
+    steps = packed.steps[chosen]
     feature, missing_left = (steps["test"] >> np.uint32(1)).astype(np.int64), (steps["test"] & np.uint32(1)) > 0
     n_levels, subsets = np.zeros(len(steps), dtype=np.int64), np.zeros(1, dtype=np.uint32)
     nodes = np.zeros(len(steps), dtype=NODE)
-    if woods.levels is not None:
-        start = woods.levels.start[chosen]
+    if packed.levels is not None:
+        start = packed.levels.start[chosen]
         is_category = start >= 0
-        n_levels = np.where(is_category, woods.levels.n_levels[feature], 0)
-        subsets, nodes["subset"] = _with_missing(woods.levels.subsets, start, n_levels, missing_left)
+        n_levels = np.where(is_category, packed.levels.n_levels[feature], 0)
+        subsets, nodes["subset"] = _with_missing(packed.levels.subsets, start, n_levels, missing_left)
         nodes["is_category"] = is_category
     places = Places.of(feature, steps["threshold"], missing_left, n_levels)
     nodes["codes"], nodes["code"] = places.place * np.uint32(LANES), places.code
@@ -168,11 +168,11 @@ def _with_missing(subsets: Array, given: Array, n_levels: Array, missing_left: A
     return np.concatenate(parts), start
 
 
-def _leaf_values(woods: Woods, exits: Array, n_exits: Array) -> NDArray[np.float64]:
+def _leaf_values(packed: TreeSteps, exits: Array, n_exits: Array) -> NDArray[np.float64]:
     """Values of leaves, tree by tree and, in a tree, all first values, all second ones, …; none if a tree is large."""
     if (exits >= 0).any():
         return np.empty(0)
-    values = woods.leaf_values.reshape(-1, woods.width)[~exits]
-    if woods.width == 1:
+    values = packed.leaf_values.reshape(-1, packed.width)[~exits]
+    if packed.width == 1:
         return np.ascontiguousarray(values[:, 0])
     return np.concatenate([tree.T.ravel() for tree in np.split(values, np.cumsum(n_exits)[:-1])])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,9 +18,6 @@ from sapwood.table.storage import SparseStorage, Storage
 from sapwood.table.table import Table
 from sapwood.threads import blocks, run_all
 from sapwood.tree import Tree
-
-if TYPE_CHECKING:
-    from sapwood.predictor.scorer import Scorer
 
 BLOCK_ROWS = 1 << 14  # fixed, so that results cannot depend on the number of threads
 BLOCK_CELLS = 1 << 20  # of a sparse table that are filled in at a time
@@ -95,7 +92,6 @@ class Predictor:
     def __init__(self, tree: Tree) -> None:
         self.tree = tree
         self._descents: dict[np.dtype[Any], Descent] = {}
-        self.scorers: dict[bool, Scorer] = {}  # for one row at a time, by whether rows stop at unseen levels
 
     def __reduce__(self) -> tuple[Any, ...]:
         """A pickle holds the tree; packing it again is cheap."""

@@ -1,6 +1,6 @@
 """Places: where cells are compared with thresholds by codes of one byte.
 
-The thresholds of a column that occur in a grove are its cuts, ascending. A cell's count is how many of them are less:
+The thresholds of a column that occur in the trees are its cuts, ascending. A cell's count is how many of them are less:
 `x <= cut i` is `count <= i`. A byte counts up to 255: a place stands for at most 255 consecutive cuts of a column, and
 holds the count of these alone. A missing value has count 0, which goes left everywhere, or gets 255, which goes right:
 columns whose missing values go both ways have places of both kinds.

@@ -73,7 +73,7 @@ def require_fitted(estimator: Any) -> None:
             f"{owner} has many trees, but one is wanted. Use sapwood.explain.decision_path(model, row), which takes "
             "any model."
         )
-    if hasattr(estimator, "_grove"):
+    if hasattr(estimator, "_tree_sum"):
         raise NotFittedError(f"This {owner} is not fitted yet. Call fit(X, y) first.")
     raise InputTypeError(f"decision_tree is a {owner}, but must be a single fitted tree of Sapwood.")
 
@@ -87,7 +87,7 @@ def require_model(model: Any, argument: str = "model") -> None:
         )
     if hasattr(model, "schema_"):
         return
-    if hasattr(model, "_grove"):
+    if hasattr(model, "_tree_sum"):
         raise NotFittedError(f"This {owner} is not fitted yet. Call fit(X, y) first.")
     hint = " Pass its last step, and X as that step gets it." if hasattr(model, "steps") else ""
     raise InputTypeError(

@@ -18,8 +18,8 @@ from sapwood.show.fitted import Column, OneTree
 from sapwood.show.names import one_line
 from sapwood.show.number import percent, plain_number
 from sapwood.show.prediction import class_shares, predicted
-from sapwood.show.row import as_one_row
 from sapwood.show.value import level_text, value_text
+from sapwood.table.one_row import as_one_row
 from sapwood.tree import LEAF, Tree
 
 _UNSEEN = -2.0

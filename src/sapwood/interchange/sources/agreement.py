@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 
 from sapwood.data_warnings import quiet
 from sapwood.errors import ModelFileError
-from sapwood.estimators.tree_model import TreeModel
-from sapwood.grove import Grove
+from sapwood.estimators.estimator import Estimator
 from sapwood.interchange.boundary import MOST_ROWS, boundary_cells
 from sapwood.table.column import MISSING, UNSEEN, Column
 from sapwood.table.schema import Schema
 from sapwood.table.storage import ColumnStorage
 from sapwood.table.table import Table
+from sapwood.tree_sum import TreeSum
 
 Floats = NDArray[np.float64]
 Scores = Callable[[Floats], Floats]  # from cells to scores (columns, rows)
@@ -50,7 +50,7 @@ EVERYTHING = Domain()
 
 @quiet()
 def check_agreement(
-    model: TreeModel,
+    model: Estimator,
     theirs: Scores,
     library: str,
     *,
@@ -59,13 +59,13 @@ def check_agreement(
     most_rows: int = MOST_ROWS,
 ) -> None:
     """Compare scores on boundary rows; they may differ by `rounding`, relative to the largest scores there can be."""
-    schema, grove = model.schema_, model._grove()
-    cells = domain.restrict(boundary_cells(grove, schema, most_rows=most_rows), schema)
+    schema, tree_sum = model.schema_, model._tree_sum()
+    cells = domain.restrict(boundary_cells(tree_sum, schema, most_rows=most_rows), schema)
     if not len(cells):
         return
     ours = model._scores(table_of(cells, schema))
     others = theirs(cells)
-    apart = ~(np.abs(ours - others) <= rounding * _largest_scores(grove)[:, None] + LEAST)
+    apart = ~(np.abs(ours - others) <= rounding * _largest_scores(tree_sum)[:, None] + LEAST)
     if apart.any():
         row = int(np.argmax(apart.any(axis=0)))
         raise ModelFileError(
@@ -75,12 +75,12 @@ def check_agreement(
         )
 
 
-def _largest_scores(grove: Grove) -> Floats:
+def _largest_scores(tree_sum: TreeSum) -> Floats:
     """What each score can be at most, in size."""
-    most = np.abs(grove.base)
-    for member in grove:
-        most[member.column : member.column + member.words.shape[1]] += np.abs(member.words).max(axis=0)
-    return most / grove.divisor
+    most = np.abs(tree_sum.base)
+    for member in tree_sum:
+        most[member.column : member.column + member.values.shape[1]] += np.abs(member.values).max(axis=0)
+    return most / tree_sum.divisor
 
 
 def table_of(cells: Floats, schema: Schema) -> Table:

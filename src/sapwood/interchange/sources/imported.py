@@ -13,8 +13,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from sapwood.boosting.ensemble import Ensemble
 from sapwood.errors import ModelFileError, NotFittedError
-from sapwood.estimators.base import RuledEstimator
 from sapwood.estimators.boosting import Boosting
+from sapwood.estimators.estimator import Estimator
 from sapwood.losses.loss import Loss
 from sapwood.table.levels import is_missing, to_level
 from sapwood.table.names import numbered_names, repeated_names
@@ -22,7 +22,7 @@ from sapwood.table.schema import ColumnSchema, Schema
 from sapwood.tree import Tree
 
 Floats = NDArray[np.float64]
-Kind = TypeVar("Kind", bound=RuledEstimator)
+Kind = TypeVar("Kind", bound=Estimator)
 Levels = Sequence[Sequence[Any] | None]  # of each column; None for numbers
 Range = tuple[float, float]
 

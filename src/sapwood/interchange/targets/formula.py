@@ -1,6 +1,6 @@
 """What a model computes, as data that other languages can be written from.
 
-    scores   = (base + what the trees say, tree by tree) / divisor          the grove
+    scores   = (base + what the trees say, tree by tree) / divisor          the tree_sum
     numbers  = response(scale * scores)                                     probabilities or predictions
     label    = the first class of largest score                             classifiers only
 
@@ -26,10 +26,8 @@ from sapwood.cached_property import cached_property
 from sapwood.errors import InputTypeError, ParameterError
 from sapwood.estimators.adaboost import AdaBoost
 from sapwood.estimators.boosting import Boosting
-from sapwood.estimators.boosting_kinds import TIE
+from sapwood.estimators.estimator import Estimator
 from sapwood.estimators.gradient import GradientBoostingClassifier
-from sapwood.estimators.tree_model import TreeModel
-from sapwood.grove import Grove, Member
 from sapwood.losses.counts import Gamma, Poisson, Tweedie
 from sapwood.losses.custom import CustomLoss
 from sapwood.losses.exponential import Exponential
@@ -37,8 +35,10 @@ from sapwood.losses.logistic import Logistic
 from sapwood.losses.loss import Loss
 from sapwood.losses.multinomial import Multinomial
 from sapwood.losses.quantile import Quantile
+from sapwood.model.methods import TIE
 from sapwood.show.fitted import classes_by_output
 from sapwood.table.schema import Schema, Unseen
+from sapwood.tree_sum import Term, TreeSum
 
 Floats = NDArray[np.float64]
 Response = Literal["same", "logistic", "softmax", "exponential", "sorted", "median"]
@@ -54,7 +54,7 @@ class Formula:
     kind: str  # name of the estimator's class
     schema: Schema
     unseen: Unseen
-    grove: Grove
+    tree_sum: TreeSum
     response: Response
     names: tuple[str, ...]  # of the numbers
     kept: tuple[int, ...]  # scores that are not there just to fill up a row
@@ -67,14 +67,14 @@ class Formula:
     second_of_equals: bool = False  # of two classes with one score
 
     @cached_property
-    def members(self) -> list[Member]:
+    def terms(self) -> list[Term]:
         """The trees, unpacked once."""
-        return list(self.grove)
+        return list(self.tree_sum)
 
     @property
     def n_scores(self) -> int:
         """Columns of the scores."""
-        return self.grove.n_columns
+        return self.tree_sum.n_columns
 
     @property
     def is_exact(self) -> bool:
@@ -97,7 +97,7 @@ class Formula:
 
 def formula_of(model: Any, target: str) -> Formula:
     """What a fitted model computes; models with estimators of other libraries inside are refused."""
-    if not isinstance(model, TreeModel):
+    if not isinstance(model, Estimator):
         raise InputTypeError(
             f"The model to write for {target} is a {type(model).__name__}. Pass a fitted estimator of Sapwood."
         )
@@ -112,7 +112,7 @@ def formula_of(model: Any, target: str) -> Formula:
         kind=type(model).__name__,
         schema=model.schema_,
         unseen=model._unseen_policy,
-        grove=model._grove(),
+        tree_sum=model._tree_sum(),
         classes=classes,
         **_meaning(model, classes),
     )
@@ -146,7 +146,7 @@ def _boosting_meaning(model: Any, classes: tuple[tuple[Any, ...], ...]) -> dict[
     if not classes:
         names = ("prediction",) if n_scores == 1 else tuple(model._score_names())
         return {"names": names, **found}
-    if model._undoes:
+    if model._undoes_weights:
         found["factors"] = np.where(model._factors > 0, model._factors, 1.0)
     if isinstance(model, GradientBoostingClassifier):
         choice: dict[str, Any] = {"second_of_equals": True}

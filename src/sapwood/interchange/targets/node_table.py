@@ -39,12 +39,12 @@ class NodeTable:
     @classmethod
     def of(cls, formula: Formula) -> NodeTable:
         """The table of a model."""
-        trees = [member.tree for member in formula.members]
+        trees = [member.tree for member in formula.terms]
         first = _starts([tree.node_count for tree in trees])
         speaks = [_speaks(tree, formula.stops_at_unseen) for tree in trees]
         subsets = [tree.subsets.astype("<u4").view(np.uint8) for tree in trees]
         says = zip(speaks, _starts([int(own.sum()) for own in speaks]), strict=True)
-        words = [member.words[own] for member, own in zip(formula.members, speaks, strict=True)]
+        words = [member.values[own] for member, own in zip(formula.terms, speaks, strict=True)]
         width = words[0].shape[1] if words else 1
         return cls(
             feature=_joined([np.where(tree.is_leaf, -1, tree.feature) for tree in trees]),
@@ -56,7 +56,7 @@ class NodeTable:
             levels=np.concatenate([np.zeros(0, dtype=np.uint8), *subsets]),
             words=np.concatenate([np.zeros((0, width)), *words]),
             roots=np.array(first, dtype=np.int64),
-            columns=np.array([member.column for member in formula.members], dtype=np.int64),
+            columns=np.array([member.column for member in formula.terms], dtype=np.int64),
         )
 
 

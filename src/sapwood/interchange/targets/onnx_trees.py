@@ -107,14 +107,14 @@ def _listed(tree: Tree, node: int) -> Iterator[float]:
 def tree_attributes(formula: Formula) -> dict[str, NDArray[Any]]:
     """Attributes of the operator as arrays; scores that do not start at 0 get a tree that says where they do."""
     shapes, words, targets = [], [], []
-    for k, start in enumerate(formula.grove.base.tolist()):
+    for k, start in enumerate(formula.tree_sum.base.tolist()):
         if start != 0.0:
             shapes.append(_lone_leaf())
             words.append(np.array([start]))
             targets.append(k)
-    for member in formula.members:
+    for member in formula.terms:
         shape = shape_of(member.tree, formula.stops_at_unseen)
-        for k, own in enumerate(member.words.T):
+        for k, own in enumerate(member.values.T):
             shapes.append(shape)
             words.append(own[shape.leaves])
             targets.append(member.column + k)

@@ -12,8 +12,9 @@ import numpy as np
 from scipy import sparse
 
 from sapwood.errors import InputError, InputTypeError
-from sapwood.show.fitted import Column, Schema
 from sapwood.table.names import nearest_name
+from sapwood.table.schema import ColumnSchema as Column
+from sapwood.table.schema import Schema
 
 _MANY_ROWS = "Give one row, for example X.iloc[[0]] or X[0]."
 

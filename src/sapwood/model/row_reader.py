@@ -9,8 +9,8 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from sapwood.show.row import as_one_row
 from sapwood.table.column import UNSEEN
+from sapwood.table.one_row import as_one_row
 from sapwood.table.schema import ColumnSchema, Schema, Unseen
 
 Floats = NDArray[np.float64]

@@ -1,4 +1,4 @@
-"""Woods: the inner nodes of all trees of a grove as steps, in one array, and the values of their leaves in another."""
+"""The inner nodes of all trees of a sum as steps in one array, and the values of their leaves in another."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from sapwood.cached_property import cached_property
 from sapwood.codes.separation import round_down
-from sapwood.grove import Grove
 from sapwood.kernels.traverse import STEPS, Levels
 from sapwood.predictor.reach import columns_asked
 from sapwood.tree import LEAF, Tree
+from sapwood.tree_sum import TreeSum
 
 NODES = ("children_left", "children_right", "feature", "threshold", "missing_go_to_left", "n_node_samples")
 Array = NDArray[Any]
@@ -22,7 +22,7 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class Woods:
+class TreeSteps:
     """Children of a step are steps, or ~leaf; leaf i has `leaf_values[i * width : (i + 1) * width]`.
 
     A row may stop at a step, where it meets an unseen level; then it gets values that come after those of all leaves.
@@ -39,15 +39,15 @@ class Woods:
     n_columns: int  # that a table must have at least
 
     @classmethod
-    def of(cls, grove: Grove, dtype: np.dtype[Any], may_stop: bool = False) -> Woods:
+    def of(cls, tree_sum: TreeSum, dtype: np.dtype[Any], may_stop: bool = False) -> TreeSteps:
         """Pack all trees for cells of a type; values of inner nodes are needed only where rows may stop."""
-        members = list(grove)
+        members = list(tree_sum)
         sizes = np.array([member.tree.node_count for member in members])
         nodes = {name: np.concatenate([getattr(member.tree, name) for member in members]) for name in NODES}
         is_leaf = nodes["children_left"] == LEAF
         inner = np.flatnonzero(~is_leaf)
         tree = np.repeat(np.arange(len(members)), sizes)
-        values = np.concatenate([member.words for member in members])
+        values = np.concatenate([member.values for member in members])
         place, kept = _shared(values[is_leaf])
         number = np.where(is_leaf, 0, np.cumsum(~is_leaf) - 1).astype(np.int32)
         number[is_leaf] = ~place
@@ -76,7 +76,7 @@ class Woods:
         return [int(j) for j in np.unique(self.steps["test"] >> np.uint32(1))]
 
     @cached_property
-    def narrow(self) -> Woods:
+    def narrow(self) -> TreeSteps:
         """The same for a table of the columns asked for alone, which has no categories."""
         steps = self.steps.copy()
         place = np.searchsorted(self.features, steps["test"] >> np.uint32(1)).astype(np.uint32)

@@ -1,0 +1,36 @@
+"""A fit succeeds, or leaves the estimator exactly as it was."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import wraps
+from typing import Any
+
+_ABSENT: Any = object()
+Attributes = Mapping[str, Any]
+
+
+def all_or_nothing(fit: Callable[..., Any]) -> Callable[..., Any]:
+    """Fit a shallow copy, and take over its attributes once nothing can fail any more.
+
+    Whatever ends a fit early (an error, Ctrl-C, a callback, a full disk), and whoever predicts while it runs, the
+    estimator is the one it was before. Fits replace fitted objects and do not change them, warm starts included.
+    """
+
+    @wraps(fit)
+    def fit_or_stay(self: Any, *given: Any, **options: Any) -> Any:
+        before = dict(self.__dict__)
+        draft = object.__new__(type(self))
+        draft.__dict__.update(before)
+        fit(draft, *given, **options)
+        draft.model_  # noqa: B018 - made here, so that prediction changes no attribute
+        self.__dict__ = draft.__dict__ | _set_meanwhile(before, self.__dict__, draft.__dict__)
+        return self
+
+    return fit_or_stay
+
+
+def _set_meanwhile(before: Attributes, now: Attributes, fitted: Attributes) -> dict[str, Any]:
+    """What a callback has set on the estimator during a fit that has not set it itself."""
+    old = {name: before.get(name, _ABSENT) for name in now}
+    return {n: value for n, value in now.items() if value is not old[n] and fitted.get(n, _ABSENT) is old[n]}

@@ -1,0 +1,273 @@
+"""Estimator: what all estimators share. Parameters have rules, a fit is all or nothing, a fitted one has a Model."""
+
+from __future__ import annotations
+
+import inspect
+from abc import abstractmethod
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils import Tags
+
+from sapwood.arrays import Array, Floats
+from sapwood.declaration import declared, fitted, parameter
+from sapwood.errors import NotFittedError, ParameterTypeError
+from sapwood.estimators import shared_parameters as shared
+from sapwood.estimators.absent_names import AbsentName, absent_names
+from sapwood.estimators.all_or_nothing import all_or_nothing
+from sapwood.estimators.fitted_facts import facts_html
+from sapwood.estimators.methods_by_task import of_classifiers
+from sapwood.keywords import answering_method, takes_any
+from sapwood.model.model import Begin, Model
+from sapwood.parameters import Rule, check_names, check_parameters
+from sapwood.show.fitted import classes_by_output
+from sapwood.table.schema import Schema, Unseen
+from sapwood.table.table import Table
+from sapwood.tree_sum import TreeSum
+
+ANSWERING = (
+    *("fit", "predict", "predict_proba", "predict_log_proba", "decision_function", "apply", "score"),
+    *("staged_predict", "staged_predict_proba", "staged_decision_function", "predict_quantiles", "predict_interval"),
+)
+"""Methods whose unknown keywords are answered with what to write instead."""
+
+
+@declared
+class Estimator(BaseEstimator):
+    """A scikit-learn estimator whose parameters have rules and whose fitted state is a Model."""
+
+    rules: ClassVar[Mapping[str, tuple[Rule, ...]]] = {}
+    without_effect: ClassVar[Mapping[str, tuple[Rule, ...]]] = {}
+    """Parameters of other packages that are taken, checked, and dropped: values that change nothing here."""
+    model_settings: ClassVar[tuple[str, ...]]
+    """Attributes that `model_` depends on: that of the trees, a new object after each fit, and parameters."""
+
+    n_jobs: int | None = parameter(shared.N_JOBS, default=None)
+    drift_warning: bool = parameter(shared.DRIFT_WARNING, default=True)
+
+    schema_: Schema = fitted("What the model knows of its columns: names, kinds, levels and statistics.")
+    n_features_in_: int = fitted("Number of columns.")
+    feature_names_in_: Array = fitted("Names of the columns, if X had names.")
+
+    # Parameters
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Every `fit` is all or nothing, and methods answer keywords that they do not have."""
+        if cls.__module__.startswith("sapwood."):
+            cls.__dataclass_fields__ = {}  # its own: without `declared`, it would stand for all it inherits in the MRO
+        if "fit" in vars(cls):
+            cls.fit = all_or_nothing(cls.fit)
+        for name in ANSWERING:
+            method = vars(cls).get(name)
+            if inspect.isfunction(method) and not takes_any(method):
+                setattr(cls, name, answering_method(method))
+        super().__init_subclass__(**options)
+
+    def __new__(cls, *unnamed: Any, **parameters: Any) -> Self:
+        """Refuse unknown parameters with the nearest known name, which `__init__` could not."""
+        known = cls._get_param_names()
+        check_names(cls.__name__, cls._with_effect(parameters), known)
+        if unnamed and len(unnamed) > _n_positions(cls):
+            raise ParameterTypeError(
+                f"{cls.__name__} takes its parameters by name, but got {unnamed[-1]!r} by position. Use names, for "
+                f"example {cls.__name__}({known[0]}=…). Its parameters are {', '.join(known)}."
+            )
+        return super().__new__(cls)  # type: ignore[no-any-return]
+
+    def set_params(self, **parameters: Any) -> Self:
+        """Set parameters by name; unknown ones are refused with the nearest known name."""
+        owner = type(self).__name__
+        parameters = self._with_effect(parameters)
+        check_names(owner, [name.partition("__")[0] for name in parameters], self._get_param_names())
+        for name in parameters:
+            outer, nested, inner = name.partition("__")
+            if nested and not hasattr(parameters.get(outer, getattr(self, outer)), "set_params"):
+                raise ParameterTypeError(
+                    f"{owner} has no parameter {name!r}: its {outer} has no parameters of its own, such as {inner!r}. "
+                    f"Set {outer} itself."
+                )
+        self.__dict__.pop("_model", None)  # which may depend on parameters of an estimator inside
+        return super().set_params(**parameters)  # type: ignore[no-any-return]
+
+    @classmethod
+    def _with_effect(cls, parameters: Mapping[str, Any]) -> dict[str, Any]:
+        """All but those that are taken for the sake of other packages; values that mean something else are refused."""
+        dropped = {n: v for n, v in parameters.items() if n in cls.without_effect and n not in cls._get_param_names()}
+        check_parameters(cls.__name__, cls.without_effect, dropped)
+        return {name: value for name, value in parameters.items() if name not in dropped}
+
+    def _check_parameters(self) -> None:
+        check_parameters(type(self).__name__, self.rules, self.get_params(deep=False))
+
+    # The fitted model
+
+    @abstractmethod
+    def _new_model(self, **common: Any) -> Model:
+        """What the fitted estimator computes, given what models of all methods have in common."""
+
+    @property
+    def model_(self) -> Model:
+        """What the fitted estimator computes: prediction, explanations, pictures, files and exports use this alone."""
+        known = self.__dict__
+        settings = tuple(map(known.get, self.model_settings))
+        kept = known.get("_model")
+        if kept is None or kept[0] != settings:
+            self._check_fitted()
+            self._model = kept = settings, self._new_model(**self._model_facts())
+        found: Model = kept[1]
+        return found
+
+    def _model_facts(self) -> dict[str, Any]:
+        return {
+            "estimator": type(self).__name__,
+            "schema": self.schema_,
+            "classes": tuple(classes_by_output(self)),
+            "single": bool(getattr(self, "_single_output", True)),
+            "unseen": self._unseen_policy,
+            "begin": self._begin,
+            "drift_warning": self.drift_warning,
+        }
+
+    @property
+    def _begin(self) -> Begin | None:
+        """What gives rows their scores before the trees, if there are estimators of other libraries inside."""
+        return None
+
+    @property
+    def _unseen_policy(self) -> Unseen:
+        """What an unknown category does at prediction."""
+        policy: Unseen = self.unseen
+        return policy
+
+    def _check_fitted(self) -> None:
+        if not hasattr(self, "schema_"):
+            raise NotFittedError(
+                f"This {type(self).__name__} instance is not fitted yet. Call 'fit' with appropriate arguments before "
+                "using this estimator."
+            )
+
+    # Prediction
+
+    @answering_method
+    def predict(self, X: Any) -> Array:
+        """Predictions for the rows of X: numbers, or the most probable classes, the first of equals."""
+        return self.model_.predict(X, n_jobs=self.n_jobs)
+
+    @of_classifiers
+    def predict_proba(self, X: Any) -> Any:
+        """Probabilities of the classes (rows, classes); a list of arrays if there are several outputs."""
+        return self.model_.predict_proba(X, n_jobs=self.n_jobs)
+
+    @of_classifiers
+    def predict_log_proba(self, X: Any) -> Any:
+        """Logarithm of `predict_proba`."""
+        with np.errstate(divide="ignore"):
+            found = self.predict_proba(X)
+            return [np.log(one) for one in found] if isinstance(found, list) else np.log(found)
+
+    def predict_one(self, row: Any) -> Any:
+        """Prediction for one row: what `predict` gives for a table of this row.
+
+        Args:
+            row: a dictionary from column names to values, a list or tuple of values in the order of the columns, a
+                one-dimensional array, or a table of one row. None is a missing value. Numbers, booleans and strings in
+                a dictionary, list, tuple or array take microseconds; dates and tables take as long as in `predict`.
+        """
+        return self.model_.predict_one(row)
+
+    @of_classifiers
+    def predict_proba_one(self, row: Any) -> Any:
+        """Probabilities of the classes for one row, in any form that `predict_one` takes; a list if several outputs."""
+        return self.model_.predict_proba_one(row)
+
+    def to_frame(self) -> Any:
+        """Every node of every tree that prediction uses, as a data frame (pandas if installed, else polars).
+
+        | column | meaning |
+        |---|---|
+        | tree; round, score | number of the tree, and for boosting its round and what its score is about |
+        | node, depth, parent, left, right | numbers of nodes in the tree; -1 for none, and the root has depth 0 |
+        | is_leaf, feature, threshold, levels | the split: values up to the threshold, or these levels, go left |
+        | missing_left | whether missing values go left |
+        | value | value of the node; several have one column each, such as "value setosa" |
+        | n_rows, weight | training rows in the node and their weight, for boosting the sum of their hessians |
+        | impurity | impurity of these rows; NaN for boosting, whose nodes have none |
+        | gain | by how much the split lowers weight times impurity, for boosting the objective |
+        """
+        from sapwood.explain.nodes import nodes_frame  # models need no explanations until they are asked for one
+
+        self._check_fitted()
+        return nodes_frame(self)
+
+    # Hooks of the layers above, until these take a Model
+
+    def _new_rows(self, X: Any) -> Table:
+        return self.model_.new_rows(X)
+
+    def _scores(self, X: Any) -> Floats:
+        return self.model_.scores(X, n_jobs=self.n_jobs)
+
+    def _tree_sum(self) -> TreeSum:
+        return self.model_.require_trees()
+
+    def _score_names(self) -> list[Any]:
+        return list(self.model_.score_names)
+
+    def _row_starts(self, X: Any) -> Floats | None:
+        return None if self.model_.begin is None else self.model_.begin(X)
+
+    def _median_weights(self) -> Floats | None:
+        return self.model_.response.weights
+
+    @property
+    def _is_all_trees(self) -> bool:
+        return self.model_.is_all_trees
+
+    @property
+    def _answers_in_scores(self) -> bool:
+        return self.model_.response.is_identity
+
+    def _match(self, X: Any) -> Table:
+        return self.model_.match(X)
+
+    # What Python, scikit-learn and notebooks ask for
+
+    def __sklearn_tags__(self) -> Tags:
+        """Tags: missing values, categorical and sparse input are supported, and y is required."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = tags.input_tags.sparse = tags.input_tags.categorical = True
+        tags.target_tags.required = True
+        return tags
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What a pickle holds: the Model is made again when it is needed."""
+        state: dict[str, Any] = super().__getstate__()
+        return {name: value for name, value in state.items() if name != "_model"}
+
+    def __dir__(self) -> list[str]:
+        """Names that there are; those of other packages are only answered."""
+        own = type(self)
+        return [n for n in super().__dir__() if not isinstance(inspect.getattr_static(own, n, None), AbsentName)]
+
+    @property
+    def _repr_html_(self) -> Callable[[], str]:
+        """Scikit-learn's box, and what was fitted below it; not there if scikit-learn is set to show text."""
+        box = super()._repr_html_
+        return lambda: f"{box()}{facts_html(self)}"
+
+    def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
+        """The same for notebooks, which ask for all forms at once."""
+        forms: dict[str, str] = super()._repr_mimebundle_(**options)
+        return forms | {"text/html": forms["text/html"] + facts_html(self)} if "text/html" in forms else forms
+
+
+for _name, _descriptor in absent_names().items():
+    setattr(Estimator, _name, _descriptor)
+
+
+def _n_positions(cls: type[Estimator]) -> int:
+    """How many parameters may be given without a name."""
+    kinds = [parameter.kind for parameter in inspect.signature(cls.__init__).parameters.values()]
+    return kinds.count(inspect.Parameter.POSITIONAL_OR_KEYWORD) - 1  # self
