@@ -85,10 +85,10 @@ def test_more_classes_than_before_are_refused() -> None:
     random = np.random.default_rng(0)
     X, y = random.normal(size=(90, 3)), np.arange(90) % 3
     model = DecisionTreeClassifier(max_depth=3).fit(X, y)
-    scorer = model._scorer()
+    scorer = model.model_.scorer
     scorer.tree_sum = replace(scorer.tree_sum, base=np.zeros(2))
     with pytest.raises(SchemaError, match="3 scores"):
-        scorer.scores(model._match(X))
+        scorer.scores(model.model_.match(X))
 
 
 def test_limits() -> None:

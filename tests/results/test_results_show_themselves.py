@@ -85,6 +85,7 @@ def results():
     bare = sw.diff(newton, sw.NewtonBoostingRegressor(n_estimators=4, max_depth=2).fit(X.drop(columns=LONG), y), X)
     rules = explain.trees_as_rules(newton)
     made = [
+        tree.model_,
         explain.shap_values(tree, X),
         explain.shap_interaction_values(tree, X.iloc[:5]),
         explain.importance(forest, X, y),

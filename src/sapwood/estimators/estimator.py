@@ -88,7 +88,8 @@ class Estimator(BaseEstimator):
                     f"{owner} has no parameter {name!r}: its {outer} has no parameters of its own, such as {inner!r}. "
                     f"Set {outer} itself."
                 )
-        self.__dict__.pop("_model", None)  # which may depend on parameters of an estimator inside
+        if any("__" in name for name in parameters):  # the Model may depend on parameters of an estimator inside
+            self.__dict__.pop("_model", None)
         return super().set_params(**parameters)  # type: ignore[no-any-return]
 
     @classmethod
