@@ -11,3 +11,8 @@ Array = NDArray[Any]
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
+
+
+def plain(value: Any) -> Any:
+    """A number or label of Python in place of NumPy's."""
+    return value.item() if isinstance(value, np.generic) else value

@@ -30,6 +30,8 @@ from __future__ import annotations
 
 import sys
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 __all__ = [
@@ -162,6 +164,15 @@ def __dir__() -> list[str]:
 
 
 _BETWEEN = ("sapwood", "contextlib", "functools", "sklearn", "joblib")
+
+
+@contextmanager
+def naming(argument: str) -> Iterator[None]:
+    """Errors that are raised inside begin with the argument they are about."""
+    try:
+        yield
+    except SapwoodError as error:
+        raise type(error)(f"{argument}: {error}") from error
 
 
 def warn_user(message: str | Warning, category: type[Warning] = UserWarning) -> None:

@@ -203,6 +203,6 @@ def test_several_quantiles_are_refused(run, houses):
 def test_errors_of_training_stand_alone(run, houses):
     arguments = ["train", houses, "--target", "price", "--model", "boosting"]
     assert "objective='logistic'" in error_line(run(*arguments, "--set", "objective=logistic"))
-    assert "early_stopping_rounds=5 needs rows to watch" in error_line(
+    assert "early_stopping_rounds=5 needs a validation set" in error_line(
         run(*arguments, "--set", "early_stopping_rounds=5")
     )

@@ -64,11 +64,11 @@ FITTING: dict[str, Case] = {
     "grades in two columns": (lambda: fit(y=np.c_[Y, Y], kind=Ranker), ValueError, "y has 2 columns"),
     "y holds words": (lambda: regress(["a"] * 30), ValueError, "y holds 'a' in row 0"),
     "y is continuous": (lambda: fit(y=NUMBERS), ValueError, "y holds .* in row 0"),
-    "one class": (lambda: fit(y=np.ones(30, dtype=int)), ValueError, "y holds one class only, 1"),
+    "one class": (lambda: fit(y=np.ones(30, dtype=int)), ValueError, "y has one class, 1"),
     "one class of weight": (
         lambda: fit(given={"sample_weight": Y.astype(float)}),
         ValueError,
-        "y holds one class only, 1",
+        "y has one class, 1",
     ),
     "negative counts": (
         lambda: regress(NUMBERS - 3, objective="poisson"),
@@ -155,8 +155,8 @@ EVALUATION: dict[str, Case] = {
     "triples": (lambda: watch((X, Y, Y)), ValueError, r"eval_set\[0\] is a tuple of length 3"),
     "other columns": (lambda: watch((X, Y), (X[:, :2], Y)), ValueError, r"eval_set\[1\]: X has 2 features"),
     "other rows": (lambda: watch((X, Y[:5])), ValueError, r"eval_set\[0\]: .*\[30, 5\]"),
-    "unknown class": (lambda: watch((X, Y + 1)), ValueError, r"eval_set\[0\]: y holds the class 2.*0, 1"),
-    "classes as words": (lambda: watch((X, ["no"] * 30)), ValueError, r"eval_set\[0\]: y holds the class 'no'"),
+    "unknown class": (lambda: watch((X, Y + 1)), ValueError, r"eval_set\[0\]: y has the class 2.*0, 1"),
+    "classes as words": (lambda: watch((X, ["no"] * 30)), ValueError, r"eval_set\[0\]: y has the class 'no'"),
     "no target": (lambda: watch((X, None)), ValueError, r"eval_set\[0\]: .*y is None"),
     "target with NaN": (
         lambda: watch((X, np.full(30, np.nan)), kind=Regressor),
@@ -171,7 +171,7 @@ EVALUATION: dict[str, Case] = {
     "nothing to watch": (
         lambda: fit(given={"eval_set": []}, early_stopping_rounds=3),
         ValueError,
-        "early_stopping_rounds=3 needs rows to watch",
+        "early_stopping_rounds=3 needs a validation set",
     ),
     "weights without sets": (
         lambda: fit(given={"sample_weight_eval_set": [np.ones(30)]}),
@@ -248,7 +248,7 @@ CONTINUING: dict[str, Case] = {
     "no file": (lambda: continued("model.json"), ValueError, "init_model: path='model.json' cannot be read"),
     "no model": (lambda: continued(3), ValueError, "init_model is a int.*Pass the fitted estimator"),
     "another kind": (lambda: continued(regress()), ValueError, "init_model is a NewtonBoostingRegressor"),
-    "other classes": (lambda: continued(fit(), y=Y + 1), ValueError, "y holds the class 2.*0, 1"),
+    "other classes": (lambda: continued(fit(), y=Y + 1), ValueError, "y has the class 2.*0, 1"),
     "more columns": (lambda: continued(fit(), X=np.c_[X, X]), ValueError, "X has 6 features.*expecting 3"),
     "other columns": (
         lambda: continued(fit(FRAME), X=FRAME.rename(columns={"age": "Age"})),

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from sklearn import metrics
 
 from sapwood import NewtonBoostingClassifier, NewtonBoostingRanker, NewtonBoostingRegressor
-from sapwood.estimators.boosting_rows import hold_out
+from sapwood.estimators.validation_sets import hold_out
 
 rng = np.random.default_rng(1)
 X = rng.normal(size=(400, 5))

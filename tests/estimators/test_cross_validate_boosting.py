@@ -27,6 +27,7 @@ from sapwood.boosting.fitting import Rows
 from sapwood.boosting.history import best_of
 from sapwood.boosting.rounds import Rounds
 from sapwood.codes.binned import bin_table, find_bins
+from sapwood.estimators.boosting_task import NumberTask
 from sapwood.progress_bar import ProgressBar
 from sapwood.table.table import Table
 
@@ -141,7 +142,8 @@ def test_rounds_driven_by_hand_give_the_same_scores_and_curve(numbers):
         weight = np.zeros(len(y))
         weight[train] = 1.0
         estimator._seed = 0
-        setup = estimator._setup(Rows(table, y, weight), estimator._make_loss(Rows(table, y, weight)), None, True)
+        rows = Rows(table, y, weight)
+        setup = estimator._setup(rows, NumberTask(), estimator._loss(rows, NumberTask()))
         base = setup.loss.start(y[train], weight[train])
         score = np.full((1, len(y)), base[0])
         rounds = Rounds(

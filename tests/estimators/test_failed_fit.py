@@ -107,8 +107,8 @@ INSIDE = {  # where training is, in the end
     "ExtraTrees": ("sapwood.estimators.forest.grow_forest", "sapwood.estimators.forest.Forest"),
     "Bagging": ("sapwood.estimators.forest.grow_forest", "sapwood.estimators.forest.Forest"),
     "AdaBoost": ("sapwood.estimators.learners.code_for_many", "sapwood.estimators.adaboost.normalised"),
-    "GradientBoosting": ("sapwood.estimators.gradient_base.fit_ensemble",),
-    "NewtonBoosting": ("sapwood.estimators.boosting.fit_ensemble",),
+    "GradientBoosting": ("sapwood.estimators.gradient_boosting.fit_ensemble",),
+    "NewtonBoosting": ("sapwood.estimators.newton_boosting.fit_ensemble",),
 }
 
 
@@ -136,7 +136,9 @@ def test_a_warm_start_that_fails(name: str, monkeypatch: pytest.MonkeyPatch) -> 
     model.set_params(n_estimators=6)
     check_unchanged(model, lambda: model.fit(NARROW, CLASSES))
     check_unchanged(model, lambda: model.fit(WIDE, CLASSES + 1))
-    place = "gradient_base.GradientBoosting._keep_stages" if "Gradient" in name else "forest.ForestEstimator._finish"
+    place = (
+        "gradient_boosting.GradientBoosting._keep_stages" if "Gradient" in name else "forest.ForestEstimator._finish"
+    )
     monkeypatch.setattr(f"sapwood.estimators.{place}", lambda *_: 1 / 0)
     check_unchanged(model, lambda: model.fit(WIDE, CLASSES), ZeroDivisionError)
     monkeypatch.undo()

@@ -16,6 +16,7 @@ from sklearn.model_selection import cross_val_score
 from sapwood import GradientBoostingClassifier, GradientBoostingRegressor, export_text
 from sapwood.boosting.fitting import Rows, Setup, fit_ensemble
 from sapwood.errors import InputError, NotFittedError, ParameterError, SapwoodError
+from sapwood.estimators.boosting_task import ClassTask, NumberTask
 from sapwood.losses.names import make_loss
 from sapwood.table.table import Table
 
@@ -159,7 +160,8 @@ def test_threads_and_shards_do_not_matter(loss: str) -> None:
 def scores_with_shards(model: Any, X: Any, y: Any, n_shards: int) -> Any:
     rows = Rows(Table.from_any(X), np.asarray(y, dtype=np.float64))
     loss = make_loss("logistic" if model.loss == "log_loss" else model.loss)
-    setup: Setup = model._setup(rows, loss, None, True)
+    task = NumberTask() if model.loss != "log_loss" else ClassTask(np.arange(2))
+    setup: Setup = model._setup(rows, task, loss)
     setup = replace(setup, rounds=replace(setup.rounds, n_shards=n_shards), metrics=())
     setup = replace(setup, plan=replace(setup.plan, n_rounds=2))
     return fit_ensemble(rows, [], setup).ensemble.scores(rows.table)
@@ -220,8 +222,8 @@ def test_refused_parameters(parameters: dict[str, Any], match: str) -> None:
         ({"loss": "exponential"}, DATA.three, None, "loss='exponential' is only suitable for.*Use loss='log_loss'"),
         ({"monotonic_cst": [1, 0, 0, 0, 0]}, DATA.three, None, "monotonic_cst=.* is for two classes, but y has 3"),
         ({"class_weight": {0: 0.0}}, DATA.two, None, "y contains 1 class after rows of weight zero are left out: 1"),
-        ({}, DATA.two, DATA.two, "one class only"),
-        ({}, np.zeros(400, dtype=int), None, "one class only, 0"),
+        ({}, DATA.two, DATA.two, "one class"),
+        ({}, np.zeros(400, dtype=int), None, "one class, 0"),
     ],
 )
 def test_refused_classes(parameters: dict[str, Any], y: Any, weight: Any, match: str) -> None:

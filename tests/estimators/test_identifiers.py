@@ -15,7 +15,7 @@ from sklearn.preprocessing import FunctionTransformer
 import sapwood
 from sapwood.data_warnings import quiet
 from sapwood.errors import IdentifierWarning, SapwoodWarning, TextColumnWarning
-from sapwood.estimators.identifiers import identifier_columns
+from sapwood.table.identifiers import identifier_columns
 from sapwood.table.table import Table
 
 N = 60

@@ -265,7 +265,7 @@ class TestEvaluationSets:
             small().fit(X, Y, eval_set={"a": X})
         with pytest.raises(InputTypeError, match="eval_set has the name 1"):
             small().fit(X, Y, eval_set={1: (X, Y)})
-        with pytest.raises(InputError, match=r"eval_set\['b'\]: y holds the class 2"):
+        with pytest.raises(InputError, match=r"eval_set\['b'\]: y has the class 2"):
             small().fit(X, Y, eval_set={"b": (X, Y + 1)})
 
 

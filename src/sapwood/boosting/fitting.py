@@ -13,8 +13,10 @@ from sapwood.arrays import Floats, Ints
 from sapwood.boosting.coding import Coded, Recode, code
 from sapwood.boosting.ensemble import Ensemble
 from sapwood.boosting.history import Curves, History, ValidationSet
+from sapwood.boosting.limits import warn_of_no_split
 from sapwood.boosting.rounds import RoundOptions, Rounds
 from sapwood.boosting.training import Outcome, Plan, train
+from sapwood.errors import ParameterError
 from sapwood.losses.loss import Loss
 from sapwood.metrics.metric import Metric
 from sapwood.table.table import Table
@@ -65,6 +67,22 @@ def score_of(loss: Loss, response: float) -> Floats:
     return np.full(loss.n_scores, float(score))
 
 
+def start_scores(base_score: float | None, loss: Loss) -> Floats | None:
+    """Scores whose prediction is the base score, or None for the best constants."""
+    if base_score is None:
+        return None
+    most = float(loss.response(np.full((loss.n_scores, 1), 9.0)).max())
+    try:
+        if most <= 1.0 and not 0.0 < base_score < 1.0:
+            raise ValueError("no probability")
+        return score_of(loss, float(base_score))
+    except ValueError as error:
+        raise ParameterError(
+            f"base_score={base_score} is not allowed for the loss {loss.name!r}, whose predictions are "
+            f"{'between 0 and 1' if most <= 1.0 else 'above 0'}. Use base_score=None for the best constant."
+        ) from error
+
+
 def fit_ensemble(rows: Rows, evals: Sequence[Rows], setup: Setup) -> Outcome:
     """Train on rows, and measure metrics of other rows, or of those held out."""
     own, held_out = None, setup.held_out
@@ -81,7 +99,10 @@ def fit_ensemble(rows: Rows, evals: Sequence[Rows], setup: Setup) -> Outcome:
         groups = None if rows.groups is None else _groups_of(rows.groups, held_out)
         sets.append(validation_rows("validation", rounds, held_out, weight, groups))
     history = History(sets, setup.metrics, setup.done_curves) if sets else History((), ())
-    return train(rounds, history, setup.plan)
+    outcome = train(rounds, history, setup.plan)
+    y = rows.y if own is None else rows.y[own]
+    warn_of_no_split(outcome.ensemble.rounds, setup.rounds.tree.min_child_weight, y)
+    return outcome
 
 
 def begin_rounds(

@@ -12,6 +12,7 @@ import numpy as np
 
 from sapwood.arrays import Array, Floats
 from sapwood.boosting.fitting import Rows
+from sapwood.boosting.rate import Rate
 from sapwood.boosting.rounds import Rounds
 from sapwood.boosting.training import Progress
 from sapwood.losses.loss import Loss
@@ -19,6 +20,8 @@ from sapwood.threads import blocks, run_all
 
 BLOCK = 1 << 15  # rows whose losses are summed at a time, in this order whatever the number of threads
 
+CURVES = ("train_score_", "oob_scores_", "oob_improvement_", "validation_score_", "learning_rates_")
+"""Fitted attributes that hold a number for each stage."""
 FACTORS = {"squared_error": 2.0, "logistic": 2.0, "poisson": 2.0, "gamma": 2.0, "tweedie": 2.0}
 """Losses that are half of what people report: the mean squared error, the mean deviance. (As in scikit-learn.)"""
 
@@ -37,6 +40,36 @@ class Stages:
     knows_oob: bool = False  # the last number in `oob` was measured
     loss: Loss | None = None  # of the last stage
     reason: str | None = None  # why there are no more stages, if one of them said so
+
+    @classmethod
+    def after(cls, model: Any, rows: Rows, held_out: Array | None, subsample: float) -> Stages:
+        """The stages of a model that continues, of which something was not measured, have 0 there."""
+        if model is None:
+            return cls(rows, held_out)
+        before = np.zeros(model.ensemble_.n_rounds)
+        measured = (True, subsample < 1.0, subsample < 1.0, held_out is not None, True)
+        pairs = zip(CURVES, measured, strict=True)
+        curves = [list(getattr(model, name, before if is_measured else ())) for name, is_measured in pairs]
+        stages = cls(rows, held_out, loss=model.loss_)
+        stages.train, stages.oob, stages.improvement, stages.validation, stages.rates = curves
+        stages.knows_oob = bool(stages.oob and stages.oob[-1] != 0.0)
+        return stages
+
+    def curves(self) -> dict[str, Floats]:
+        """The curves that were measured, by the names of fitted attributes, as long as there are stages."""
+        measured = (self.train, self.oob, self.improvement, self.validation, self.rates)
+        done = len(self.train)
+        named = zip(CURVES, measured, strict=True)
+        return {name: np.array([*curve, *[0.0] * (done - len(curve))]) for name, curve in named if curve}
+
+    def noting(self, rate: Rate) -> Rate:
+        """The learning rates of a plan, each of which is kept."""
+
+        def noted(stage: int, norm: Callable[[], float]) -> float:
+            self.rates.append(rate(stage, norm))
+            return self.rates[-1]
+
+        return noted
 
     def __call__(self, progress: Progress) -> None:
         """Measure the stage that has just been added."""

@@ -26,7 +26,6 @@ from sapwood.estimators.boosting_rows import warn_of_column
 from sapwood.estimators.checkpoint import Checkpoints, take_over
 from sapwood.estimators.estimator import Estimator
 from sapwood.estimators.foreign import check_kind, indexed, tags_of
-from sapwood.estimators.identifiers import warn_of_identifiers
 from sapwood.estimators.learners import AnyLearner, AnyMembers, Learner, TreeLearner
 from sapwood.estimators.settings import n_features_drawn
 from sapwood.estimators.tree import DecisionTree, DecisionTreeClassifier, DecisionTreeRegressor
@@ -37,6 +36,7 @@ from sapwood.model.model import Begin, Model
 from sapwood.packed_tree import PackedTree
 from sapwood.parameters import Flag, Interval, OneOf
 from sapwood.progress_bar import ProgressBar, Shown
+from sapwood.table.identifiers import warn_of_identifiers
 from sapwood.table.statistics import with_statistics
 from sapwood.table.table import Table
 from sapwood.table.target import ClassTarget, NumberTarget

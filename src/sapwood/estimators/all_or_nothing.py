@@ -1,10 +1,12 @@
-"""A fit succeeds, or leaves the estimator exactly as it was."""
+"""A fit with allowed parameters succeeds, or leaves the estimator exactly as it was."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import wraps
 from typing import Any
+
+from sapwood.parameters import check_parameters
 
 _ABSENT: Any = object()
 Attributes = Mapping[str, Any]
@@ -22,6 +24,7 @@ def all_or_nothing(fit: Callable[..., Any]) -> Callable[..., Any]:
         before = dict(self.__dict__)
         draft = object.__new__(type(self))
         draft.__dict__.update(before)
+        check_parameters(type(self).__name__, self.rules, self.get_params(deep=False))
         fit(draft, *given, **options)
         draft.model_  # noqa: B018 - made here, so that prediction changes no attribute
         self.__dict__ = draft.__dict__ | _set_meanwhile(before, self.__dict__, draft.__dict__)

@@ -22,7 +22,6 @@ from sapwood.estimators.foreign import check_kind, class_numbers, indexed, seede
 from sapwood.estimators.forest import ForestEstimator
 from sapwood.estimators.forest_kinds import ForestClassifier, ForestRegressor
 from sapwood.estimators.given_bags import given_bags
-from sapwood.estimators.identifiers import warn_of_identifiers
 from sapwood.estimators.tree import DecisionTree, DecisionTreeClassifier, DecisionTreeRegressor
 from sapwood.estimators.tree_rows import TreeRows, unless_equal
 from sapwood.forest.bags import Bag, Bags, n_drawn
@@ -31,6 +30,7 @@ from sapwood.model.methods import members_model
 from sapwood.model.model import Begin, Model
 from sapwood.parameters import Flag, Interval
 from sapwood.seed import seed_from
+from sapwood.table.identifiers import warn_of_identifiers
 from sapwood.table.schema import Schema
 from sapwood.table.table import Table
 from sapwood.table.target import ClassTarget

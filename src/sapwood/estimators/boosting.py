@@ -1,195 +1,93 @@
-"""What all boosting estimators share: data in, an ensemble out, scores from it."""
+"""Boosting: what all boosting estimators share, from rows to an ensemble, and from an ensemble to predictions."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from copy import copy
 from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
-from sapwood.arrays import Floats, Ints
+from sapwood.arrays import Array, Floats, Ints
 from sapwood.boosting.ensemble import Ensemble
-from sapwood.boosting.fitting import Rows, Setup, fit_ensemble
-from sapwood.boosting.rounds import RoundOptions
-from sapwood.boosting.training import Outcome, Plan, Progress
+from sapwood.boosting.fitting import Rows, Setup
+from sapwood.boosting.training import Outcome, Progress
+from sapwood.declaration import declared, fitted, parameter
 from sapwood.errors import ParameterError
-from sapwood.estimators.boosting_rows import (
-    EvalRows,
-    digests,
-    hold_out,
-    naming,
-    remaining_queries,
-    take_rows,
-    warn_of_column,
-    weight_of_rows,
-)
-from sapwood.estimators.boosting_settings import (
-    check_continued,
-    check_size,
-    continued,
-    find_metrics,
-    start_scores,
-    warn_of_direction,
-    warn_of_no_split,
-)
-from sapwood.estimators.checkpoint import Checkpoints, take_over
-from sapwood.estimators.constraints import interaction_sets, monotone_signs
+from sapwood.estimators import shared_parameters as shared
+from sapwood.estimators.boosting_task import Task, differ
+from sapwood.estimators.checkpoint import Checkpoints
 from sapwood.estimators.estimator import Estimator
-from sapwood.estimators.identifiers import warn_of_identifiers
+from sapwood.estimators.methods_by_task import of_classifiers
 from sapwood.losses.loss import Loss
-from sapwood.metrics.metric import Metric
 from sapwood.model.methods import boosting_model
 from sapwood.model.model import Model
 from sapwood.parameters import Interval, Nothing, check_parameters
-from sapwood.seed import seed_from
+from sapwood.table.column_settings import interaction_sets, monotone_signs
 from sapwood.table.schema import Schema
 from sapwood.table.statistics import with_statistics
 from sapwood.table.table import Table
-from sapwood.table.weight import check_weight
 from sapwood.threads import resolve_jobs
 
 if TYPE_CHECKING:
     from sapwood.explain.certificate import Certificate
 
-ReadQueries = Callable[[int], Ints]  # from the number of rows to the rows of each query
+Constraints = tuple[Array | None, tuple[frozenset[int], ...] | None]
 
 
+@declared
 class Boosting(Estimator):
     """Boosted trees. Use one of the classes below it."""
 
     model_settings: ClassVar = ("ensemble_", "schema_", "unseen", "drift_warning", "undo_class_weight")
+    task: ClassVar[type[Task]]
     weight_name: ClassVar[str] = "sample_weight"
     second_of_equals: ClassVar[bool] = False
     """Whether a score of zero means the second of two classes, as in scikit-learn."""
 
-    categorical_features: Any
-    sparse_absent: Literal["zero", "missing"] = "zero"
-    unseen: Literal["missing", "error"]
-    n_jobs: int | None
-    random_state: Any
-    early_stopping_rounds: int | None
-    eval_metric: Any
-    base_score: float | None
-    validation_fraction: float | None
-    verbose: bool | int
+    categorical_features: Any = parameter(shared.CATEGORICAL_FEATURES, default="from_dtype")
+    unseen: Literal["missing", "error"] = parameter(shared.UNSEEN, default="missing")
+    callbacks: Any = parameter(shared.CALLBACKS, default=None)
+    max_seconds: float | None = parameter(shared.MAX_SECONDS, default=None)
+    random_state: Any = parameter(shared.RANDOM_STATE, default=None)
+    n_jobs: int | None = -1
 
-    _factors: Floats
-    ensemble_: Ensemble
-    schema_: Schema
-    loss_: Loss
-
-    @property
-    def _undoes_weights(self) -> bool:
-        """Whether probabilities undo the weights of classes."""
-        return False
+    ensemble_: Ensemble = fitted("The trees of all rounds, and the scores they start from.")
+    loss_: Loss = fitted("The loss that was minimised.")
+    evals_result_: dict[str, dict[str, list[float]]] = fitted("Metrics of the validation sets; see evals_result().")
+    n_estimators_: int = fitted("Number of rounds that were trained.")
+    best_iteration_: int = fitted("The round, counted from 0, of the best metric, if there was a validation set.")
+    best_score_: float = fitted("The metric in that round.")
+    stopped_reason_: str = fitted("Why training ended.")
 
     @abstractmethod
-    def _read_target(self, y: Any, n_rows: int) -> Floats:
-        """Numbers or codes of classes; describes them in fitted attributes when it is called by `fit`."""
+    def _setup(self, rows: Rows, task: Task, loss: Loss, start: Any = None, held_out: Ints | None = None) -> Setup:
+        """Everything that decides how the ensemble is trained."""
 
     @abstractmethod
-    def _code_target(self, y: Any, n_rows: int) -> Floats:
-        """The target of an evaluation set, as training coded it."""
-
-    @abstractmethod
-    def _make_loss(self, rows: Rows) -> Loss:
+    def _loss(self, rows: Rows, task: Task) -> Loss:
         """The loss that the parameters ask for."""
 
     @abstractmethod
-    def _round_options(self, schema: Schema, seed: int) -> RoundOptions:
-        """Options of trees, columns and samples."""
+    def _constraints(self, schema: Schema) -> Constraints:
+        """Signs of columns, and sets of columns that may occur together on a path."""
 
-    @abstractmethod
-    def _plan(self) -> Plan:
-        """How long to train."""
-
-    @abstractmethod
-    def _kind(self, loss: Loss) -> str:
-        """What is predicted, in the words of `metrics.metric`."""
-
-    @abstractmethod
-    def _default_metric(self, loss: Loss) -> str:
-        """The metric if the user names none."""
-
-    def _continue_target(self, start: Any, y: Any, n_rows: int) -> Floats:  # noqa: ARG002 - a hook
-        """The target of rows that continue a model."""
-        return self._read_target(y, n_rows)
-
-    def _keep_target(self, y: Floats, rows: NDArray[np.intp]) -> Floats:
-        """The target of some rows, as if the others had never been there."""
-        return y[rows]
-
-    def _row_weight(self, y: Floats, weight: Floats | None) -> Floats | None:  # noqa: ARG002 - a hook
-        """Weights of rows, those of their classes included."""
-        return weight
-
-    def _max_bins(self) -> int:
-        return 255
-
-    def _boost(
-        self,
-        X: Any,
-        y: Any,
-        sample_weight: Any,
-        eval_sets: Sequence[EvalRows],
-        init_model: Any,
-        queries: ReadQueries | None = None,
-        eval_queries: Sequence[ReadQueries] | None = None,
-        checkpoint: Any = None,
-        verbose: bool | int | None = None,
-    ) -> Self:
-        """Train; sets everything that ends in an underscore."""
-        own = self.verbose
-        self.verbose = own if verbose is None else verbose
-        self._train(X, y, sample_weight, eval_sets, init_model, queries, eval_queries, checkpoint)
-        self.verbose = own
-        return self
-
-    def _train(
-        self,
-        X: Any,
-        y: Any,
-        sample_weight: Any,
-        eval_sets: Sequence[EvalRows],
-        init_model: Any,
-        queries: ReadQueries | None,
-        eval_queries: Sequence[ReadQueries] | None,
-        checkpoint: Any,
-    ) -> None:
-        self._check_parameters()
-        self._seed = seed_from(self.random_state)
-        start = continued(init_model, self)
-        rows = self._training_rows(X, y, sample_weight, queries, start)
-        loss = self._make_loss(rows)
-        loss.check_target(rows.y)
-        check_continued(start, loss)
-        self._describe(rows.table)
-        evals = []
-        for i, given in enumerate(eval_sets):
-            with naming(given.argument):
-                read = None if eval_queries is None else eval_queries[i]
-                evals.append(self._evaluation_rows(given, read, loss))
-        kept = Checkpoints.of(checkpoint, self, lambda: digests([rows, *evals], start))
-        if kept is not None and kept.is_finished:
-            take_over(self, kept.found)
-            return
-        self._seed = self._seed if kept is None or kept.found is None else kept.found._seed
-        setup = self._setup(rows, loss, start, bool(evals))
-        if self.early_stopping_rounds is not None:
-            warn_of_direction(setup.metrics[-1])
-        self._keep(fit_ensemble(rows, evals, self._resumed(setup, kept, self._so_far)), loss)
-        own = rows.y if setup.held_out is None else np.delete(rows.y, setup.held_out)
-        warn_of_no_split(self.ensemble_.rounds, setup.rounds.tree.min_child_weight, own)
-        if kept is not None:
-            kept.finish(self)
+    def _describe(self, table: Table, task: Task) -> None:
+        """Set the fitted attributes that tell of columns and classes."""
+        self.schema_ = with_statistics(table, resolve_jobs(self.n_jobs))
+        self.n_features_in_ = table.n_features
+        self.__dict__.pop("feature_names_in_", None)
+        if table.schema.named:
+            self.feature_names_in_ = np.array(table.schema.names, dtype=object)
+        if task.classes is not None and task.factors is not None:
+            self.classes_: Array = task.classes
+            self.n_classes_, self._factors = len(task.classes), task.factors
 
     def _resumed(self, setup: Setup, kept: Checkpoints | None, so_far: Callable[[Progress], Any]) -> Setup:
-        """Go on from what a checkpoint holds, and write further ones."""
+        """Continue from what a checkpoint holds, and write further ones."""
         if kept is None:
             return setup
 
@@ -207,108 +105,35 @@ class Boosting(Estimator):
         model._keep(progress.outcome("training goes on"), progress.rounds.loss)
         return model
 
-    def _training_table(self, X: Any, start: Any) -> Table:
-        if start is None:
-            table = Table.from_any(X, categorical_features=self.categorical_features, sparse_absent=self.sparse_absent)
-            warn_of_identifiers(table)
-            return table
-        return start.schema_.match(X, unseen="error", owner=type(self).__name__)  # type: ignore[no-any-return]
-
-    def _training_rows(self, X: Any, y: Any, sample_weight: Any, read_queries: ReadQueries | None, start: Any) -> Rows:
-        """Rows to train on; those of weight zero are removed before anything else looks at them."""
-        table = self._training_table(X, start)
-        warn_of_column(y)
-        target = self._read_target(y, table.n_rows) if start is None else self._continue_target(start, y, table.n_rows)
-        groups = None if read_queries is None else read_queries(table.n_rows)
-        weight = self._read_weight(sample_weight, table.n_rows, groups)
-        take = Table.take if start is None else take_rows
-        index = None
-        if weight is not None and not weight.all():
-            index = used = np.flatnonzero(weight)
-            target = target[used] if start is not None else self._keep_target(target, used)
-            table, weight = take(table, used), weight[used]
-            groups = None if groups is None else remaining_queries(groups, used)
-        own = self._row_weight(target, weight)
-        measured = None
-        if own is not weight:  # metrics know nothing of the weights of classes
-            measured = np.ones(len(target)) if weight is None else weight
-        if own is not None and not own.all():  # a class of weight zero remains a class, but its rows count for nothing
-            used = np.flatnonzero(own)
-            table, target, own = take(table, used), target[used], own[used]
-            index = used if index is None else index[used]
-            measured = None if measured is None else measured[used]
-        check_size(target, own, self.weight_name)
-        return Rows(table, target, own, groups, measured=measured, index=index)
-
-    def _read_weight(self, weight: Any, n_rows: int, groups: Ints | None) -> Floats | None:
-        if groups is None:
-            return check_weight(weight, n_rows)
-        given = weight_of_rows(weight, groups, self.weight_name)
-        with naming(self.weight_name):
-            return check_weight(given, n_rows)
-
-    def _evaluation_rows(self, given: EvalRows, read_queries: ReadQueries | None, loss: Loss) -> Rows:
-        table = self.schema_.match(given.X, unseen="missing", owner=type(self).__name__)
-        target = self._code_target(given.y, table.n_rows)
-        Loss.check_target(loss, target)  # losses ask more of the rows of training
-        groups = None if read_queries is None else read_queries(table.n_rows)
-        return Rows(table, target, self._read_weight(given.weight, table.n_rows, groups), groups, given.name)
-
-    def _setup(self, rows: Rows, loss: Loss, start: Any, watched: bool) -> Setup:
-        options = self._round_options(rows.table.schema, self._seed)
-        held_out = None
-        if self.validation_fraction is not None and not watched:
-            classes = rows.y if hasattr(self, "classes_") else None
-            held_out = hold_out(len(rows.y), self.validation_fraction, classes, rows.groups, self._seed)
-        if self.early_stopping_rounds is not None and not watched and held_out is None:
-            raise ParameterError(
-                f"early_stopping_rounds={self.early_stopping_rounds} needs rows to watch. Pass eval_set=[(X, y)] to "
-                "fit, or set validation_fraction=0.1."
-            )
-        return Setup(
-            loss,
-            options,
-            self._plan(),
-            self._max_bins(),
-            self._metrics(loss),
-            self._base(loss),
-            None if start is None else start.ensemble_.upto(start.best_n_rounds_),
-            held_out,
-        )
-
-    def _base(self, loss: Loss) -> Floats | None:
-        """Scores to start from, or None for the best constants."""
-        return start_scores(self.base_score, loss)
-
-    def _metrics(self, loss: Loss) -> list[Metric]:
-        return find_metrics(self.eval_metric, self._default_metric(loss), loss, self._kind(loss), type(self).__name__)
-
-    def _describe(self, table: Table) -> None:
-        self.schema_ = with_statistics(table, resolve_jobs(self.n_jobs))
-        self.n_features_in_ = table.n_features
-        if table.schema.named:
-            self.feature_names_in_ = np.array(table.schema.names, dtype=object)
-        elif hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_
-
     def _keep(self, outcome: Outcome, loss: Loss) -> None:
+        """Set the fitted attributes that tell of training."""
         self.ensemble_, self.loss_ = outcome.ensemble, loss
         self.evals_result_ = outcome.history.curves
         self.stopped_reason_ = outcome.stopped_reason
         self.n_estimators_ = self.n_iter_ = outcome.ensemble.n_rounds
-        self._best = None
+        self._best: int | None = None
         for name in ("best_iteration_", "best_score_"):
-            if hasattr(self, name):
-                delattr(self, name)
+            self.__dict__.pop(name, None)
         curve = outcome.history.deciding
         if outcome.best_round is not None and curve is not None:
             self.best_iteration_ = outcome.best_round
             self.best_score_ = curve[outcome.best_round - (outcome.ensemble.n_rounds - len(curve))]
-            if self.early_stopping_rounds is not None:
+            if getattr(self, "early_stopping_rounds", None) is not None:
                 self._best = outcome.best_round + 1
 
+    def _new_model(self, **common: Any) -> Model:
+        n_rounds = self.ensemble_.n_rounds if self._best is None else self._best
+        factors = None
+        if common["classes"]:
+            factors = self._factors if self.undo_class_weight and differ(self._factors) else None
+        elif self.ensemble_.n_scores > 1:
+            common["single"] = False
+        return boosting_model(self.ensemble_, n_rounds, self.loss_, factors, self.second_of_equals, **common)
+
+    # What is known of the training
+
     def evals_result(self) -> dict[str, dict[str, list[float]]]:
-        """What the metrics said after every round: `result[rows][metric][round]`.
+        """Metrics after every round: `result[rows][metric][round]`.
 
         Rows are "validation_0", "validation_1", … for the pairs of `eval_set`, its names if it is a mapping, or
         "validation" for those that `validation_fraction` holds out.
@@ -332,38 +157,6 @@ class Boosting(Estimator):
         self._check_fitted()
         return self.ensemble_.n_rounds if self._best is None else self._best
 
-    def _n_rounds(self, n_rounds: int | None) -> int:
-        """Rounds to use, from what the user asked for."""
-        rules = {"n_rounds": (Interval(int, 1, self.ensemble_.n_rounds), Nothing())}
-        check_parameters(f"this {type(self).__name__}", rules, {"n_rounds": n_rounds})
-        return self.best_n_rounds_ if n_rounds is None else int(n_rounds)
-
-    def _scores(self, X: Any, n_rounds: int | None = None) -> Floats:
-        """Scores (n_scores, rows) of the best rounds, or of the first `n_rounds`."""
-        if n_rounds is None:
-            return super()._scores(X)
-        table = self._new_rows(X)
-        starts = None if self._begin is None else self._begin(X)
-        return self.ensemble_.scores(table, self._n_rounds(n_rounds), resolve_jobs(self.n_jobs), starts)
-
-    def _staged(self, X: Any, n_rounds: int | None = None) -> Iterator[Floats]:
-        """Scores after each round; the last ones are those of `_scores`."""
-        table = self._new_rows(X)
-        starts = None if self._begin is None else self._begin(X)
-        stages = self.ensemble_.staged_scores(table, resolve_jobs(self.n_jobs), starts)
-        return islice(stages, self._n_rounds(n_rounds))
-
-    def _new_model(self, **common: Any) -> Model:
-        common["single"] = self.ensemble_.n_scores == 1 or bool(common["classes"])
-        factors = self._factors if common["classes"] and self._undoes_weights else None
-        return boosting_model(self.ensemble_, self.best_n_rounds_, self.loss_, factors, self.second_of_equals, **common)
-
-    def apply(self, X: Any, *, n_rounds: int | None = None) -> NDArray[np.int32]:
-        """Leaf of every row in every tree, (rows, rounds), or (rows, rounds, scores) if there are several scores."""
-        table = self._new_rows(X)
-        leaves = self.ensemble_.leaves(table, self._n_rounds(n_rounds), resolve_jobs(self.n_jobs))
-        return leaves[:, :, 0] if self.ensemble_.n_scores == 1 else leaves
-
     @property
     def feature_importances_(self) -> Floats:
         """Share of each column in the total gain of all splits, in the rounds that prediction uses."""
@@ -381,13 +174,90 @@ class Boosting(Estimator):
         """
         from sapwood.explain.certificate import certify  # models need no proofs until they are asked for one
 
-        self._check_fitted()
-        if getattr(self, "_has_init", False):
+        if self.model_.begin is not None:
             raise ParameterError("certify() cannot analyse a model with a custom init. Use init=None.")
         if monotone_constraints is None and interaction_constraints is None:
-            options = self._round_options(self.schema_, 0)
-            signs, together = options.tree.signs, options.columns.together
+            signs, together = self._constraints(self.schema_)
         else:
             signs = monotone_signs(monotone_constraints, self.schema_)
             together = interaction_sets(interaction_constraints, self.schema_)
         return certify(self.ensemble_.upto(self.best_n_rounds_), self.schema_, signs, together)
+
+    # Prediction
+
+    def predict(self, X: Any, *, output_margin: bool = False, n_rounds: int | None = None) -> Array:
+        """Predictions: numbers, the most probable classes, or scores of a ranking, of which larger ones come first.
+
+        Several quantiles are (rows, quantiles). Of classes of equal score the first one is predicted, and weights of
+        classes count.
+
+        Args:
+            X: table of rows.
+            output_margin: return the scores, before the response (such as the exponential of Poisson's loss).
+            n_rounds: use the first rounds only; by default the best ones, see `best_n_rounds_`.
+        """
+        if n_rounds is None and not output_margin:
+            return self.model_.predict(X, n_jobs=self.n_jobs)
+        scores = self._scores(X, n_rounds)
+        return _by_row(scores) if output_margin else self.model_.predictions(scores)
+
+    def staged_predict(self, X: Any, *, n_rounds: int | None = None) -> Iterator[Array]:
+        """Predictions after each round; the last ones are those of `predict`."""
+        return map(self.model_.predictions, self._staged(X, n_rounds))
+
+    @of_classifiers
+    def predict_proba(self, X: Any, *, n_rounds: int | None = None) -> Floats:
+        """Probability of every class (rows, classes); `n_rounds` as in `predict`."""
+        found: Floats = self.model_.probabilities(self._scores(X, n_rounds))
+        return found
+
+    @of_classifiers
+    def predict_log_proba(self, X: Any, *, n_rounds: int | None = None) -> Floats:
+        """Logarithm of `predict_proba`."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X, n_rounds=n_rounds))
+
+    @of_classifiers
+    def staged_predict_proba(self, X: Any, *, n_rounds: int | None = None) -> Iterator[Floats]:
+        """Probabilities after each round; the last ones are those of `predict_proba`."""
+        return map(self.model_.probabilities, self._staged(X, n_rounds))
+
+    @of_classifiers
+    def decision_function(self, X: Any, *, n_rounds: int | None = None) -> Floats:
+        """Scores: of the second class (rows,), or of all classes (rows, classes)."""
+        return _by_row(self._scores(X, n_rounds))
+
+    @of_classifiers
+    def staged_decision_function(self, X: Any, *, n_rounds: int | None = None) -> Iterator[Floats]:
+        """Scores after each round; the last ones are those of `decision_function`."""
+        return map(_by_row, self._staged(X, n_rounds))
+
+    def apply(self, X: Any, *, n_rounds: int | None = None) -> Array:
+        """Leaf of every row in every tree, (rows, rounds), or (rows, rounds, scores) if there are several scores."""
+        table = self.model_.new_rows(X)
+        leaves = self.ensemble_.leaves(table, self._n_rounds(n_rounds), resolve_jobs(self.n_jobs))
+        return leaves[:, :, 0] if self.ensemble_.n_scores == 1 else leaves
+
+    def _n_rounds(self, n_rounds: int | None) -> int:
+        """Rounds to use, from what the user asked for."""
+        rules = {"n_rounds": (Interval(int, 1, self.ensemble_.n_rounds), Nothing())}
+        check_parameters(f"this {type(self).__name__}", rules, {"n_rounds": n_rounds})
+        return self.best_n_rounds_ if n_rounds is None else int(n_rounds)
+
+    def _scores(self, X: Any, n_rounds: int | None = None) -> Floats:
+        """Scores (n_scores, rows) of the best rounds, or of the first `n_rounds`."""
+        model = self.model_
+        if n_rounds is None:
+            return model.scores(X, n_jobs=self.n_jobs)
+        begin = None if model.begin is None else model.begin(X)
+        return self.ensemble_.scores(model.new_rows(X), self._n_rounds(n_rounds), resolve_jobs(self.n_jobs), begin)
+
+    def _staged(self, X: Any, n_rounds: int | None = None) -> Iterator[Floats]:
+        """Scores after each round; the last ones are those of `_scores`."""
+        table, begin = self.model_.new_rows(X), self.model_.begin
+        stages = self.ensemble_.staged_scores(table, resolve_jobs(self.n_jobs), None if begin is None else begin(X))
+        return islice(stages, self._n_rounds(n_rounds))
+
+
+def _by_row(scores: Floats) -> Floats:
+    return scores[0] if len(scores) == 1 else scores.T

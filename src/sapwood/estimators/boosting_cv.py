@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone, is_classifier, is_regressor
 
+from sapwood.arrays import Array, Floats
 from sapwood.boosting.cross_validation import (
     TEST,
     TRAIN,
@@ -20,12 +21,14 @@ from sapwood.boosting.cross_validation import (
     train_folds,
     within_one_error,
 )
+from sapwood.boosting.eval_metrics import find_metrics, warn_of_direction
 from sapwood.boosting.fitting import Rows, Setup
+from sapwood.boosting.limits import warn_of_no_split
 from sapwood.data_warnings import quiet
 from sapwood.errors import ParameterTypeError
 from sapwood.estimators.boosting import Boosting
-from sapwood.estimators.boosting_rows import take_rows
-from sapwood.estimators.boosting_settings import warn_of_direction, warn_of_no_split
+from sapwood.estimators.boosting_rows import read_table, read_weight
+from sapwood.estimators.boosting_task import Task
 from sapwood.estimators.splits import check_classes, check_groups, inner_split, read_groups, read_splits, runs
 from sapwood.keywords import answering
 from sapwood.parameters import Flag, Interval, Nothing, OneOf, check_parameters
@@ -34,7 +37,6 @@ from sapwood.result import Part, Result
 from sapwood.seed import seed_from
 from sapwood.threads import JOBS, resolve_jobs
 
-Floats = NDArray[np.float64]
 Rule = Literal["min", "1se"]
 
 WATCHING = ("early_stopping_rounds", "n_iter_no_change", "validation_fraction")  # parameters of who watches for an end
@@ -79,7 +81,7 @@ class BoostingCV(Result):
     rule: Rule
     splits: tuple[tuple[NDArray[np.int64], NDArray[np.int64]], ...]
     estimators: tuple[Any, ...]
-    oof_prediction: NDArray[Any]
+    oof_prediction: Array
     oof_probability: Floats | None
     oof_score: Floats
     oof_count: NDArray[np.int64]
@@ -217,15 +219,16 @@ class _Run:
         self.folds: list[Fold] = begin_folds(rows, self._inner, setups, self.n_jobs)
         self.plan, self.metric = setups[0].plan, setups[0].metrics[-1]
 
-    def _read(self, whole: Any, X: Any, y: Any, weight: Any, cv: Any, groups: NDArray[Any] | None) -> None:
+    def _read(self, whole: Boosting, X: Any, y: Any, weight: Any, cv: Any, groups: Array | None) -> None:
         """Check everything; rows of weight zero are removed before anything but the folds looks at them."""
-        whole._check_parameters()
+        check_parameters(type(whole).__name__, whole.rules, whole.get_params(deep=False))
         self._seed = seed_from(whole.random_state)
-        table = whole._training_table(X, None)
-        labels = self._labels(whole, whole._read_target(y, table.n_rows))
+        table = read_table(whole, X)
+        task, coded = whole.task.read(y, table.n_rows)
+        labels = _labels(task, coded)
         check_groups(groups, table.n_rows)
         queries = groups if _is_ranker(whole) else None
-        weight = whole._read_weight(weight, table.n_rows, None if queries is None else runs(queries))
+        weight = read_weight(weight, table.n_rows, None if queries is None else runs(queries), whole.weight_name)
         self.splits = read_splits(cv, labels, groups, is_classifier(whole), queries is not None)
         used = np.arange(table.n_rows) if weight is None else np.flatnonzero(weight)
         self.everything = self._table = table
@@ -233,49 +236,41 @@ class _Run:
             self._table = table.take(used)
             self.everything = self._table.schema.match(X, unseen="missing", owner=type(whole).__name__)
         self._weight = None if weight is None else weight[used]
-        self._y = whole._read_target(labels[used], len(used))
-        self._target = self._labels(whole, self._y)
-        self._classes = getattr(whole, "classes_", None)
+        self._task, self._y = whole.task.read(labels[used], len(used))
+        self._target = _labels(self._task, self._y)
         queries = None if queries is None else queries[used]
         self._queries = None if queries is None else runs(queries)
         self._inner = [inner_split(number, split, used, queries) for number, split in enumerate(self.splits, start=1)]
 
-    @staticmethod
-    def _labels(model: Any, coded: Floats) -> NDArray[Any]:
-        """Targets as the user gave them."""
-        classes: NDArray[Any] | None = getattr(model, "classes_", None)
-        return coded if classes is None else classes[coded.astype(np.intp)]
-
     def _prepare(self, number: int, split: Split) -> tuple[Any, Rows, Setup]:
         """A model that knows everything but its trees, and what they will be grown on."""
         model: Any = _fresh(self._given[0])
-        model._seed, model.verbose = self._seed, 0
+        model._seed = self._seed
+        rows, task = self._fold_rows(model, number, split)
+        loss = model._loss(rows, task)
+        model._describe(self._table, task)
+        setup: Setup = model._setup(rows, task, loss)
         if self._metric is not None:
-            model.eval_metric = self._metric
-        rows = self._fold_rows(model, number, split)
-        loss = model._make_loss(rows)
-        loss.check_target(self._y)
-        model._describe(self._table)
-        setup: Setup = model._setup(rows, loss, None, True)
+            found = find_metrics(self._metric, "loss", loss, task.kind(loss), type(model).__name__)
+            undo = getattr(model, "undo_class_weight", False)
+            setup = replace(setup, metrics=[task.measured(metric, loss, undo) for metric in found])
         threads = max(1, round(self.n_jobs / self.at_once))
         setup = replace(setup, rounds=replace(setup.rounds, n_jobs=threads))
         return model, rows, setup
 
-    def _fold_rows(self, model: Any, number: int, split: Split) -> Rows:
+    def _fold_rows(self, model: Boosting, number: int, split: Split) -> tuple[Rows, Task]:
         """All rows, those held out with a weight of zero; the model learns its classes from the others."""
-        target = model._read_target(self._target[split.train], len(split.train))
-        check_classes(number, getattr(model, "classes_", None), self._classes)
-        own = model._row_weight(target, None if self._weight is None else self._weight[split.train])
+        task, target = model.task.read(self._target[split.train], len(split.train))
+        check_classes(number, task.classes, self._task.classes)
+        task, own = task.weigh(model, target, None if self._weight is None else self._weight[split.train])
         weight = np.zeros(self._table.n_rows)
         weight[split.train] = 1.0 if own is None else own
-        return Rows(table=self._table, y=self._y, weight=weight, groups=self._queries, measured=self._weight)
+        return Rows(table=self._table, y=self._y, weight=weight, groups=self._queries, measured=self._weight), task
 
     def finish(self, best_round: int, reason: str) -> list[Boosting]:
         """The models of the folds, up to the best round."""
-        estimator: Any = self._given[0]
         for model, fold in zip(self._models, self.folds, strict=True):
             model._keep(fold.outcome(best_round, reason), fold.loss)
-            model.eval_metric, model.verbose = estimator.eval_metric, estimator.verbose
         return list(self._models)
 
     def refit(self, n_rounds: int) -> Boosting:
@@ -287,6 +282,11 @@ class _Run:
         more = {model.weight_name: weight} | ({"qid": groups} if _is_ranker(estimator) else {})
         with quiet():
             return model.fit(X, y, **more)  # type: ignore[no-any-return]
+
+
+def _labels(task: Task, coded: Floats) -> Array:
+    """Targets as the user gave them."""
+    return coded if task.classes is None else task.classes[coded.astype(np.intp)]
 
 
 def _fresh(estimator: Boosting) -> Any:
@@ -305,14 +305,14 @@ def _holds_function(value: Any) -> bool:
     return callable(value) or (isinstance(value, Sequence) and any(map(callable, value)))
 
 
-def _out_of_fold(run: _Run, models: Sequence[Any]) -> tuple[NDArray[Any], Floats | None, Floats, NDArray[np.int64]]:
+def _out_of_fold(run: _Run, models: Sequence[Any]) -> tuple[Array, Floats | None, Floats, NDArray[np.int64]]:
     """Predictions, probabilities, scores and counts of held-out rows."""
     n_rows, n_scores = run.everything.n_rows, models[0].ensemble_.n_scores
     score, count = np.zeros((n_scores, n_rows)), np.zeros(n_rows, dtype=np.int64)
     classes = getattr(models[0], "classes_", None)
     said = np.zeros((n_rows, n_scores if classes is None else len(classes)))
     for model, (_, test) in zip(models, run.splits, strict=True):
-        own = model.ensemble_.scores(take_rows(run.everything, test), n_jobs=run.n_jobs)
+        own = model.ensemble_.scores(run.everything.take_within(test), n_jobs=run.n_jobs)
         score[:, test] += own
         said[test] += model.loss_.response(own).T if classes is None else model.model_.probabilities(own)
         count[test] += 1

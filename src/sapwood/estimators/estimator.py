@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
+from operator import is_
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -114,7 +115,7 @@ class Estimator(BaseEstimator):
         known = self.__dict__
         settings = tuple(map(known.get, self.model_settings))
         kept = known.get("_model")
-        if kept is None or kept[0] != settings:
+        if kept is None or not all(map(is_, kept[0], settings)):
             self._check_fitted()
             self._model = kept = settings, self._new_model(**self._model_facts())
         found: Model = kept[1]

@@ -19,7 +19,7 @@ from sapwood.estimators.adaboost import AdaBoost
 from sapwood.estimators.boosting import Boosting
 from sapwood.estimators.estimator import Estimator
 from sapwood.estimators.forest import ForestEstimator
-from sapwood.estimators.gradient_base import GradientBoosting
+from sapwood.estimators.gradient_boosting import GradientBoosting
 from sapwood.estimators.tree import DecisionTree
 from sapwood.files.checks import Check, by_name, each, flag, floats, ints, is_a, number, optional, text, whole
 from sapwood.files.records import ModelKinds

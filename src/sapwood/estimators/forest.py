@@ -18,7 +18,6 @@ from sapwood.estimators.boosting_rows import warn_of_column
 from sapwood.estimators.checkpoint import Checkpoints, take_over
 from sapwood.estimators.estimator import Estimator
 from sapwood.estimators.given_bags import column_numbers, given_bags
-from sapwood.estimators.identifiers import warn_of_identifiers
 from sapwood.estimators.settings import monotonic_signs, n_features_drawn
 from sapwood.estimators.tree import DecisionTree
 from sapwood.estimators.tree_rows import TreeRows, unless_equal
@@ -36,6 +35,7 @@ from sapwood.parameters import Interval, check_parameters
 from sapwood.predictor import paths
 from sapwood.seed import seed_from
 from sapwood.table.digest import digest_arrays
+from sapwood.table.identifiers import warn_of_identifiers
 from sapwood.table.table import Table
 from sapwood.table.target import ClassTarget
 from sapwood.threads import resolve_jobs

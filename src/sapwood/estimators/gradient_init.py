@@ -2,37 +2,30 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.utils import _safe_indexing
 
+from sapwood.arrays import Array, Floats
+from sapwood.boosting.fitting import Rows
 from sapwood.data_warnings import quiet
 from sapwood.errors import InitWarning, InputError, ParameterError, warn_user
 from sapwood.losses.loss import Loss
-
-Floats = NDArray[np.float64]
-Numbers = NDArray[Any]
 
 START_SHARE = 0.01  # of the mean of y: where a row starts whose prediction is not above 0
 ZERO_SHARE = 1e-4  # of that start: smaller predictions are as good as 0
 
 
-def take_rows(X: Any, rows: Numbers | None) -> Any:
+def take_rows(X: Any, rows: Array | None) -> Any:
     """Some rows of what the user gave, as the user's type; None takes all."""
     if rows is None:
         return X
     return _safe_indexing(X.tocsr() if sparse.issparse(X) else X, rows)
-
-
-def constant_start(loss: Loss, y: Floats, weight: Floats | None) -> Floats:
-    """The best constants. Those of several classes add up to 0, as scikit-learn's do; the model is the same."""
-    best = loss.start(y, weight)
-    return best if loss.n_scores == 1 else best - best.mean()
 
 
 def constant_estimator(loss: Loss, base: Floats, y: Floats, weight: Floats | None, is_class: bool) -> Any:
@@ -44,7 +37,36 @@ def constant_estimator(loss: Loss, base: Floats, y: Floats, weight: Floats | Non
     return DummyRegressor(strategy="constant", constant=constant).fit(X, y, sample_weight=weight)
 
 
-def fit_init(init: Any, X: Any, y: Floats, weight: Floats | None, is_class: bool) -> Any:
+@dataclass(frozen=True, eq=False)
+class Init:
+    """What the first stage starts from: constants, and scores of each row if an estimator predicts them."""
+
+    estimator: Any
+    base: Floats
+    offset: Floats | None = None
+    least: float | None = None  # predictions that are not above 0 count as this
+
+
+def fit_init(setting: Any, X: Any, rows: Rows, held_out: Array | None, loss: Loss, n_classes: int | None) -> Init:
+    """From the parameter `init`, by the rows that are not held out."""
+    own = None if held_out is None else np.setdiff1d(np.arange(len(rows.y)), held_out)
+    of = slice(None) if own is None else own
+    y, weight = rows.y[of], None if rows.weight is None else rows.weight[of]
+    if setting is None:
+        base = loss.start(y, weight)
+        base = base if loss.n_scores == 1 else base - base.mean()  # scikit-learn's, which add up to 0: the same model
+        return Init(constant_estimator(loss, base, y, weight, n_classes is not None), base)
+    zeros = np.zeros(loss.n_scores)
+    if not hasattr(setting, "fit"):
+        return Init(setting, zeros)
+    given = take_rows(X, rows.index)
+    with quiet():
+        estimator = _fit_clone(setting, take_rows(given, own), y, weight, n_classes is not None)
+    least = least_start(estimator, given, loss, y, weight)
+    return Init(estimator, zeros, init_scores(estimator, given, loss, n_classes, least), least)
+
+
+def _fit_clone(init: Any, X: Any, y: Floats, weight: Floats | None, is_class: bool) -> Any:
     """A fitted copy of the user's estimator; classes are numbered 0, 1, 2, ….
 
     Weights are passed on only if there are some, since not every estimator takes them.

@@ -14,7 +14,6 @@ from sklearn.utils import Bunch, Tags
 from sapwood.codes.coded import code_table
 from sapwood.declaration import declared, fitted, parameter
 from sapwood.errors import InputError
-from sapwood.estimators.identifiers import warn_of_identifiers
 from sapwood.estimators.settings import class_weights, monotonic_signs, n_features_drawn, rows_at_least
 from sapwood.estimators.tree_parameters import CLASS_WEIGHT, NUMBER_CRITERION, NUMBER_LEAF, TreeParameters
 from sapwood.estimators.tree_rows import Target, TreeRows
@@ -28,6 +27,7 @@ from sapwood.parameters import OneOf
 from sapwood.predictor import Predictor, paths
 from sapwood.seed import seed_from
 from sapwood.show.words import explain_row
+from sapwood.table.identifiers import warn_of_identifiers
 from sapwood.table.statistics import with_statistics
 from sapwood.table.table import Table
 from sapwood.table.target import ClassTarget, NumberTarget

@@ -11,7 +11,7 @@ import numpy as np
 from sapwood.errors import InputError
 from sapwood.table.adapters import open_source
 from sapwood.table.categorical import find_categorical
-from sapwood.table.column import Array, Kind
+from sapwood.table.column import Array, Column, Kind
 from sapwood.table.names import repeated_names
 from sapwood.table.schema import ColumnSchema, Schema
 from sapwood.table.storage import Absent, ColumnStorage, Storage
@@ -88,6 +88,13 @@ class Table:
         storage = self.storage.take(self._row_numbers(rows))
         kinds = [column.kind for column in self.schema.columns]
         return _described(self.schema.names, self.schema.named, kinds, storage, self.schema.sparse_absent)
+
+    def take_within(self, rows: Array) -> Table:
+        """These rows with the columns, levels and codes of the whole table; `take` forgets levels that are gone."""
+        if "category" not in self.schema.kinds:
+            return Table(self.schema, self.storage.take(rows))
+        columns = [Column(c.kind, self.values(j)[rows], c.levels) for j, c in enumerate(self.schema.columns)]
+        return Table(self.schema, ColumnStorage(columns))
 
     def replace(self, columns: Mapping[int, Array]) -> Table:
         """The same rows with other values, given as `values` gives them, in some columns."""

@@ -1,51 +1,48 @@
-"""Regularised Newton boosting: its parameters, and what they mean for the engine."""
+"""Regularised Newton boosting: its parameters, and how it is trained."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar, Literal, Self
 
-import numpy as np
-from numpy.typing import NDArray
-
-from sapwood.boosting.columns import ColumnOptions
-from sapwood.boosting.options import TreeOptions
-from sapwood.boosting.rate import learning_rate
-from sapwood.boosting.rounds import RoundOptions
-from sapwood.boosting.training import Plan
+from sapwood.arrays import Ints
+from sapwood.boosting.eval_metrics import warn_of_direction
+from sapwood.boosting.fitting import Rows, Setup, fit_ensemble
 from sapwood.declaration import declared, parameter
+from sapwood.errors import ParameterError
 from sapwood.estimators import shared_parameters as shared
-from sapwood.estimators.boosting import Boosting
-from sapwood.estimators.boosting_rows import read_eval_set
-from sapwood.estimators.boosting_settings import bins_of, refuse_divergence
-from sapwood.estimators.constraints import feature_weights, interaction_sets, monotone_signs
+from sapwood.estimators.boosting import Boosting, Constraints
+from sapwood.estimators.boosting_rows import GivenRows, digests, read_rows, read_validation_rows
+from sapwood.estimators.boosting_task import Task
+from sapwood.estimators.checkpoint import Checkpoints, take_over
+from sapwood.estimators.continuation import check_same_loss, model_to_continue
+from sapwood.estimators.newton_setup import newton_loss, newton_setup
 from sapwood.estimators.rules import Each, Written
+from sapwood.estimators.validation_sets import hold_out, read_eval_set
 from sapwood.estimators.without_effect import WITHOUT_EFFECT
-from sapwood.losses.huber import Huber
 from sapwood.losses.loss import Loss
-from sapwood.losses.names import make_loss
-from sapwood.parameters import ArrayLike, CallableRule, Flag, Interval, MappingLike, Nothing, OneOf, Text
+from sapwood.parameters import (
+    ArrayLike,
+    CallableRule,
+    Flag,
+    Interval,
+    MappingLike,
+    Nothing,
+    OneOf,
+    Text,
+    check_parameters,
+)
+from sapwood.seed import seed_from
+from sapwood.table.column_settings import interaction_sets, monotone_signs
 from sapwood.table.schema import Schema
-from sapwood.threads import resolve_jobs
 
-Floats = NDArray[np.float64]
 EvalSet = Sequence[tuple[Any, Any]] | Mapping[str, tuple[Any, Any]] | tuple[Any, Any] | None
-
-OPTIONS = {
-    "quantile": ("quantile", "quantile_alpha"),
-    "reg:quantileerror": ("quantile", "quantile_alpha"),
-    "tweedie": ("power", "tweedie_variance_power"),
-    "reg:tweedie": ("power", "tweedie_variance_power"),
-}
-"""Objectives with an option: its name in the loss, and the parameter that holds it."""
 
 SHARE = Interval(float, 0, 1, closed="right")
 AT_LEAST_ZERO = Interval(float, low=0)
 POSITIVE = Interval(float, low=0, closed="neither")
 QUANTILE = Interval(float, 0, 1, closed="neither")
-HUBER_QUANTILE = 0.9  # Friedman's: a tenth of the rows may be outliers
-
-DEFAULT_METRICS = {"squared_error": "rmse", "absolute_error": "mae", "logistic": "logloss", "multinomial": "mlogloss"}
 
 
 @declared
@@ -190,7 +187,6 @@ class NewtonBoosting(Boosting):
         "by their effect on its gradients as far as two halves of the rows agree on it, and cut like numbers; the "
         "three parameters above do not apply to it.",
     )
-    unseen: Literal["missing", "error"] = parameter(shared.UNSEEN, default="missing")
     sparse_absent: Literal["zero", "missing"] = parameter(
         OneOf("zero", "missing"),
         default="zero",
@@ -223,8 +219,6 @@ class NewtonBoosting(Boosting):
         doc="Fraction of the training rows (in rankings, of the queries) to hold out for validation if fit gets no "
         "eval_set.",
     )
-    callbacks: Any = parameter(shared.CALLBACKS, default=None)
-    max_seconds: float | None = parameter(shared.MAX_SECONDS, default=None)
     verbose: bool | int = parameter(
         Flag(),
         Interval(int, low=0),
@@ -232,8 +226,6 @@ class NewtonBoosting(Boosting):
         doc="Show progress and metrics on standard error: a bar in a terminal or notebook, elsewhere a line every so "
         "many rounds.",
     )
-    random_state: Any = parameter(shared.RANDOM_STATE, default=None)
-    n_jobs: int | None = -1
 
     def fit(
         self,
@@ -253,81 +245,70 @@ class NewtonBoosting(Boosting):
             X: table of rows.
             y: targets, one for each row.
             sample_weight: weights of the rows.
-            eval_set: pairs (X, y) whose metrics are followed, and of which the last decides about early stopping: a
-                list of pairs, one pair, or a mapping from names to pairs.
+            eval_set: validation sets, of which the last one decides about early stopping: a list of pairs (X, y), one
+                pair, or a mapping from names to pairs.
             sample_weight_eval_set: weights (or None) for each of the pairs.
-            init_model: a fitted estimator to continue from, or the path of its file, n_estimators rounds more. On the
-                same rows, with the same parameters and seed, this gives the very model that training in one go would
-                have given.
-            checkpoint: a path, or a `Checkpoint`, where training writes down how far it is. The same call goes on from
-                there after a crash, and gives the same model to the last bit.
-            verbose: what the parameter `verbose` means, for this call; None is the parameter.
+            init_model: a fitted estimator, or the path of its file, that n_estimators more rounds are added to. On the
+                same rows, with the same parameters and seed, the result is the model that training in one go gives.
+            checkpoint: a path, or a `Checkpoint`, where training saves its state. After a crash, the same call resumes
+                from there and gives the same model, bit for bit.
+            verbose: replaces the parameter `verbose` for this call.
         """
         sets = read_eval_set(eval_set, sample_weight_eval_set, "sample_weight_eval_set")
-        return self._boost(X, y, sample_weight, sets, init_model, checkpoint=checkpoint, verbose=verbose)
+        return self._train(GivenRows(X, y, sample_weight), sets, init_model, checkpoint, verbose)
 
-    def _max_bins(self) -> int:
-        return bins_of(self.max_bin)
+    def _train(
+        self,
+        given: GivenRows,
+        validation: Sequence[GivenRows],
+        init_model: Any,
+        checkpoint: Any,
+        verbose: bool | int | None,
+    ) -> Self:
+        """Read rows, make the setup, train, and keep what comes out."""
+        self._seed = seed_from(self.random_state)
+        start = None if init_model is None else model_to_continue(init_model, self)
+        rows, task = read_rows(self, given, start)
+        loss = self._loss(rows, task)
+        if start is not None:
+            check_same_loss(start, loss)
+        self._describe(rows.table, task)
+        evals = [read_validation_rows(self, one, task, loss) for one in validation]
+        kept = None if checkpoint is None else Checkpoints.of(checkpoint, self, lambda: digests([rows, *evals], start))
+        if kept is not None and kept.is_finished:
+            take_over(self, kept.found)
+            return self
+        if kept is not None and kept.found is not None:
+            self._seed = kept.found._seed
+        setup = self._setup(rows, task, loss, start, self._held_out(rows, task, len(evals)))
+        if verbose is not None:
+            check_parameters(type(self).__name__, {"verbose": self.rules["verbose"]}, {"verbose": verbose})
+            setup = replace(setup, plan=replace(setup.plan, verbose=int(verbose)))
+        if self.early_stopping_rounds is not None:
+            warn_of_direction(setup.metrics[-1])
+        self._keep(fit_ensemble(rows, evals, self._resumed(setup, kept, self._so_far)), loss)
+        if kept is not None:
+            kept.finish(self)
+        return self
 
-    def _plan(self) -> Plan:
-        return Plan(
-            int(self.n_estimators),
-            learning_rate(self.learning_rate),
-            self.early_stopping_rounds,
-            self.max_seconds,
-            [*(() if self.callbacks is None else self.callbacks), refuse_divergence],
-            verbose=int(self.verbose),
-        )
+    def _held_out(self, rows: Rows, task: Task, n_sets: int) -> Ints | None:
+        """Rows to validate on, if there are no validation sets and a fraction is to be held out."""
+        if self.validation_fraction is not None and not n_sets:
+            classes = None if task.classes is None else rows.y
+            return hold_out(len(rows.y), self.validation_fraction, classes, rows.groups, self._seed)
+        if self.early_stopping_rounds is not None and not n_sets:
+            raise ParameterError(
+                f"early_stopping_rounds={self.early_stopping_rounds} needs a validation set. Pass eval_set=[(X, y)] to "
+                "fit, or set validation_fraction=0.1."
+            )
+        return None
 
-    def _round_options(self, schema: Schema, seed: int) -> RoundOptions:
-        return RoundOptions(
-            self._tree_options(schema),
-            self._column_options(schema),
-            self.subsample,
-            self.sampling_method == "gradient_based",
-            method="hist" if self.tree_method == "auto" else self.tree_method,  # type: ignore[arg-type]
-            seed=seed,
-            n_jobs=resolve_jobs(self.n_jobs),
-        )
+    def _loss(self, rows: Rows, task: Task) -> Loss:
+        return newton_loss(self, rows, task)
 
-    def _tree_options(self, schema: Schema) -> TreeOptions:
-        return TreeOptions(
-            max_depth=int(self.max_depth or 0),
-            max_leaves=int(self.max_leaves or 0),
-            leaf_wise=self.grow_policy == "lossguide",
-            gamma=self.gamma,
-            reg_lambda=self.reg_lambda,
-            reg_alpha=self.reg_alpha,
-            max_delta_step=self.max_delta_step,
-            min_child_weight=self.min_child_weight,
-            min_child_rows=int(self.min_child_samples),
-            cat_smooth=self.cat_smooth,
-            max_cat_to_onehot=int(self.max_cat_to_onehot),
-            max_cat_threshold=int(self.max_cat_threshold),
-            signs=monotone_signs(self.monotone_constraints, schema),
-        )
+    def _setup(self, rows: Rows, task: Task, loss: Loss, start: Any = None, held_out: Ints | None = None) -> Setup:
+        return newton_setup(self, rows.table.schema, task, loss, start, held_out)
 
-    def _column_options(self, schema: Schema) -> ColumnOptions:
-        return ColumnOptions(
-            schema.n_features,
-            self.colsample_bytree,
-            self.colsample_bylevel,
-            self.colsample_bynode,
-            feature_weights(self.feature_weights, schema),
-            interaction_sets(self.interaction_constraints, schema),
-        )
-
-    def _named_loss(self, name: str, **options: Any) -> Loss:
-        if name == "huber":
-            given = {"quantile": HUBER_QUANTILE} if self.huber_delta is None else {"delta": float(self.huber_delta)}
-            return make_loss(name, newton=True, **given)
-        if name in OPTIONS:
-            option, parameter = OPTIONS[name]
-            value = getattr(self, parameter)
-            options[option] = tuple(map(float, value)) if np.ndim(value) else float(value)
-        return make_loss(name, **options)
-
-    def _default_metric(self, loss: Loss) -> str:
-        if isinstance(loss, Huber) and loss.quantile is not None:
-            return "mae"
-        return DEFAULT_METRICS.get(loss.name, "loss")
+    def _constraints(self, schema: Schema) -> Constraints:
+        signs = monotone_signs(self.monotone_constraints, schema)
+        return signs, interaction_sets(self.interaction_constraints, schema)

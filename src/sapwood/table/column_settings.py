@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Mapping
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -106,6 +107,19 @@ def interaction_sets(
             )
         found.append(frozenset(column_number(column, schema, parameter) for column in group))
     return tuple(found)
+
+
+def sets_that_meet(setting: Any, schema: Schema) -> tuple[frozenset[int], ...] | None:
+    """Sets of columns as scikit-learn takes them: a name for all pairs or none; columns in no set form one more."""
+    everything = range(schema.n_features)
+    if isinstance(setting, str):
+        size = {"no_interactions": 1, "pairwise": min(2, schema.n_features)}[setting]
+        return tuple(map(frozenset, combinations(everything, size)))
+    sets = interaction_sets(setting, schema, "interaction_cst")
+    if sets is None:
+        return None
+    rest = frozenset(everything).difference(*sets)
+    return (*sets, rest) if rest else sets
 
 
 def column_number(column: Any, schema: Schema, parameter: str) -> int:

@@ -1,0 +1,35 @@
+"""Models that training continues from."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from sapwood.errors import ParameterError, naming
+from sapwood.losses.loss import Loss
+
+
+def model_to_continue(init_model: Any, owner: Any) -> Any:
+    """The fitted estimator that `init_model` is, or the one in its file."""
+    if isinstance(init_model, (str, os.PathLike)):
+        from sapwood.estimators.model_file import load  # which knows all estimators
+
+        with naming("init_model"):
+            init_model = load(init_model)
+    if not isinstance(init_model, type(owner)):
+        raise ParameterError(
+            f"init_model is a {type(init_model).__name__}, but only a fitted {type(owner).__name__} can be continued. "
+            "Pass the fitted estimator itself, or the path of its file."
+        )
+    with naming("init_model"):
+        init_model.model_  # noqa: B018 - which only a fitted one has
+    return init_model
+
+
+def check_same_loss(start: Any, loss: Loss) -> None:
+    """A model continues with the loss it was trained with."""
+    if start.loss_.name != loss.name or start.ensemble_.n_scores != loss.n_scores:
+        raise ParameterError(
+            f"init_model was trained with the loss {start.loss_!r}, but the parameters ask for {loss!r}. Use the same "
+            "objective with as many classes or quantiles, or leave out init_model."
+        )

@@ -1,0 +1,139 @@
+"""What the parameters of Newton boosting mean for the engine: loss, options of trees, columns and rounds, metrics."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sapwood.arrays import Ints
+from sapwood.boosting.columns import ColumnOptions
+from sapwood.boosting.eval_metrics import find_metrics
+from sapwood.boosting.fitting import Rows, Setup, start_scores
+from sapwood.boosting.limits import refuse_divergence
+from sapwood.boosting.options import TreeOptions
+from sapwood.boosting.rate import learning_rate
+from sapwood.boosting.rounds import RoundOptions
+from sapwood.boosting.training import Plan
+from sapwood.errors import ParameterError
+from sapwood.estimators.boosting_task import RankingTask, Task
+from sapwood.losses.custom import CustomLoss
+from sapwood.losses.huber import Huber
+from sapwood.losses.loss import Loss
+from sapwood.losses.names import make_loss
+from sapwood.losses.ranking import LambdaRank
+from sapwood.table.column_settings import feature_weights, interaction_sets, monotone_signs
+from sapwood.table.schema import Schema
+from sapwood.threads import resolve_jobs
+
+if TYPE_CHECKING:
+    from sapwood.estimators.newton_boosting import NewtonBoosting
+
+OF_ANY_CLASSES = ("log_loss", "multinomial", "multi:softprob", "multi:softmax")
+OPTIONS = {
+    "quantile": ("quantile", "quantile_alpha"),
+    "reg:quantileerror": ("quantile", "quantile_alpha"),
+    "tweedie": ("power", "tweedie_variance_power"),
+    "reg:tweedie": ("power", "tweedie_variance_power"),
+}
+"""Objectives with an option: its name in the loss, and the parameter that holds it."""
+HUBER_QUANTILE = 0.9  # Friedman's: a tenth of the rows may be outliers
+DEFAULT_METRICS = {"squared_error": "rmse", "absolute_error": "mae", "logistic": "logloss", "multinomial": "mlogloss"}
+
+
+def newton_loss(parameters: NewtonBoosting, rows: Rows, task: Task) -> Loss:
+    """The loss that the objective names, for targets that it admits."""
+    objective, n_classes = parameters.objective, 0 if task.classes is None else len(task.classes)
+    if callable(objective):
+        loss: Loss = CustomLoss(objective, n_scores=n_classes if n_classes > 2 else 1)
+    elif isinstance(task, RankingTask):
+        assert rows.groups is not None
+        loss = LambdaRank(rows.groups)
+    elif n_classes and (objective is None or objective in OF_ANY_CLASSES):
+        loss = make_loss("log_loss", n_classes=n_classes)
+    elif n_classes > 2:
+        raise ParameterError(f"objective={objective!r} is for two classes, but y has {n_classes}. Use 'log_loss'.")
+    else:
+        loss = _named_loss(parameters, objective or "squared_error")
+    loss.check_target(rows.y)
+    return loss
+
+
+def _named_loss(parameters: NewtonBoosting, name: str) -> Loss:
+    if name == "huber":
+        delta = parameters.huber_delta
+        given = {"quantile": HUBER_QUANTILE} if delta is None else {"delta": float(delta)}
+        return make_loss(name, newton=True, **given)
+    if name not in OPTIONS:
+        return make_loss(name)
+    option, parameter = OPTIONS[name]
+    value = getattr(parameters, parameter)
+    return make_loss(name, **{option: tuple(map(float, value)) if np.ndim(value) else float(value)})
+
+
+def newton_setup(
+    parameters: NewtonBoosting, schema: Schema, task: Task, loss: Loss, start: Any, held_out: Ints | None
+) -> Setup:
+    """Everything that decides how the ensemble is trained."""
+    p = parameters
+    signs = monotone_signs(p.monotone_constraints, schema)
+    if signs is not None and loss.n_scores > 1:
+        what = f"scores of {loss.n_scores} classes" if task.classes is not None else "quantiles"
+        # They are made comparable afterwards, by a softmax or by sorting, so that rising ones need not rise any more.
+        raise ParameterError(
+            f"monotone_constraints={p.monotone_constraints!r} cannot hold for {what}, which depend on each other. "
+            "Fit one model for each, or leave out monotone_constraints."
+        )
+    tree = TreeOptions(
+        max_depth=int(p.max_depth or 0),
+        max_leaves=int(p.max_leaves or 0),
+        leaf_wise=p.grow_policy == "lossguide",
+        gamma=p.gamma,
+        reg_lambda=p.reg_lambda,
+        reg_alpha=p.reg_alpha,
+        max_delta_step=p.max_delta_step,
+        min_child_weight=p.min_child_weight,
+        min_child_rows=int(p.min_child_samples),
+        cat_smooth=p.cat_smooth,
+        max_cat_to_onehot=int(p.max_cat_to_onehot),
+        max_cat_threshold=int(p.max_cat_threshold),
+        signs=signs,
+    )
+    columns = ColumnOptions(
+        schema.n_features,
+        p.colsample_bytree,
+        p.colsample_bylevel,
+        p.colsample_bynode,
+        feature_weights(p.feature_weights, schema),
+        interaction_sets(p.interaction_constraints, schema),
+    )
+    rounds = RoundOptions(
+        tree,
+        columns,
+        p.subsample,
+        p.sampling_method == "gradient_based",
+        method="hist" if p.tree_method == "auto" else p.tree_method,  # type: ignore[arg-type]
+        seed=p._seed,
+        n_jobs=resolve_jobs(p.n_jobs),
+    )
+    callbacks, rate = [*(p.callbacks or ()), refuse_divergence], learning_rate(p.learning_rate)
+    plan = Plan(int(p.n_estimators), rate, p.early_stopping_rounds, p.max_seconds, callbacks, verbose=int(p.verbose))
+    metrics = find_metrics(p.eval_metric, _default_metric(loss, task), loss, task.kind(loss), type(p).__name__)
+    return Setup(
+        loss,
+        rounds,
+        plan,
+        255 if p.max_bin == 256 else int(p.max_bin),  # as many as a byte holds beside a code for missing values
+        [task.measured(metric, loss, p.undo_class_weight) for metric in metrics],
+        start_scores(p.base_score, loss),
+        None if start is None else start.ensemble_.upto(start.best_n_rounds_),
+        held_out,
+    )
+
+
+def _default_metric(loss: Loss, task: Task) -> str:
+    if isinstance(task, RankingTask):
+        return "ndcg"
+    if isinstance(loss, Huber) and loss.quantile is not None:
+        return "mae"
+    return DEFAULT_METRICS.get(loss.name, "loss")

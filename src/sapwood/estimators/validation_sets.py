@@ -1,0 +1,105 @@
+"""Validation sets as users give them: pairs (X, y), or a share of the training rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+from sklearn.model_selection import train_test_split
+
+from sapwood.arrays import Floats, Ints
+from sapwood.counted import counted
+from sapwood.errors import InputError, InputTypeError
+from sapwood.estimators.boosting_rows import GivenRows
+from sapwood.estimators.queries import read_queries
+
+
+def read_eval_set(eval_set: Any, weights: Any, weight_name: str) -> list[GivenRows]:
+    """Every evaluation set, from a list of pairs, one pair, or a mapping from names to pairs."""
+    if eval_set is None:
+        if weights is not None:
+            raise InputError(f"{weight_name} is given without eval_set. Pass eval_set=[(X, y)] too.")
+        return []
+    pairs = _pairs(eval_set)
+    if weights is None:
+        weights = [None] * len(pairs)
+    if not isinstance(weights, (list, tuple)) or len(weights) != len(pairs):
+        what = f"has {len(weights)} elements" if isinstance(weights, (list, tuple)) else f"is a {_kind(weights)}"
+        raise InputError(
+            f"{weight_name} {what}, but eval_set has {len(pairs)} pairs. Pass a list with weights (or None) for each."
+        )
+    return [
+        GivenRows(*pair, weight, name=name, argument=argument)
+        for (name, argument, pair), weight in zip(pairs, weights, strict=True)
+    ]
+
+
+def _pairs(eval_set: Any) -> list[tuple[str, str, tuple[Any, Any]]]:
+    """(name, argument, pair) of each."""
+    if isinstance(eval_set, Mapping):
+        named = [(name, f"eval_set[{name!r}]", pair) for name, pair in eval_set.items()]
+    elif isinstance(eval_set, (list, tuple)):
+        pairs = [eval_set] if _is_pair(eval_set) else eval_set
+        named = [(f"validation_{i}", f"eval_set[{i}]", pair) for i, pair in enumerate(pairs)]
+    else:
+        raise InputTypeError(f"eval_set is a {_kind(eval_set)}. Pass a list of pairs: eval_set=[(X, y)].")
+    for name, argument, pair in named:
+        if not isinstance(name, str):
+            raise InputTypeError(f'eval_set has the name {name!r}. Use text: eval_set={{"valid": (X, y)}}.')
+        if not isinstance(pair, (tuple, list)) or len(pair) != 2:
+            raise InputError(
+                f"{argument} is a {_kind(pair)}, not a pair (X, y). Pass a list of pairs: eval_set=[(X, y)]."
+            )
+    return [(name, argument, (pair[0], pair[1])) for name, argument, pair in named]
+
+
+def _is_pair(eval_set: Any) -> bool:
+    """Whether this is one pair (X, y), not a tuple of pairs."""
+    return isinstance(eval_set, tuple) and len(eval_set) == 2 and not any(isinstance(part, tuple) for part in eval_set)
+
+
+def _kind(value: Any) -> str:
+    size = f" of length {len(value)}" if isinstance(value, (list, tuple)) else ""
+    return f"{type(value).__name__}{size}"
+
+
+def hold_out(n: int, share: float, classes: Floats | None, groups: Ints | None, seed: int) -> Ints:
+    """Rows to validate on, ascending: a share of all rows, of each class if there are enough, or of the queries."""
+    labels = classes if groups is None and classes is not None and _may_stratify(classes, share) else None
+    units = n if groups is None else len(groups)
+    try:
+        _, held_out = train_test_split(np.arange(units), test_size=share, random_state=seed % 2**32, stratify=labels)
+    except ValueError as error:
+        what = "row" if groups is None else "query"
+        raise InputError(
+            f"validation_fraction={share} of {counted(units, what)} leaves too few to train or to validate on. Use "
+            "more of them, another fraction, or pass eval_set to fit."
+        ) from error
+    if groups is not None:
+        return np.flatnonzero(np.isin(np.repeat(np.arange(units), groups), held_out)).astype(np.int64)
+    return np.sort(held_out).astype(np.int64)
+
+
+def _may_stratify(classes: Floats, share: float) -> bool:
+    counts = np.unique(classes, return_counts=True)[1]
+    n_held_out = int(np.ceil(share * len(classes)))
+    return bool(counts.min() > 1 and min(n_held_out, len(classes) - n_held_out) >= len(counts))
+
+
+def with_queries(sets: Sequence[GivenRows], groups: Any, qids: Any) -> list[GivenRows]:
+    """Every validation set of a ranking with its queries."""
+    found = []
+    for given, name in ((groups, "eval_group"), (qids, "eval_qid")):
+        if given is not None and (not isinstance(given, (list, tuple)) or len(given) != len(sets)):
+            raise InputError(
+                f"{name} is a {_kind(given)}, but eval_set has {len(sets)} pairs. Pass a list with one array for each."
+            )
+        found.append([None] * len(sets) if given is None else list(given))
+    pairs = zip(*found, strict=True)
+    return [
+        replace(one, queries=partial(read_queries, pair[0], pair[1], name=f"eval_group[{i}]"))
+        for i, (one, pair) in enumerate(zip(sets, pairs, strict=True))
+    ]
