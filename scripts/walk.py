@@ -1,0 +1,149 @@
+"""What a reader of the estimators has to walk through, in numbers.
+
+    python scripts/walk.py                                     all estimators, and private accesses across packages
+    python scripts/walk.py --hops NewtonBoostingClassifier     the functions of one fit, in the order of first calls
+
+| number | meaning |
+|---|---|
+| classes | classes of this package in the estimator's MRO |
+| functions | functions and methods of `estimators/` that a fit calls |
+| hops | functions of the whole package that a fit calls; kernels are compiled and count where Python enters them |
+| switches | how often such a function is in another package than the one before it |
+| private accesses | uses of `x._name` in one package where only another one defines `_name` |
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import numpy as np
+
+import sapwood
+
+PACKAGE = Path(sapwood.__file__).parent
+FIELDS_OF_TUPLES = ("_asdict", "_fields", "_make", "_replace")  # public methods of named tuples
+
+
+@dataclass(frozen=True)
+class Hop:
+    """A function that a fit calls."""
+
+    path: Path
+    name: str
+
+    @property
+    def package(self) -> str:
+        """The folder of the package, or the file in its root."""
+        return self.path.relative_to(PACKAGE).parts[0]
+
+
+def estimators() -> list[type]:
+    """All public estimators."""
+    names = [name for name in sapwood.__all__ if name.endswith(("Classifier", "Regressor", "Ranker"))]
+    return [getattr(sapwood, name) for name in names]
+
+
+def classes_of(estimator: type) -> list[str]:
+    """Classes of this package in the MRO."""
+    return [cls.__name__ for cls in estimator.__mro__ if cls.__module__.startswith("sapwood.")]
+
+
+def hops_of(estimator: type) -> list[Hop]:
+    """Functions of the package that a small fit calls, in the order of first calls."""
+    random = np.random.default_rng(0)
+    X, y = random.normal(size=(200, 4)), random.integers(2, size=200)
+    options = {"group": [100, 100]} if estimator.__name__.endswith("Ranker") else {}
+    model = estimator(n_estimators=2) if hasattr(estimator(), "n_estimators") else estimator()
+    model.fit(X, y, **options)  # what is loaded or compiled at first is no part of the walk
+    found: dict[Hop, None] = {}
+
+    def note(frame: FrameType, event: str, argument: Any) -> None:  # noqa: ARG001 - the signature of a profiler
+        path = Path(frame.f_code.co_filename)
+        if event == "call" and path.is_relative_to(PACKAGE) and not frame.f_code.co_name.startswith("<"):
+            found.setdefault(Hop(path, frame.f_code.co_qualname))
+
+    watched(note, lambda: model.fit(X, y, **options))
+    return list(found)
+
+
+def watched(note: Callable[[FrameType, str, Any], None], call: Callable[[], Any]) -> None:
+    """Call with a profiler."""
+    sys.setprofile(note)
+    try:
+        call()
+    finally:
+        sys.setprofile(None)
+
+
+def n_switches(hops: list[Hop]) -> int:
+    """How often a function is in another package than the one before it."""
+    return sum(one.package != other.package for one, other in pairwise(hops))
+
+
+def private_accesses() -> Iterator[tuple[Path, int, str]]:
+    """File, line and expression of each use of another package's private name."""
+    trees = {path: ast.parse(path.read_text()) for path in sorted(PACKAGE.rglob("*.py"))}
+    defined: dict[str, set[str]] = {}
+    for path, tree in trees.items():
+        defined.setdefault(Hop(path, "").package, set()).update(_definitions(tree))
+    for path, tree in trees.items():
+        package = Hop(path, "").package
+        elsewhere = set().union(*(names for other, names in defined.items() if other != package)) - defined[package]
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Attribute) and node.attr in elsewhere and _is_private(node):
+                yield path.relative_to(PACKAGE), node.lineno, ast.unparse(node)
+
+
+def _definitions(tree: ast.AST) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+            yield node.name
+        elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store) and _is_own(node.value):
+            yield node.attr
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            yield node.id
+
+
+def _is_private(node: ast.Attribute) -> bool:
+    is_hidden = node.attr.startswith("_") and not node.attr.startswith("__") and node.attr not in FIELDS_OF_TUPLES
+    return is_hidden and not _is_own(node.value)
+
+
+def _is_own(node: ast.expr) -> bool:
+    """Whether it is self, cls or super()."""
+    if isinstance(node, ast.Call):
+        node = node.func
+    return isinstance(node, ast.Name) and node.id in ("self", "cls", "super")
+
+
+def main() -> None:
+    """Print the numbers."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--hops", metavar="ESTIMATOR", help="print the functions of one fit")
+    chosen = parser.parse_args().hops
+    if chosen is not None:
+        for hop in hops_of(getattr(sapwood, chosen)):
+            print(f"{hop.path.relative_to(PACKAGE)}: {hop.name}")
+        return
+    print(f"{'':28}{'classes':>9}{'functions':>11}{'hops':>6}{'switches':>10}")
+    for estimator in estimators():
+        hops = hops_of(estimator)
+        own = [hop for hop in hops if hop.package == "estimators"]
+        sizes = f"{len(classes_of(estimator)):>9}{len(own):>11}{len(hops):>6}{n_switches(hops):>10}"
+        print(f"{estimator.__name__:28}{sizes}")
+    found = list(private_accesses())
+    print(f"\n{len(found)} private accesses across packages")
+    for path, line, text in found:
+        print(f"  {path}:{line}: {text}")
+
+
+if __name__ == "__main__":
+    main()
