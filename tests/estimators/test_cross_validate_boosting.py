@@ -143,7 +143,7 @@ def test_rounds_driven_by_hand_give_the_same_scores_and_curve(numbers):
         weight[train] = 1.0
         estimator._seed = 0
         rows = Rows(table, y, weight)
-        setup = estimator._setup(rows, NumberTask(), estimator._loss(rows, NumberTask()))
+        setup = estimator._setup(rows, estimator._loss(rows, NumberTask()))
         base = setup.loss.start(y[train], weight[train])
         score = np.full((1, len(y)), base[0])
         rounds = Rounds(

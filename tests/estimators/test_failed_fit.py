@@ -136,9 +136,7 @@ def test_a_warm_start_that_fails(name: str, monkeypatch: pytest.MonkeyPatch) -> 
     model.set_params(n_estimators=6)
     check_unchanged(model, lambda: model.fit(NARROW, CLASSES))
     check_unchanged(model, lambda: model.fit(WIDE, CLASSES + 1))
-    place = (
-        "gradient_boosting.GradientBoosting._keep_stages" if "Gradient" in name else "forest.ForestEstimator._finish"
-    )
+    place = "gradient_boosting.GradientBoosting._keep" if "Gradient" in name else "forest.ForestEstimator._finish"
     monkeypatch.setattr(f"sapwood.estimators.{place}", lambda *_: 1 / 0)
     check_unchanged(model, lambda: model.fit(WIDE, CLASSES), ZeroDivisionError)
     monkeypatch.undo()

@@ -16,7 +16,6 @@ from sklearn.model_selection import cross_val_score
 from sapwood import GradientBoostingClassifier, GradientBoostingRegressor, export_text
 from sapwood.boosting.fitting import Rows, Setup, fit_ensemble
 from sapwood.errors import InputError, NotFittedError, ParameterError, SapwoodError
-from sapwood.estimators.boosting_task import ClassTask, NumberTask
 from sapwood.losses.names import make_loss
 from sapwood.table.table import Table
 
@@ -160,8 +159,7 @@ def test_threads_and_shards_do_not_matter(loss: str) -> None:
 def scores_with_shards(model: Any, X: Any, y: Any, n_shards: int) -> Any:
     rows = Rows(Table.from_any(X), np.asarray(y, dtype=np.float64))
     loss = make_loss("logistic" if model.loss == "log_loss" else model.loss)
-    task = NumberTask() if model.loss != "log_loss" else ClassTask(np.arange(2))
-    setup: Setup = model._setup(rows, task, loss)
+    setup: Setup = model._setup(rows, loss)
     setup = replace(setup, rounds=replace(setup.rounds, n_shards=n_shards), metrics=())
     setup = replace(setup, plan=replace(setup.plan, n_rounds=2))
     return fit_ensemble(rows, [], setup).ensemble.scores(rows.table)

@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import Any
 
 from sapwood.errors import MetricDirectionWarning, ParameterError, warn_user
-from sapwood.losses.custom import CustomLoss
 from sapwood.losses.huber import Huber
 from sapwood.losses.loss import Loss
 from sapwood.losses.quantile import Quantile
@@ -14,10 +13,11 @@ from sapwood.metrics.metric import Metric
 from sapwood.metrics.names import metric_for
 
 
-def find_metrics(setting: Any, default: str, loss: Loss, kind: str, owner: str) -> list[Metric]:
+def find_metrics(setting: Any, loss: Loss, kind: str, owner: str) -> list[Metric]:
     """Metrics from names and functions, one or several, for models that predict the kind."""
     if setting is None:
-        setting = "loss" if isinstance(loss, CustomLoss) else default
+        changes = isinstance(loss, Huber) and loss.quantile is not None  # it is another loss in each round
+        setting = "mae" if changes else loss.metric
     several = [setting] if isinstance(setting, str) or callable(setting) else list(setting)
     found = [_find_metric(item, loss, kind, owner) for item in several]
     names = [metric.name for metric in found]

@@ -22,7 +22,6 @@ from sapwood.counted import counted
 from sapwood.declaration import declared, fitted, parameter
 from sapwood.errors import InputError, ParameterError, warn_user
 from sapwood.estimators import shared_parameters as shared
-from sapwood.estimators.boosting_rows import warn_of_column
 from sapwood.estimators.checkpoint import Checkpoints, take_over
 from sapwood.estimators.estimator import Estimator
 from sapwood.estimators.foreign import check_kind, indexed, tags_of
@@ -39,7 +38,7 @@ from sapwood.progress_bar import ProgressBar, Shown
 from sapwood.table.identifiers import warn_of_identifiers
 from sapwood.table.statistics import with_statistics
 from sapwood.table.table import Table
-from sapwood.table.target import ClassTarget, NumberTarget
+from sapwood.table.target import ClassTarget, NumberTarget, warn_of_column
 from sapwood.table.text_warning import warn_of_classes
 
 LARGEST_SEED = np.iinfo(np.int32).max

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
 from sapwood.parameters import check_parameters
 
 _ABSENT: Any = object()
-Attributes = Mapping[str, Any]
 
 
 def all_or_nothing(fit: Callable[..., Any]) -> Callable[..., Any]:
@@ -27,13 +26,11 @@ def all_or_nothing(fit: Callable[..., Any]) -> Callable[..., Any]:
         check_parameters(type(self).__name__, self.rules, self.get_params(deep=False))
         fit(draft, *given, **options)
         draft.model_  # noqa: B018 - made here, so that prediction changes no attribute
-        self.__dict__ = draft.__dict__ | _set_meanwhile(before, self.__dict__, draft.__dict__)
+        for name, value in self.__dict__.items():  # what a callback has set on the estimator, and the fit has not
+            old = before.get(name, _ABSENT)
+            if value is not old and draft.__dict__.get(name, _ABSENT) is old:
+                draft.__dict__[name] = value
+        self.__dict__ = draft.__dict__
         return self
 
     return fit_or_stay
-
-
-def _set_meanwhile(before: Attributes, now: Attributes, fitted: Attributes) -> dict[str, Any]:
-    """What a callback has set on the estimator during a fit that has not set it itself."""
-    old = {name: before.get(name, _ABSENT) for name in now}
-    return {n: value for n, value in now.items() if value is not old[n] and fitted.get(n, _ABSENT) is old[n]}

@@ -17,7 +17,6 @@ from sapwood.data_warnings import quiet
 from sapwood.declaration import declared, parameter
 from sapwood.errors import InputError, ParameterError, warn_user
 from sapwood.estimators import shared_parameters as shared
-from sapwood.estimators.boosting_rows import warn_of_column
 from sapwood.estimators.foreign import check_kind, class_numbers, indexed, seeded, tags_of
 from sapwood.estimators.forest import ForestEstimator
 from sapwood.estimators.forest_kinds import ForestClassifier, ForestRegressor
@@ -33,7 +32,7 @@ from sapwood.seed import seed_from
 from sapwood.table.identifiers import warn_of_identifiers
 from sapwood.table.schema import Schema
 from sapwood.table.table import Table
-from sapwood.table.target import ClassTarget
+from sapwood.table.target import ClassTarget, warn_of_column
 from sapwood.threads import resolve_jobs, run_all
 
 Floats = NDArray[np.float64]

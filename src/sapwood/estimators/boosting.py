@@ -18,7 +18,7 @@ from sapwood.boosting.training import Outcome, Progress
 from sapwood.declaration import declared, fitted, parameter
 from sapwood.errors import ParameterError
 from sapwood.estimators import shared_parameters as shared
-from sapwood.estimators.boosting_task import Task, differ
+from sapwood.estimators.boosting_task import Task
 from sapwood.estimators.checkpoint import Checkpoints
 from sapwood.estimators.estimator import Estimator
 from sapwood.estimators.methods_by_task import of_classifiers
@@ -64,12 +64,12 @@ class Boosting(Estimator):
     stopped_reason_: str = fitted("Why training ended.")
 
     @abstractmethod
-    def _setup(self, rows: Rows, task: Task, loss: Loss, start: Any = None, held_out: Ints | None = None) -> Setup:
-        """Everything that decides how the ensemble is trained."""
-
-    @abstractmethod
     def _loss(self, rows: Rows, task: Task) -> Loss:
         """The loss that the parameters ask for."""
+
+    @abstractmethod
+    def _setup(self, rows: Rows, loss: Loss, start: Any = None, held_out: Ints | None = None) -> Setup:
+        """Everything that decides how the ensemble is trained, but metrics."""
 
     @abstractmethod
     def _constraints(self, schema: Schema) -> Constraints:
@@ -86,10 +86,8 @@ class Boosting(Estimator):
             self.classes_: Array = task.classes
             self.n_classes_, self._factors = len(task.classes), task.factors
 
-    def _resumed(self, setup: Setup, kept: Checkpoints | None, so_far: Callable[[Progress], Any]) -> Setup:
+    def _resumed(self, setup: Setup, kept: Checkpoints, so_far: Callable[[Progress], Any]) -> Setup:
         """Continue from what a checkpoint holds, and write further ones."""
-        if kept is None:
-            return setup
 
         def keep(progress: Progress) -> None:
             kept.after(progress.round, lambda: so_far(progress))
@@ -125,7 +123,8 @@ class Boosting(Estimator):
         n_rounds = self.ensemble_.n_rounds if self._best is None else self._best
         factors = None
         if common["classes"]:
-            factors = self._factors if self.undo_class_weight and differ(self._factors) else None
+            is_shifted = self.undo_class_weight and (self._factors != self._factors[0]).any()
+            factors = self._factors if is_shifted else None
         elif self.ensemble_.n_scores > 1:
             common["single"] = False
         return boosting_model(self.ensemble_, n_rounds, self.loss_, factors, self.second_of_equals, **common)

@@ -21,13 +21,13 @@ from sapwood.boosting.cross_validation import (
     train_folds,
     within_one_error,
 )
-from sapwood.boosting.eval_metrics import find_metrics, warn_of_direction
+from sapwood.boosting.eval_metrics import warn_of_direction
 from sapwood.boosting.fitting import Rows, Setup
 from sapwood.boosting.limits import warn_of_no_split
 from sapwood.data_warnings import quiet
 from sapwood.errors import ParameterTypeError
 from sapwood.estimators.boosting import Boosting
-from sapwood.estimators.boosting_rows import read_table, read_weight
+from sapwood.estimators.boosting_rows import weight_by_query
 from sapwood.estimators.boosting_task import Task
 from sapwood.estimators.splits import check_classes, check_groups, inner_split, read_groups, read_splits, runs
 from sapwood.keywords import answering
@@ -35,6 +35,10 @@ from sapwood.parameters import Flag, Interval, Nothing, OneOf, check_parameters
 from sapwood.plot.boosting_cv import plot_boosting_cv
 from sapwood.result import Part, Result
 from sapwood.seed import seed_from
+from sapwood.table.identifiers import warn_of_identifiers
+from sapwood.table.storage import Absent
+from sapwood.table.table import Table
+from sapwood.table.weight import check_weight
 from sapwood.threads import JOBS, resolve_jobs
 
 Rule = Literal["min", "1se"]
@@ -223,12 +227,17 @@ class _Run:
         """Check everything; rows of weight zero are removed before anything but the folds looks at them."""
         check_parameters(type(whole).__name__, whole.rules, whole.get_params(deep=False))
         self._seed = seed_from(whole.random_state)
-        table = read_table(whole, X)
+        absent: Absent = getattr(whole, "sparse_absent", "zero")
+        table = Table.from_any(X, categorical_features=whole.categorical_features, sparse_absent=absent)
+        warn_of_identifiers(table)
         task, coded = whole.task.read(y, table.n_rows)
         labels = _labels(task, coded)
         check_groups(groups, table.n_rows)
         queries = groups if _is_ranker(whole) else None
-        weight = read_weight(weight, table.n_rows, None if queries is None else runs(queries), whole.weight_name)
+        if queries is None:
+            weight = check_weight(weight, table.n_rows)
+        else:
+            weight = weight_by_query(weight, table.n_rows, runs(queries), whole.weight_name)
         self.splits = read_splits(cv, labels, groups, is_classifier(whole), queries is not None)
         used = np.arange(table.n_rows) if weight is None else np.flatnonzero(weight)
         self.everything = self._table = table
@@ -249,11 +258,8 @@ class _Run:
         rows, task = self._fold_rows(model, number, split)
         loss = model._loss(rows, task)
         model._describe(self._table, task)
-        setup: Setup = model._setup(rows, task, loss)
-        if self._metric is not None:
-            found = find_metrics(self._metric, "loss", loss, task.kind(loss), type(model).__name__)
-            undo = getattr(model, "undo_class_weight", False)
-            setup = replace(setup, metrics=[task.measured(metric, loss, undo) for metric in found])
+        metric = getattr(model, "eval_metric", None) if self._metric is None else self._metric
+        setup: Setup = replace(model._setup(rows, loss), metrics=task.metrics(metric, loss, model))
         threads = max(1, round(self.n_jobs / self.at_once))
         setup = replace(setup, rounds=replace(setup.rounds, n_jobs=threads))
         return model, rows, setup

@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.exceptions import DataConversionWarning
 
 from sapwood.arrays import Floats, Ints
 from sapwood.boosting.fitting import Rows
 from sapwood.boosting.limits import check_size
-from sapwood.errors import naming, warn_user
+from sapwood.errors import naming
 from sapwood.estimators.boosting_task import Task
 from sapwood.estimators.queries import remaining_queries, weight_of_rows
 from sapwood.losses.loss import Loss
@@ -20,6 +19,7 @@ from sapwood.table.digest import digest_arrays, digest_table
 from sapwood.table.identifiers import warn_of_identifiers
 from sapwood.table.storage import Absent
 from sapwood.table.table import Table
+from sapwood.table.target import warn_of_column
 from sapwood.table.weight import check_weight
 
 if TYPE_CHECKING:
@@ -42,15 +42,21 @@ def read_rows(estimator: Boosting, given: GivenRows, start: Any = None) -> tuple
     """Rows to train on, and the task; rows of weight zero are removed before anything else looks at them."""
     warn_of_column(given.y)
     if start is None:
-        table = read_table(estimator, given.X)
+        absent: Absent = getattr(estimator, "sparse_absent", "zero")
+        table = Table.from_any(given.X, categorical_features=estimator.categorical_features, sparse_absent=absent)
+        warn_of_identifiers(table)
         task, target = estimator.task.read(given.y, table.n_rows)
     else:
         table = start.schema_.match(given.X, unseen="error", owner=type(estimator).__name__)
         task = estimator.task(getattr(start, "classes_", None))
         target = task.code(given.y, table.n_rows)
     take, index = Table.take if start is None else Table.take_within, None
-    groups = None if given.queries is None else given.queries(table.n_rows)
-    weight = read_weight(given.weight, table.n_rows, groups, estimator.weight_name)
+    groups, weight = None, None
+    if given.queries is None:
+        weight = check_weight(given.weight, table.n_rows)
+    else:
+        groups = given.queries(table.n_rows)
+        weight = weight_by_query(given.weight, table.n_rows, groups, estimator.weight_name)
     if weight is not None and not weight.all():
         index = used = np.flatnonzero(weight)
         task, target = task.take(target, used) if start is None else (task, target[used])
@@ -67,18 +73,8 @@ def read_rows(estimator: Boosting, given: GivenRows, start: Any = None) -> tuple
     return Rows(table, target, own, groups, measured=measured, index=index), task
 
 
-def read_table(estimator: Boosting, X: Any) -> Table:
-    """The columns of the training rows."""
-    absent: Absent = getattr(estimator, "sparse_absent", "zero")
-    table = Table.from_any(X, categorical_features=estimator.categorical_features, sparse_absent=absent)
-    warn_of_identifiers(table)
-    return table
-
-
-def read_weight(weight: Any, n_rows: int, groups: Ints | None, name: str) -> Floats | None:
-    """Weights of rows, which may be given for queries."""
-    if groups is None:
-        return check_weight(weight, n_rows)
+def weight_by_query(weight: Any, n_rows: int, groups: Ints, name: str) -> Floats | None:
+    """Weights of rows, from those of queries or of rows."""
     given = weight_of_rows(weight, groups, name)
     with naming(name):
         return check_weight(given, n_rows)
@@ -90,19 +86,11 @@ def read_validation_rows(estimator: Boosting, given: GivenRows, task: Task, loss
         table = estimator.schema_.match(given.X, unseen="missing", owner=type(estimator).__name__)
         target = task.code(given.y, table.n_rows)
         Loss.check_target(loss, target)  # losses ask more of the rows of training
-        groups = None if given.queries is None else given.queries(table.n_rows)
-        weight = read_weight(given.weight, table.n_rows, groups, estimator.weight_name)
+        if given.queries is None:
+            return Rows(table, target, check_weight(given.weight, table.n_rows), None, given.name)
+        groups = given.queries(table.n_rows)
+        weight = weight_by_query(given.weight, table.n_rows, groups, estimator.weight_name)
         return Rows(table, target, weight, groups, given.name)
-
-
-def warn_of_column(y: Any) -> None:
-    """A target of one column is taken as a vector, with scikit-learn's warning."""
-    if len(getattr(y, "shape", ())) == 2 and y.shape[1] == 1:
-        warn_user(
-            "A column-vector y was passed when a 1d array was expected. Pass one number or label for each row, for "
-            "example y.ravel().",
-            DataConversionWarning,
-        )
 
 
 def digests(parts: Sequence[Rows], start: Any) -> dict[str, str]:

@@ -9,6 +9,7 @@ from typing import Any, Self
 import numpy as np
 
 from sapwood.arrays import Array, Floats, plain
+from sapwood.boosting.eval_metrics import find_metrics
 from sapwood.errors import InputError, ParameterError
 from sapwood.estimators.settings import class_weights
 from sapwood.losses.custom import CustomLoss
@@ -35,10 +36,6 @@ class Task(ABC):
     def code(self, y: Any, n_rows: int) -> Floats:
         """The target of other rows, coded as in training."""
 
-    @abstractmethod
-    def kind(self, loss: Loss) -> str:
-        """What is predicted, in the words of `metrics.metric`."""
-
     def take(self, y: Floats, rows: Array) -> tuple[Self, Floats]:
         """The target of some rows, as if the others had never been there."""
         return self, y[rows]
@@ -47,9 +44,9 @@ class Task(ABC):
         """Weights of rows, those of their classes included."""
         return self, weight
 
-    def measured(self, metric: Metric, loss: Loss, undo: bool) -> Metric:  # noqa: ARG002
-        """A metric of what users are given as predictions."""
-        return metric
+    @abstractmethod
+    def metrics(self, setting: Any, loss: Loss, estimator: Any) -> list[Metric]:
+        """The metrics that a setting names, or that of the loss, of what users are given as predictions."""
 
 
 class NumberTask(Task):
@@ -58,17 +55,16 @@ class NumberTask(Task):
     @classmethod
     def read(cls, y: Any, n_rows: int) -> tuple[Self, Floats]:
         """The task, and the numbers."""
-        target = NumberTarget.from_any(y, n_rows)
-        _refuse_several(target.n_outputs, "number")
-        return cls(), target.values[:, 0]
+        return cls(), NumberTarget.from_any(y, n_rows).one_column()
 
     def code(self, y: Any, n_rows: int) -> Floats:
         """The numbers."""
         return self.read(y, n_rows)[1]
 
-    def kind(self, loss: Loss) -> str:
-        """Numbers, or several quantiles."""
-        return NUMBERS if loss.n_scores == 1 else QUANTILES
+    def metrics(self, setting: Any, loss: Loss, estimator: Any) -> list[Metric]:
+        """Metrics of numbers, or of several quantiles."""
+        kind = NUMBERS if loss.n_scores == 1 else QUANTILES
+        return find_metrics(setting, loss, kind, type(estimator).__name__)
 
     def weigh(self, estimator: Any, y: Floats, weight: Floats | None) -> tuple[Self, Floats | None]:  # noqa: ARG002
         """The weights as they are; weights of classes are refused."""
@@ -85,42 +81,29 @@ class NumberTask(Task):
 class RankingTask(NumberTask):
     """The target is a grade of relevance."""
 
-    def kind(self, loss: Loss) -> str:  # noqa: ARG002
-        """A ranking."""
-        return RANKINGS
+    def metrics(self, setting: Any, loss: Loss, estimator: Any) -> list[Metric]:
+        """Metrics of rankings."""
+        return find_metrics(setting, loss, RANKINGS, type(estimator).__name__)
 
 
+@dataclass(frozen=True, eq=False)
 class ClassTask(Task):
     """The target is one class."""
+
+    classes: Array
 
     @classmethod
     def read(cls, y: Any, n_rows: int) -> tuple[Self, Floats]:
         """The task, and numbers of classes."""
         target = ClassTarget.from_any(y, n_rows)
-        _refuse_several(target.n_outputs, "class")
+        codes = target.one_column().astype(np.float64)
         warn_of_classes(target)
-        return cls.of(target.classes[0]), target.codes[:, 0].astype(np.float64)
-
-    @classmethod
-    def of(cls, classes: Array) -> Self:
-        """The task of some classes."""
-        if len(classes) < 2:
-            raise InputError(
-                f"y has one class, {plain(classes[0])!r}, but a classifier needs two. Add rows of another class."
-            )
-        return cls(classes)
-
-    @property
-    def labels(self) -> Array:
-        """The classes."""
-        assert self.classes is not None
-        return self.classes
+        return cls(target.classes[0]), codes
 
     def code(self, y: Any, n_rows: int) -> Floats:
         """Numbers of classes; other classes than those of training are refused."""
         target = ClassTarget.from_any(y, n_rows)
-        _refuse_several(target.n_outputs, "class")
-        number = {plain(label): i for i, label in enumerate(self.labels)}
+        number = {plain(label): i for i, label in enumerate(self.classes)}
         codes = [number.get(plain(label), -1) for label in target.classes[0]]
         if min(codes) < 0:
             unknown = plain(target.classes[0][codes.index(-1)])
@@ -128,47 +111,50 @@ class ClassTask(Task):
                 f"y has the class {unknown!r}, which is not one of those the model was trained on: "
                 f"{', '.join(repr(label) for label in list(number)[:10])}. Remove such rows, or train on them."
             )
-        return np.array(codes, dtype=np.float64)[target.codes[:, 0]]
+        return np.array(codes, dtype=np.float64)[target.one_column()]
 
     def take(self, y: Floats, rows: Array) -> tuple[Self, Floats]:
         """The target of some rows; classes that only others have are forgotten."""
         present, codes = np.unique(y[rows], return_inverse=True)
-        return self.of(self.labels[present.astype(np.intp)]), codes.astype(np.float64)
-
-    def kind(self, loss: Loss) -> str:  # noqa: ARG002
-        """Two classes, or more."""
-        return TWO_CLASSES if len(self.labels) == 2 else CLASSES
+        return replace(self, classes=self.classes[present.astype(np.intp)]), codes.astype(np.float64)
 
     def weigh(self, estimator: Any, y: Floats, weight: Floats | None) -> tuple[Self, Floats | None]:
         """Weights of rows times those of their classes."""
-        factors = class_factors(estimator, self.labels, y, weight)
-        task = replace(self, factors=factors)
-        if (factors == 1.0).all():
-            return task, weight
+        if len(self.classes) < 2:
+            raise InputError(
+                f"y has one class, {plain(self.classes[0])!r}, but a classifier needs two. Add rows of another class."
+            )
+        scale = getattr(estimator, "scale_pos_weight", 1.0)
+        if estimator.class_weight is None and scale == 1.0:
+            return replace(self, factors=np.ones(len(self.classes))), weight
+        factors = class_factors(estimator, self.classes, y, weight)
         own = factors[y.astype(np.intp)]
         if not own.any():
             raise InputError(
                 "class_weight gives every row a weight of zero. Give at least one class that occurs in y a weight "
                 "above zero."
             )
-        return task, own if weight is None else weight * own
+        if (factors == 1.0).all():
+            return replace(self, factors=factors), weight
+        return replace(self, factors=factors), own if weight is None else weight * own
 
-    def measured(self, metric: Metric, loss: Loss, undo: bool) -> Metric:
+    def metrics(self, setting: Any, loss: Loss, estimator: Any) -> list[Metric]:
         """Metrics see what `predict_proba` gives; those that count mistakes see what `predict` gives."""
-        if metric.uses_score:
-            return metric
-        factors = self.factors if undo and not metric.decides and differ(self.factors) else None
-        response = Response()
+        kind = TWO_CLASSES if len(self.classes) == 2 else CLASSES
+        found = find_metrics(setting, loss, kind, type(estimator).__name__)
+        factors, response = self.factors, Response()
+        if not estimator.undo_class_weight or factors is None or (factors == factors[0]).all():
+            factors = None
         if isinstance(loss, CustomLoss):  # whose scores are log-odds
             response = Response("logistic" if loss.n_scores == 1 else "softmax")
-        if factors is None and response.is_identity:
-            return metric
-        return replace(metric, function=_OfProbabilities(metric.function, response, factors))
-
-
-def differ(factors: Floats | None) -> bool:
-    """Whether classes have different weights."""
-    return factors is not None and bool((factors != factors[0]).any())
+        elif factors is None:
+            return found
+        return [
+            replace(one, function=_OfProbabilities(one.function, response, None if one.decides else factors))
+            if not one.uses_score
+            else one
+            for one in found
+        ]
 
 
 def class_factors(estimator: Any, classes: Array, y: Floats, weight: Floats | None) -> Floats:
@@ -207,8 +193,3 @@ class _OfProbabilities:
         if self.factors is not None:
             shares = without_factors(shares, self.factors)
         return float(self.function(y, shares[1] if len(shares) == 2 else shares, weight, groups))
-
-
-def _refuse_several(n_outputs: int, what: str) -> None:
-    if n_outputs > 1:
-        raise InputError(f"y has {n_outputs} columns, but boosting predicts one {what}. Fit one model for each column.")

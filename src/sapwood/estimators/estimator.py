@@ -116,21 +116,20 @@ class Estimator(BaseEstimator):
         settings = tuple(map(known.get, self.model_settings))
         kept = known.get("_model")
         if kept is None or not all(map(is_, kept[0], settings)):
-            self._check_fitted()
-            self._model = kept = settings, self._new_model(**self._model_facts())
+            if "schema_" not in known:
+                self._check_fitted()
+            made = self._new_model(
+                estimator=type(self).__name__,
+                schema=self.schema_,
+                classes=tuple(classes_by_output(self)),
+                single=known.get("_single_output", True),
+                unseen=self._unseen_policy,
+                begin=self._begin,
+                drift_warning=self.drift_warning,
+            )
+            self._model = kept = settings, made
         found: Model = kept[1]
         return found
-
-    def _model_facts(self) -> dict[str, Any]:
-        return {
-            "estimator": type(self).__name__,
-            "schema": self.schema_,
-            "classes": tuple(classes_by_output(self)),
-            "single": bool(getattr(self, "_single_output", True)),
-            "unseen": self._unseen_policy,
-            "begin": self._begin,
-            "drift_warning": self.drift_warning,
-        }
 
     @property
     def _begin(self) -> Begin | None:

@@ -14,7 +14,6 @@ from sklearn.base import MultiOutputMixin
 from sklearn.metrics import accuracy_score, r2_score
 
 from sapwood.errors import InputError, InputTypeError, ParameterError, warn_user
-from sapwood.estimators.boosting_rows import warn_of_column
 from sapwood.estimators.checkpoint import Checkpoints, take_over
 from sapwood.estimators.estimator import Estimator
 from sapwood.estimators.given_bags import column_numbers, given_bags
@@ -37,7 +36,7 @@ from sapwood.seed import seed_from
 from sapwood.table.digest import digest_arrays
 from sapwood.table.identifiers import warn_of_identifiers
 from sapwood.table.table import Table
-from sapwood.table.target import ClassTarget
+from sapwood.table.target import ClassTarget, warn_of_column
 from sapwood.threads import resolve_jobs
 
 Floats = NDArray[np.float64]

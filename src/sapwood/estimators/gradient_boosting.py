@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
 from dataclasses import replace
 from functools import partial
 from typing import Any, Self
@@ -10,8 +11,7 @@ from typing import Any, Self
 import numpy as np
 
 from sapwood.arrays import Array, Floats, Ints
-from sapwood.boosting.ensemble import Ensemble
-from sapwood.boosting.fitting import Rows, Setup, fit_ensemble
+from sapwood.boosting.fitting import Rows, fit_ensemble
 from sapwood.boosting.rate import learning_rate
 from sapwood.boosting.stages import CURVES, Patience, Stages, stage_facts, stage_reporter
 from sapwood.boosting.training import Outcome, Plan, Progress
@@ -26,7 +26,6 @@ from sapwood.estimators.checkpoint import Checkpoints, take_over
 from sapwood.estimators.gradient_init import Init, fit_init, init_scores, take_rows
 from sapwood.estimators.gradient_setup import gradient_loss, gradient_setup, stage_tree, tree_settings
 from sapwood.estimators.rules import Beginner, RatesByRound
-from sapwood.estimators.settings import n_features_drawn
 from sapwood.estimators.validation_sets import hold_out
 from sapwood.losses.loss import Loss
 from sapwood.model.model import Begin
@@ -159,7 +158,10 @@ class GradientBoosting(Boosting):
             *self.__dict__.get("_grown_with", ()),
             tree_settings(self, 0 if start is None else start.ensemble_.n_rounds),
         ]
-        held_out = self._held_out(rows, task)
+        held_out = None
+        if self.n_iter_no_change is not None and self.validation_fraction is not None:
+            classes = None if task.classes is None else rows.y
+            held_out = hold_out(len(rows.y), self.validation_fraction, classes, None, self._seed)
         init = self._init(X, rows, held_out, task, loss, start)
         if kept is not None and init.offset is not None:
             raise ParameterError(
@@ -168,12 +170,12 @@ class GradientBoosting(Boosting):
             )
         rows = replace(rows, offset=init.offset)
         stages = Stages.after(found or start, rows, held_out, self.subsample)
-        setup = replace(self._setup(rows, task, loss, start, held_out), metrics=(), base=init.base)
+        setup = replace(self._setup(rows, loss, start, held_out), base=init.base)
         setup = replace(setup, plan=self._plan_of_stages(setup.plan, stages, monitor, found is not None))
-        outcome = fit_ensemble(rows, [], self._resumed(setup, kept, partial(self._stages_so_far, stages)))
-        self._keep(outcome, loss if stages.loss is None else stages.loss)
-        self._keep_stages(stages)
-        self.stopped_reason_ = stages.reason or outcome.stopped_reason
+        if kept is not None:
+            setup = self._resumed(setup, kept, partial(self._stages_so_far, stages))
+        outcome = fit_ensemble(rows, [], setup)
+        self._keep(outcome, loss if stages.loss is None else stages.loss, stages)
         if kept is not None:
             kept.finish(self)
         return self
@@ -191,13 +193,6 @@ class GradientBoosting(Boosting):
                 f"keeps them. Use n_estimators={done} or more, or set warm_start=False."
             )
 
-    def _held_out(self, rows: Rows, task: Task) -> Ints | None:
-        """Rows to validate on."""
-        if self.n_iter_no_change is None or self.validation_fraction is None:
-            return None
-        classes = None if task.classes is None else rows.y
-        return hold_out(len(rows.y), self.validation_fraction, classes, None, self._seed)
-
     def _init(self, X: Any, rows: Rows, held_out: Ints | None, task: Task, loss: Loss, start: Any) -> Init:
         """Where the first stage starts; sets `init_` unless an earlier fit has."""
         n_classes = None if task.classes is None else len(task.classes)
@@ -212,18 +207,8 @@ class GradientBoosting(Boosting):
         offset = init_scores(self.init_, take_rows(X, rows.index), loss, n_classes, self._init_least)
         return Init(self.init_, np.zeros(loss.n_scores), offset)
 
-    def _loss(self, rows: Rows, task: Task) -> Loss:
-        return gradient_loss(self, rows, task)
-
-    def _setup(self, rows: Rows, task: Task, loss: Loss, start: Any = None, held_out: Ints | None = None) -> Setup:
-        if hasattr(self.init, "fit") and start is None and rows.offset is None:
-            raise ParameterError(
-                f"init={type(self.init).__name__} is an estimator, which only `fit` can start from. Use init=None."
-            )
-        self._n_rows = len(rows.y) if rows.weight is None else int(np.count_nonzero(rows.weight))
-        setup = gradient_setup(self, rows.table.schema, task, loss, start, held_out)
-        self.max_features_ = n_features_drawn(self.max_features, rows.table.n_features)
-        return setup
+    _loss = gradient_loss
+    _setup = gradient_setup
 
     def _constraints(self, schema: Schema) -> Constraints:
         return monotone_signs(self.monotonic_cst, schema, "monotonic_cst"), sets_that_meet(self.interaction_cst, schema)
@@ -242,39 +227,32 @@ class GradientBoosting(Boosting):
 
     def _ask(self, monitor: Monitor, stages: Stages, progress: Progress) -> bool:
         """Call the user's monitor with the model so far."""
-        self._set_ensemble(progress.ensemble, progress.rounds.loss)
-        self._keep_stages(stages)
+        self._keep(progress.outcome("training goes on"), progress.rounds.loss, stages)
         stops = bool(monitor(progress.round - 1, self, {"self": self, **stage_facts(progress)}))
         if stops:
             stages.reason = "the monitor asked to stop"
         return stops
 
     def _stages_so_far(self, stages: Stages, progress: Progress) -> Self:
-        model = self._so_far(progress)
-        model._keep_stages(stages)
+        model = copy(self)
+        model._keep(progress.outcome("training goes on"), progress.rounds.loss, stages)
         return model
 
-    def _set_ensemble(self, ensemble: Ensemble, loss: Loss) -> None:
-        self.ensemble_, self.loss_, self._best = ensemble, loss, None
-        self.n_estimators_ = self.n_iter_ = ensemble.n_rounds
-        self.n_trees_per_iteration_ = ensemble.n_scores
-        self.__dict__.pop("estimators_", None)
-
-    def _keep(self, outcome: Outcome, loss: Loss) -> None:
+    def _keep(self, outcome: Outcome, loss: Loss, stages: Stages | None = None) -> None:
         super()._keep(outcome, loss)
-        self._set_ensemble(outcome.ensemble, loss)
-        if "learning_rates_" not in self.__dict__:  # trained by cross-validation, not by `fit`
+        self.n_trees_per_iteration_ = outcome.ensemble.n_scores
+        self.__dict__.pop("estimators_", None)
+        if stages is None:  # trained by cross-validation
             rate = learning_rate(1.0 if callable(self.learning_rate) else self.learning_rate)
             self.learning_rates_ = np.array([rate(stage, lambda: np.nan) for stage in range(outcome.ensemble.n_rounds)])
-
-    def _keep_stages(self, stages: Stages) -> None:
-        for name, curve in stages.curves().items():
-            setattr(self, name, curve)
+            return
+        self.__dict__.update(stages.curves())
         if self.subsample < 1.0 and stages.oob:
             self.oob_score_ = stages.oob[-1]
         self.evals_result_ = {"train": {"loss": list(stages.train)}}
         if stages.validation:
             self.evals_result_["validation"] = {"loss": list(stages.validation)}
+        self.stopped_reason_ = stages.reason or outcome.stopped_reason
 
     @property
     def _begin(self) -> Begin | None:

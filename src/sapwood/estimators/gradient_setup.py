@@ -9,7 +9,6 @@ import numpy as np
 
 from sapwood.arrays import Ints, plain
 from sapwood.boosting.columns import ColumnOptions
-from sapwood.boosting.eval_metrics import find_metrics
 from sapwood.boosting.fitting import Rows, Setup
 from sapwood.boosting.options import NO_LIMIT, TreeOptions
 from sapwood.boosting.rate import learning_rate
@@ -22,20 +21,12 @@ from sapwood.estimators.tree import DecisionTreeRegressor
 from sapwood.losses.loss import Loss
 from sapwood.losses.names import make_loss
 from sapwood.table.column_settings import monotone_signs, sets_that_meet
-from sapwood.table.schema import Schema
 from sapwood.threads import resolve_jobs
 from sapwood.tree import Tree
 
 if TYPE_CHECKING:
     from sapwood.estimators.gradient_boosting import GradientBoosting
 
-DEFAULT_METRICS = {
-    "squared_error": "rmse",
-    "absolute_error": "mae",
-    "huber": "mae",
-    "logistic": "logloss",
-    "multinomial": "mlogloss",
-}
 OPTIONS = {
     "huber": ("quantile", "alpha"),
     "quantile": ("quantile", "alpha"),
@@ -72,10 +63,16 @@ def gradient_loss(parameters: GradientBoosting, rows: Rows, task: Task) -> Loss:
 
 
 def gradient_setup(
-    parameters: GradientBoosting, schema: Schema, task: Task, loss: Loss, start: Any, held_out: Ints | None
+    parameters: GradientBoosting, rows: Rows, loss: Loss, start: Any = None, held_out: Ints | None = None
 ) -> Setup:
-    """Everything that decides how the ensemble is trained."""
-    p, n_rows = parameters, parameters._n_rows
+    """Everything that decides how the ensemble is trained, but metrics; sets `max_features_`."""
+    p, schema = parameters, rows.table.schema
+    if hasattr(p.init, "fit") and start is None and rows.offset is None:
+        raise ParameterError(
+            f"init={type(p.init).__name__} is an estimator, which only `fit` can start from. Use init=None."
+        )
+    n_rows = p._n_rows = len(rows.y) if rows.weight is None else int(np.count_nonzero(rows.weight))
+    p.max_features_ = n_features_drawn(p.max_features, schema.n_features)
     signs = monotone_signs(p.monotonic_cst, schema, "monotonic_cst")
     if signs is not None and loss.n_scores > 1:
         raise ParameterError(
@@ -98,8 +95,8 @@ def gradient_setup(
         max_cat_threshold=NO_LIMIT,
         signs=signs,
     )
-    by_node = n_features_drawn(p.max_features, schema.n_features) / schema.n_features
-    columns = ColumnOptions(schema.n_features, by_node=by_node, together=sets_that_meet(p.interaction_cst, schema))
+    together = sets_that_meet(p.interaction_cst, schema)
+    columns = ColumnOptions(schema.n_features, by_node=p.max_features_ / schema.n_features, together=together)
     rounds = RoundOptions(
         tree,
         columns,
@@ -112,18 +109,14 @@ def gradient_setup(
     )
     done = 0 if start is None else start.ensemble_.n_rounds
     n_rounds, rate = int(p.n_estimators) - done, learning_rate(p.learning_rate)
-    default, given = DEFAULT_METRICS.get(loss.name, "loss"), getattr(p, "eval_metric", None)
-    metrics = find_metrics(given, default, loss, task.kind(loss), type(p).__name__)
-    undo = getattr(p, "undo_class_weight", False)
     return Setup(
         loss,
         rounds,
         Plan(n_rounds, rate, None, p.max_seconds, list(p.callbacks or ())),
         255 if p.max_bins == 256 else int(p.max_bins),  # as many as a byte holds beside a code for missing values
-        [task.measured(metric, loss, undo) for metric in metrics],
-        None if p.init is None else np.zeros(loss.n_scores),
-        None if start is None else start.ensemble_.upto(done),
-        held_out,
+        base=None if p.init is None else np.zeros(loss.n_scores),
+        start=None if start is None else start.ensemble_.upto(done),
+        held_out=held_out,
     )
 
 

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal, Self
 
 from sapwood.arrays import Ints
 from sapwood.boosting.eval_metrics import warn_of_direction
-from sapwood.boosting.fitting import Rows, Setup, fit_ensemble
+from sapwood.boosting.fitting import Rows, fit_ensemble
 from sapwood.declaration import declared, parameter
 from sapwood.errors import ParameterError
 from sapwood.estimators import shared_parameters as shared
@@ -21,7 +21,6 @@ from sapwood.estimators.newton_setup import newton_loss, newton_setup
 from sapwood.estimators.rules import Each, Written
 from sapwood.estimators.validation_sets import hold_out, read_eval_set
 from sapwood.estimators.without_effect import WITHOUT_EFFECT
-from sapwood.losses.loss import Loss
 from sapwood.parameters import (
     ArrayLike,
     CallableRule,
@@ -254,7 +253,9 @@ class NewtonBoosting(Boosting):
                 from there and gives the same model, bit for bit.
             verbose: replaces the parameter `verbose` for this call.
         """
-        sets = read_eval_set(eval_set, sample_weight_eval_set, "sample_weight_eval_set")
+        sets = []
+        if eval_set is not None or sample_weight_eval_set is not None:
+            sets = read_eval_set(eval_set, sample_weight_eval_set, "sample_weight_eval_set")
         return self._train(GivenRows(X, y, sample_weight), sets, init_model, checkpoint, verbose)
 
     def _train(
@@ -280,13 +281,16 @@ class NewtonBoosting(Boosting):
             return self
         if kept is not None and kept.found is not None:
             self._seed = kept.found._seed
-        setup = self._setup(rows, task, loss, start, self._held_out(rows, task, len(evals)))
+        setup = self._setup(rows, loss, start, self._held_out(rows, task, len(evals)))
+        setup = replace(setup, metrics=task.metrics(self.eval_metric, loss, self))
         if verbose is not None:
             check_parameters(type(self).__name__, {"verbose": self.rules["verbose"]}, {"verbose": verbose})
             setup = replace(setup, plan=replace(setup.plan, verbose=int(verbose)))
         if self.early_stopping_rounds is not None:
             warn_of_direction(setup.metrics[-1])
-        self._keep(fit_ensemble(rows, evals, self._resumed(setup, kept, self._so_far)), loss)
+        if kept is not None:
+            setup = self._resumed(setup, kept, self._so_far)
+        self._keep(fit_ensemble(rows, evals, setup), loss)
         if kept is not None:
             kept.finish(self)
         return self
@@ -303,11 +307,8 @@ class NewtonBoosting(Boosting):
             )
         return None
 
-    def _loss(self, rows: Rows, task: Task) -> Loss:
-        return newton_loss(self, rows, task)
-
-    def _setup(self, rows: Rows, task: Task, loss: Loss, start: Any = None, held_out: Ints | None = None) -> Setup:
-        return newton_setup(self, rows.table.schema, task, loss, start, held_out)
+    _loss = newton_loss
+    _setup = newton_setup
 
     def _constraints(self, schema: Schema) -> Constraints:
         signs = monotone_signs(self.monotone_constraints, schema)

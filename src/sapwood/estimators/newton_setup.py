@@ -1,4 +1,4 @@
-"""What the parameters of Newton boosting mean for the engine: loss, options of trees, columns and rounds, metrics."""
+"""What the parameters of Newton boosting mean for the engine: loss, and options of trees, columns and rounds."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import numpy as np
 
 from sapwood.arrays import Ints
 from sapwood.boosting.columns import ColumnOptions
-from sapwood.boosting.eval_metrics import find_metrics
 from sapwood.boosting.fitting import Rows, Setup, start_scores
 from sapwood.boosting.limits import refuse_divergence
 from sapwood.boosting.options import TreeOptions
@@ -18,12 +17,11 @@ from sapwood.boosting.training import Plan
 from sapwood.errors import ParameterError
 from sapwood.estimators.boosting_task import RankingTask, Task
 from sapwood.losses.custom import CustomLoss
-from sapwood.losses.huber import Huber
 from sapwood.losses.loss import Loss
 from sapwood.losses.names import make_loss
+from sapwood.losses.quantile import Quantile
 from sapwood.losses.ranking import LambdaRank
 from sapwood.table.column_settings import feature_weights, interaction_sets, monotone_signs
-from sapwood.table.schema import Schema
 from sapwood.threads import resolve_jobs
 
 if TYPE_CHECKING:
@@ -38,7 +36,6 @@ OPTIONS = {
 }
 """Objectives with an option: its name in the loss, and the parameter that holds it."""
 HUBER_QUANTILE = 0.9  # Friedman's: a tenth of the rows may be outliers
-DEFAULT_METRICS = {"squared_error": "rmse", "absolute_error": "mae", "logistic": "logloss", "multinomial": "mlogloss"}
 
 
 def newton_loss(parameters: NewtonBoosting, rows: Rows, task: Task) -> Loss:
@@ -72,13 +69,13 @@ def _named_loss(parameters: NewtonBoosting, name: str) -> Loss:
 
 
 def newton_setup(
-    parameters: NewtonBoosting, schema: Schema, task: Task, loss: Loss, start: Any, held_out: Ints | None
+    parameters: NewtonBoosting, rows: Rows, loss: Loss, start: Any = None, held_out: Ints | None = None
 ) -> Setup:
-    """Everything that decides how the ensemble is trained."""
-    p = parameters
+    """Everything that decides how the ensemble is trained, but metrics."""
+    p, schema = parameters, rows.table.schema
     signs = monotone_signs(p.monotone_constraints, schema)
     if signs is not None and loss.n_scores > 1:
-        what = f"scores of {loss.n_scores} classes" if task.classes is not None else "quantiles"
+        what = "quantiles" if isinstance(loss, Quantile) else f"scores of {loss.n_scores} classes"
         # They are made comparable afterwards, by a softmax or by sorting, so that rising ones need not rise any more.
         raise ParameterError(
             f"monotone_constraints={p.monotone_constraints!r} cannot hold for {what}, which depend on each other. "
@@ -118,22 +115,12 @@ def newton_setup(
     )
     callbacks, rate = [*(p.callbacks or ()), refuse_divergence], learning_rate(p.learning_rate)
     plan = Plan(int(p.n_estimators), rate, p.early_stopping_rounds, p.max_seconds, callbacks, verbose=int(p.verbose))
-    metrics = find_metrics(p.eval_metric, _default_metric(loss, task), loss, task.kind(loss), type(p).__name__)
     return Setup(
         loss,
         rounds,
         plan,
         255 if p.max_bin == 256 else int(p.max_bin),  # as many as a byte holds beside a code for missing values
-        [task.measured(metric, loss, p.undo_class_weight) for metric in metrics],
-        start_scores(p.base_score, loss),
-        None if start is None else start.ensemble_.upto(start.best_n_rounds_),
-        held_out,
+        base=start_scores(p.base_score, loss),
+        start=None if start is None else start.ensemble_.upto(start.best_n_rounds_),
+        held_out=held_out,
     )
-
-
-def _default_metric(loss: Loss, task: Task) -> str:
-    if isinstance(task, RankingTask):
-        return "ndcg"
-    if isinstance(loss, Huber) and loss.quantile is not None:
-        return "mae"
-    return DEFAULT_METRICS.get(loss.name, "loss")

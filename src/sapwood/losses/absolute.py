@@ -18,6 +18,7 @@ class Absolute(Loss):
     """
 
     name: ClassVar[str] = "absolute_error"
+    metric: str = "mae"
     constant_hessian: ClassVar[bool] = True
     robust: bool = True
 

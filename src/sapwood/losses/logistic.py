@@ -21,6 +21,7 @@ class Logistic(Loss):
     """
 
     name: ClassVar[str] = "logistic"
+    metric: str = "logloss"
     bounded: ClassVar[bool] = True
     _domain = "the classes 0 and 1"
     _remedy = "Use the codes of two classes, or 'multinomial' for more."

@@ -28,6 +28,8 @@ class Loss(ABC):
     """A loss of one row, L(y, F), and all that boosting asks of it; weights of rows are the engine's business."""
 
     name: ClassVar[str]
+    metric: str = "loss"
+    """The metric that people report of models with this loss, by its name in `metrics`."""
     constant_hessian: ClassVar[bool] = False
     """h is 1 for every row."""
     robust: bool = False

@@ -31,6 +31,7 @@ class LambdaRank(Loss):
     """
 
     name: ClassVar[str] = "lambdarank"
+    metric: str = "ndcg"
     whole: ClassVar[bool] = True
     _domain = f"grades of relevance from 0 to {_MOST_GRADE}"
     _remedy = "Use a few grades, such as 0, 1, 2, 3, 4: gains are 2^grade - 1."

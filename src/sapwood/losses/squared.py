@@ -14,6 +14,7 @@ class Squared(Loss):
     """L = (y - F)² / 2, with g = F - y and h = 1."""
 
     name: ClassVar[str] = "squared_error"
+    metric: str = "rmse"
     constant_hessian: ClassVar[bool] = True
 
     def start(self, y: Target, weight: Floats | None) -> Floats:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sapwood.errors import InputError
+from sapwood.errors import InputError, warn_user
 from sapwood.table.column import Array, Codes, first_row, read_only
 from sapwood.table.labels import Labels, read_labels
 
@@ -38,6 +38,11 @@ class ClassTarget:
         """Number of targets."""
         return int(self.codes.shape[1])
 
+    def one_column(self) -> Codes:
+        """Codes of the only output, for models that predict one class."""
+        _refuse_several(self.n_outputs, "class")
+        return self.codes[:, 0]
+
 
 @dataclass(frozen=True, eq=False)
 class NumberTarget:
@@ -56,6 +61,11 @@ class NumberTarget:
     def n_outputs(self) -> int:
         """Number of targets."""
         return int(self.values.shape[1])
+
+    def one_column(self) -> NDArray[np.float64]:
+        """Numbers of the only output, for models that predict one number."""
+        _refuse_several(self.n_outputs, "number")
+        return self.values[:, 0]
 
 
 def _stack(labels: Labels) -> Array:
@@ -168,3 +178,20 @@ def _plain(labels: Array) -> Array:
             "for example with y.astype(str)."
         )
     return labels
+
+
+def _refuse_several(n_outputs: int, what: str) -> None:
+    if n_outputs > 1:
+        raise InputError(f"y has {n_outputs} columns, but boosting predicts one {what}. Fit one model for each column.")
+
+
+def warn_of_column(y: Any) -> None:
+    """A target of one column is taken as a vector, with scikit-learn's warning."""
+    if len(getattr(y, "shape", ())) == 2 and y.shape[1] == 1:
+        from sklearn.exceptions import DataConversionWarning  # models that only predict do without scikit-learn
+
+        warn_user(
+            "A column-vector y was passed when a 1d array was expected. Pass one number or label for each row, for "
+            "example y.ravel().",
+            DataConversionWarning,
+        )
