@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar, get_args, get_type_hints
 
 from sapwood.errors import ParameterTypeError
 from sapwood.parameters import check_names
@@ -48,12 +48,28 @@ def keywords_of(function: Callable[..., Any]) -> list[str]:
     """Names that may be given by keyword, `self` aside."""
     parameters = inspect.signature(function).parameters.values()
     kinds = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
-    return [p.name for p in parameters if p.kind in kinds and p.name != "self"]
+    names = [p.name for p in parameters if p.kind in kinds and p.name != "self"]
+    return [*names, *_unpacked_keywords(function)]
 
 
 def takes_any(function: Callable[..., Any]) -> bool:
     """Whether the function takes keywords of every name."""
-    return any(p.kind is p.VAR_KEYWORD for p in inspect.signature(function).parameters.values())
+    return _rest_of_keywords(function) is not None and not _unpacked_keywords(function)
+
+
+def _rest_of_keywords(function: Callable[..., Any]) -> inspect.Parameter | None:
+    """The parameter that collects keywords, such as `**options`."""
+    parameters = inspect.signature(function).parameters.values()
+    return next((p for p in parameters if p.kind is p.VAR_KEYWORD), None)
+
+
+def _unpacked_keywords(function: Callable[..., Any]) -> list[str]:
+    """Names that a function takes by `**options: Unpack[T]`, where T is a TypedDict."""
+    rest = _rest_of_keywords(function)
+    if rest is None or "Unpack" not in str(rest.annotation):
+        return []
+    options = get_args(get_type_hints(inspect.unwrap(function))[rest.name])[0]
+    return list(get_type_hints(options))
 
 
 def _refuse(estimator: Any, method: str, name: str, given: Mapping[str, Any], known: Sequence[str]) -> None:

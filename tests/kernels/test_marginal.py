@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 import sapwood as sw
 from sapwood.explain.marginal import splits_of
 from sapwood.kernels.marginal import add_marginals
-from sapwood.show.words import goes_left
+from sapwood.show.row_path import goes_left
 from strategies import cases, examples
 
 

@@ -3,97 +3,44 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
-import narwhals as nw
 import numpy as np
 
+from sapwood.model import Model
+from sapwood.model.methods import tree_model
+from sapwood.table.schema import ColumnSchema, Schema
 from sapwood.tree import Tree
 
 
-@dataclass(frozen=True)
-class StandInColumn:
-    name: str
-    kind: str = "number"
-    levels: tuple[Any, ...] = ()
-    has_missing: bool = False
-
-
-@dataclass(frozen=True)
-class StandInTable:
-    values: np.ndarray
-
-    def block(self, start: int, stop: int) -> np.ndarray:
-        return self.values[start:stop]
-
-
-@dataclass(frozen=True)
-class StandInSchema:
-    columns: tuple[StandInColumn, ...]
-
-    def match(self, rows: Any) -> StandInTable:
-        frame = nw.from_native(rows, eager_only=True, pass_through=True)
-        if isinstance(frame, nw.DataFrame):
-            raw = [frame[column.name].to_list() for column in self.columns]
-        else:
-            raw = [list(np.asarray(rows)[:, index]) for index in range(len(self.columns))]
-        coded = [[self._code(c, v) for v in values] for c, values in zip(self.columns, raw, strict=True)]
-        return StandInTable(np.asarray(coded, dtype=float).T)
-
-    @staticmethod
-    def _code(column: StandInColumn, value: Any) -> float:
-        if value is None or value != value:  # noqa: PLR0124 - NaN, NaT
-            return np.nan
-        if column.kind == "category":
-            return float(column.levels.index(value)) if value in column.levels else -2.0
-        if column.kind == "date":
-            return float(np.datetime64(value, "us").astype(np.int64)) / 1e6
-        if column.kind == "duration":
-            return float(np.timedelta64(value, "us").astype(np.int64)) / 1e6
-        return float(value)
+def StandInColumn(name: str, kind: Any = "number", levels: Sequence[Any] = (), has_missing: bool = False):  # noqa: N802
+    return ColumnSchema(name, kind, tuple(levels), has_missing=has_missing)
 
 
 class StandIn:
-    """A fitted tree with what `show` and `plot` read of it."""
+    """A fitted estimator of one tree."""
 
-    def __init__(self, tree: Tree, columns: Sequence[StandInColumn], classes: Any = None, criterion: str = "gini"):
-        self.tree_, self.schema_, self.criterion = tree, StandInSchema(tuple(columns)), criterion
-        self.n_outputs_ = tree.n_outputs
+    def __init__(self, tree: Tree, columns: Sequence[ColumnSchema], classes: Any = None, criterion: str = "gini"):
+        self.tree_, self.schema_, self.criterion = tree, Schema(tuple(columns), named=True), criterion
         if classes is not None:
             self.classes_ = classes
 
-    def fit(self, X: Any, y: Any) -> StandIn:
-        return self
-
-    def apply(self, X: Any) -> np.ndarray:
-        rows = np.asarray(self.schema_.match(X).block(0, len(X)), dtype=float)
-        node = np.zeros(len(rows), dtype=int)
-        for here in np.flatnonzero(~self.tree_.is_leaf):
-            at = node == here
-            x = rows[at, self.tree_.feature[here]]
-            left = (
-                np.isin(x, self.tree_.left_levels(here))
-                if self.tree_.is_subset_split(here)
-                else (x <= self.tree_.threshold[here])
-            )
-            left = np.where(np.isnan(x) | (x == -2), self.tree_.missing_go_to_left[here], left)
-            node[at] = np.where(left, self.tree_.children_left[here], self.tree_.children_right[here])
-        return node
-
-    def predict_proba(self, X: Any) -> np.ndarray:
-        return self.tree_.value[self.apply(X), 0]
+    @property
+    def model_(self) -> Model:
+        classes = getattr(self, "classes_", [])
+        labels = classes if isinstance(classes, list) else [np.asarray(classes)]
+        common = {"estimator": "StandIn", "schema": self.schema_, "classes": tuple(labels), "drift_warning": False}
+        return tree_model(self.tree_, self.criterion, single=self.tree_.n_outputs == 1, **common)
 
     def predict(self, X: Any) -> np.ndarray:
-        value = self.tree_.value[self.apply(X), 0]
-        return self.classes_[np.argmax(value, axis=1)] if hasattr(self, "classes_") else value[:, 0]
+        return self.model_.predict(X)
 
 
-def number_columns(names: Sequence[str]) -> list[StandInColumn]:
+def number_columns(names: Sequence[str]) -> list[ColumnSchema]:
     return [StandInColumn(name) for name in names]
 
 
-def from_sklearn(model: Any, names: Sequence[str], columns: Sequence[StandInColumn] | None = None) -> StandIn:
+def from_sklearn(model: Any, names: Sequence[str], columns: Sequence[ColumnSchema] | None = None) -> StandIn:
     """Our form of scikit-learn's fitted tree."""
     old = model.tree_
     kinds = list(columns) if columns is not None else number_columns(names)
@@ -118,7 +65,7 @@ def from_sklearn(model: Any, names: Sequence[str], columns: Sequence[StandInColu
 Node = tuple[Any, ...]
 
 
-def grow(node: Node, columns: Sequence[StandInColumn], classes: Any = None, missing_left: bool = False) -> StandIn:
+def grow(node: Node, columns: Sequence[ColumnSchema], classes: Any = None, missing_left: bool = False) -> StandIn:
     """A hand-made tree: a node is (feature, threshold or set of left levels, left, right) or (values,) for a leaf.
 
     `values` are class counts, or one number for a regression leaf of 10 rows.

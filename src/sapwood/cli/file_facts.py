@@ -12,8 +12,9 @@ import numpy as np
 
 from sapwood.cached_property import cached_property
 from sapwood.cli.history import Curve, curves
+from sapwood.model import model_of
 from sapwood.show import export_text
-from sapwood.show.picked import Picked, picked_tree
+from sapwood.show.one_tree import OneTree, pick_tree
 
 
 @dataclass(frozen=True)
@@ -84,14 +85,13 @@ class FileFacts:
         own = {name: value for name, value in self.parameters.items() if name != "callbacks"}  # no file holds functions
         return {name: value for name, value in own.items() if repr(value) != repr(usual[name])}
 
-    def tree(self, number: int) -> Picked:
+    def tree(self, number: int) -> OneTree:
         """One of the trees."""
-        alone = hasattr(self.model, "tree_") and number == 0
-        return picked_tree(self.model, None if alone else number)
+        return pick_tree(model_of(self.model), number)
 
     def as_json(self, tree: int, max_depth: int) -> dict[str, Any]:
         """All facts, made of what JSON knows."""
-        picked = self.tree(tree)
+        title = self.tree(tree).title
         facts = {
             "file": str(self.path),
             "bytes": self.path.stat().st_size,
@@ -112,7 +112,7 @@ class FileFacts:
             "stopped_reason": getattr(self.model, "stopped_reason_", None),
             "history": [{**vars(curve), "best_round": curve.best_round} for curve in self.history],
             "importance": {"names": self.importance.names, **self.importance.measures},
-            "tree": {"number": tree, "title": picked.title, "text": export_text(picked.estimator, max_depth=max_depth)},
+            "tree": {"number": tree, "title": title, "text": export_text(self.model, tree=tree, max_depth=max_depth)},
         }
         return {name: _plain(value) for name, value in facts.items()}
 

@@ -47,13 +47,13 @@ def inspect(
     if as_json:
         say(json.dumps(facts.as_json(tree, max_depth), indent=2, allow_nan=False))
         return
-    picked = facts.tree(tree)
+    title = facts.tree(tree).title
     _show_file(facts)
     _show_parameters(facts, parameters)
     _show_columns(facts)
     _show_history(facts)
     _show_importance(facts)
-    _show_tree(picked, max_depth)
+    _show_tree(facts, tree, title, max_depth)
 
 
 def _show_file(facts: FileFacts) -> None:
@@ -152,8 +152,8 @@ def _show_importance(facts: FileFacts) -> None:
         show_table("Importance of columns", ["column", "gain", "splits", "cover"], rows)
 
 
-def _show_tree(picked: Any, max_depth: int) -> None:
+def _show_tree(facts: FileFacts, tree: int, title: str, max_depth: int) -> None:
     from sapwood.show import export_text
 
-    say(f"Tree: {picked.title}" if picked.title else "Tree:")
-    say(export_text(picked.estimator, max_depth=max_depth))
+    say(f"Tree: {title}" if title else "Tree:")
+    say(export_text(facts.model, tree=tree, max_depth=max_depth))

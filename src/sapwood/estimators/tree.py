@@ -26,7 +26,7 @@ from sapwood.model.model import Model
 from sapwood.parameters import OneOf
 from sapwood.predictor import Predictor, paths
 from sapwood.seed import seed_from
-from sapwood.show.words import explain_row
+from sapwood.show.row_path import explain_row
 from sapwood.table.identifiers import warn_of_identifiers
 from sapwood.table.statistics import with_statistics
 from sapwood.table.table import Table

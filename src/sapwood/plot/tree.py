@@ -4,25 +4,26 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
 from sapwood.keywords import answering
+from sapwood.model import model_of
 from sapwood.parameters import Interval, Nothing, Rule, check_parameters
 from sapwood.plot.label import shortened, wrapped
 from sapwood.plot.layout import Layout, Shape, Spacing, drawn_shape, tidy_layout
 from sapwood.plot.style import FAINT, INK, NOTE, PAPER, as_plain_text, pyplot, require_axes, style
-from sapwood.show.card import CARD_RULES, TRUNCATED, CardOptions, CardWriter
-from sapwood.show.colour import TRUNCATED_FILL, tree_fills
-from sapwood.show.picked import picked_tree
+from sapwood.show.colour import TRUNCATED_FILL, node_fills
+from sapwood.show.node_label import STYLE_RULES, TRUNCATED, NodeLabels, TreeStyle
+from sapwood.show.one_tree import TreeNumber, pick_tree
 from sapwood.tree import LEAF, Tree
 
-_RULES: dict[str, tuple[Rule, ...]] = {**CARD_RULES, "fontsize": (Interval(float, low=0, closed="neither"), Nothing())}
+_RULES: dict[str, tuple[Rule, ...]] = {**STYLE_RULES, "fontsize": (Interval(float, low=0, closed="neither"), Nothing())}
 
 _POINTS = 72.0  # per inch
 _FONT = 9.0
-_LONGEST_LINE = 400  # letters of one question or list
+_LONGEST_LINE = 400  # letters of one condition or list
 _LARGEST_FONT = 11.0
 _PADDING = 0.45  # inside a box, in font sizes
 _MARGIN = 0.15  # inches around the tree
@@ -35,47 +36,51 @@ _MOST_TRIALS = 12
 
 @answering
 def plot_tree(
-    model: Any,
-    tree: int | tuple[int, int | str] | None = None,
+    model: object,
+    tree: TreeNumber = None,
     *,
-    max_depth: int | None = None,
-    feature_names: Any = None,
-    class_names: Any = None,
-    label: str = "all",
     filled: bool = True,
-    impurity: bool = True,
-    node_ids: bool = False,
-    proportion: bool = False,
     rounded: bool = True,
-    precision: int = 3,
     ax: Any = None,
     fontsize: float | None = None,
+    **options: Unpack[TreeStyle],
 ) -> Any:
     """Draw a single tree, or one tree of an ensemble, and return the Axes.
 
-    Trees of an ensemble are picked by number, in the order in which they were grown; for boosting with several scores
-    `tree` may also be a pair of a round and a score, such as `(0, "setosa")`. The values of boosted trees are what they
-    add to the score, learning rate included. The boxes of the nodes are the annotations of the Axes, in preorder.
+    The values of boosted trees are what they add to the score, learning rate included. Edges are as wide as their share
+    of the rows. The boxes of the nodes are the annotations of the Axes, in preorder.
 
-    Without `ax`, a figure is made that is large enough for the tree, unless a figure of chosen size or with axes is
-    current. The letters are as large as the boxes allow; edges are as wide as their share of the rows. Names default to
-    those seen in fit; `class_names=False` leaves out the class.
+    Args:
+        model: a fitted model.
+        tree: number of a tree of a model of many, in the order of training; of boosting with several scores also a
+            round and a score, such as (0, "setosa").
+        filled: whether boxes have the colour of their class or value.
+        rounded: whether boxes have round corners.
+        ax: Axes to draw on; None makes a figure that is large enough for the tree, unless a figure of chosen size or
+            with axes is current.
+        fontsize: size of all text in points; by default as large as the boxes allow.
+        max_depth: depth below which branches are cut off; by default there is no limit.
+        feature_names: names of the columns; by default those seen in fit.
+        class_names: names of the classes; by default those seen in fit, and False leaves out the class.
+        label: whether "all" boxes, the "root" or "none" say what their numbers are.
+        impurity: whether boxes show the impurity, or the gain of boosting; default True.
+        node_ids: whether boxes show the number of the node; default False.
+        proportion: whether rows and classes are shown as shares; default False.
+        precision: decimals of numbers; default 3.
     """
-    check_parameters("plot_tree", _RULES, {name: value for name, value in locals().items() if name in _RULES})
-    picked = picked_tree(model, tree)
+    check_parameters("plot_tree", _RULES, {**options, "filled": filled, "rounded": rounded, "fontsize": fontsize})
+    one = pick_tree(model_of(model), tree)
     if ax is not None:
         require_axes(ax)
-    options = CardOptions(feature_names, class_names, label, impurity, node_ids, proportion, precision)
-    nodes = picked.estimator.tree_
-    shape = drawn_shape(nodes, max_depth)
-    labels = _labels(CardWriter(picked.estimator, options), shape)
-    fills = tree_fills(picked.estimator) if filled else [PAPER] * nodes.node_count
+    shape = drawn_shape(one.tree, options.get("max_depth"))
+    labels = _labels(NodeLabels(one, options), shape)
+    fills = node_fills(one) if filled else [PAPER] * one.tree.node_count
     with style():
         axes = _emptied(_current_axes(shape, labels, fontsize or _FONT) if ax is None else ax)
         as_plain_text((axes.title,))
-        axes.set_title(picked.title, color=NOTE, fontsize=9.0)
+        axes.set_title(one.title, color=NOTE, fontsize=9.0)
         picture = _fitted(axes, shape, labels, fontsize)
-        _draw_edges(picture, nodes, shape)
+        _draw_edges(picture, one.tree, shape)
         _draw_boxes(picture, shape, labels, fills, rounded)
     return axes
 
@@ -87,17 +92,17 @@ class _Picture:
     fontsize: float
 
 
-def _labels(cards: CardWriter, shape: Shape) -> list[str]:
+def _labels(nodes: NodeLabels, shape: Shape) -> list[str]:
     leaves = shape.left.count(LEAF)
     width = 24 if leaves <= 8 else 20 if leaves <= 16 else 17
     return [
-        TRUNCATED if cut else "\n".join(piece for line in cards.lines(node) for piece in wrapped(_cut(line), width))
+        TRUNCATED if cut else "\n".join(piece for line in nodes.lines(node) for piece in _wrapped(line, width))
         for node, cut in zip(shape.nodes, shape.cut, strict=True)
     ]
 
 
-def _cut(line: str) -> str:
-    return shortened(line, _LONGEST_LINE)
+def _wrapped(line: str, width: int) -> list[str]:
+    return wrapped(shortened(line, _LONGEST_LINE), width)
 
 
 def _measured_layout(figure: Any, shape: Shape, labels: list[str], fontsize: float) -> Layout:
@@ -180,16 +185,16 @@ def _draw_edges(picture: _Picture, tree: Tree, shape: Shape) -> None:
                 scaley=False,
             )
             if parent == 0:
-                _draw_answer(picture, side, (x[parent] + x[child]) / 2, turn)
+                _draw_side(picture, side, (x[parent] + x[child]) / 2, turn)
 
 
 def _line_width(share: float) -> float:
     return _LINE_WIDTHS[0] + (_LINE_WIDTHS[1] - _LINE_WIDTHS[0]) * math.sqrt(share)
 
 
-def _draw_answer(picture: _Picture, answer: str, x: float, y: float) -> None:
+def _draw_side(picture: _Picture, side: str, x: float, y: float) -> None:
     picture.axes.annotate(
-        answer,
+        side,
         (x, y),
         (0, 0.25 * picture.fontsize),
         textcoords="offset points",

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import colorsys
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from sapwood.show.card import GAIN
-from sapwood.show.fitted import is_classifier
-from sapwood.tree import Floats, Tree
+from sapwood.arrays import Floats
+from sapwood.show.one_tree import GAIN, OneTree
+from sapwood.tree import Tree
 
 RGB = tuple[float, float, float]
 
-# Quiet, and told apart with any kind of colour vision
+# Muted, and distinct with any kind of colour vision
 PALETTE = ("#4477aa", "#ee8866", "#44aa99", "#aa4499", "#ddaa33", "#88ccee", "#882255", "#77aa44", "#bb5566", "#777777")
 NUMBER_COLOUR = "#4477aa"
 LOWERING, RAISING = "#4477aa", "#ee8866"  # what a prediction is lowered and raised by
@@ -49,16 +47,12 @@ def purity(shares: Floats) -> Floats:
     return np.asarray((first - second) / np.maximum(1.0 - second, 1e-12))
 
 
-def tree_fills(estimator: Any) -> list[str]:
-    """Fill of every node of a tree that was picked; see below."""
-    if estimator.criterion == GAIN:
-        return score_fills(estimator.tree_)
-    return node_fills(estimator.tree_, is_classifier(estimator))
-
-
-def node_fills(tree: Tree, classifier: bool) -> list[str]:
-    """Fill of every node: by class and purity, by value, or by impurity if there are several outputs."""
-    if tree.n_outputs == 1 and classifier:
+def node_fills(one: OneTree) -> list[str]:
+    """Fill of each node: by class and purity, by value, by impurity of several outputs, or by effect on a score."""
+    tree = one.tree
+    if one.criterion == GAIN:
+        return _score_fills(tree)
+    if tree.n_outputs == 1 and one.classes:
         shares = tree.value[:, 0, :]
         colours = class_colours(shares.shape[1])
         base = [colours[index] for index in np.argmax(shares, axis=1)]
@@ -67,8 +61,8 @@ def node_fills(tree: Tree, classifier: bool) -> list[str]:
     return [mix(NUMBER_COLOUR, _shade(share)) for share in _to_unit(measure)]
 
 
-def score_fills(tree: Tree) -> list[str]:
-    """Fill of every node of a tree that adds to a score: which way it moves the score, and how far."""
+def _score_fills(tree: Tree) -> list[str]:
+    """Fills of a tree that adds to a score: whether it raises the score, and by how much."""
     value = tree.value[:, 0, 0]
     largest = float(np.abs(value).max()) or 1.0
     return [mix(RAISING if number > 0 else LOWERING, _shade(abs(number) / largest)) for number in value]
@@ -78,7 +72,7 @@ def _shade(share: float) -> float:
     return _LIGHTEST + (_DARKEST - _LIGHTEST) * float(share)
 
 
-def _to_unit(measure: NDArray[np.float64]) -> NDArray[np.float64]:
+def _to_unit(measure: Floats) -> Floats:
     low, high = measure.min(), measure.max()
     return (measure - low) / (high - low) if high > low else np.full_like(measure, 0.5)
 

@@ -1,4 +1,4 @@
-"""The one place that words a split."""
+"""The condition of a split as text."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sapwood.show.fitted import Schema
-from sapwood.show.names import one_line
-from sapwood.show.path import ancestors, last_descendant
+from sapwood.arrays import Mask
+from sapwood.one_line import one_line
 from sapwood.show.value import levels_text, threshold_text
-from sapwood.tree import Tree
+from sapwood.table.schema import Schema
+from sapwood.tree import LEAF, Tree
 
 
 @dataclass(frozen=True)
@@ -39,9 +39,9 @@ class Wording:
 def condition(
     tree: Tree, schema: Schema, node: int, feature_names: Sequence[str] | None = None, decimals: int = 2
 ) -> tuple[str, str]:
-    """Word what holds for rows that go left and for rows that go right, missing values aside."""
-    words = wording(tree, schema, node, feature_names, decimals)
-    return words.left, words.right
+    """What holds for rows that go left and for rows that go right, missing values aside."""
+    found = wording(tree, schema, node, feature_names, decimals)
+    return found.left, found.right
 
 
 def wording(
@@ -53,7 +53,7 @@ def wording(
     gap: float = math.inf,
     trim: bool = False,
 ) -> Wording:
-    """Word a split in parts; thresholds are printed so that values at distance `gap` stay on their side."""
+    """The parts of a condition; thresholds are printed so that values at distance `gap` stay on their side."""
     feature = int(tree.feature[node])
     column = schema.columns[feature]
     name = one_line(column.name if feature_names is None else feature_names[feature])
@@ -69,12 +69,12 @@ def wording(
 
 
 def parts_missing(tree: Tree, node: int) -> bool:
-    """Whether a split parts missing values from all others: everything is at most infinity."""
+    """Whether a split separates missing values from all others: everything is at most infinity."""
     return bool(tree.threshold[node] == np.inf and not tree.missing_go_to_left[node])
 
 
 def missing_goes(tree: Tree, node: int) -> str:
-    """Word where missing values go: "missing goes left"."""
+    """Where missing values go: "missing goes left"."""
     return f"missing goes {'left' if tree.missing_go_to_left[node] else 'right'}"
 
 
@@ -97,7 +97,7 @@ def _subset_wording(tree: Tree, schema: Schema, node: int, name: str) -> Wording
 def _arriving_levels(tree: Tree, node: int) -> tuple[list[int], list[int]]:
     feature = tree.feature[node]
     arriving = np.ones(int(tree.n_levels[feature]), dtype=bool)
-    for above in ancestors(tree, node):
+    for above in _ancestors(tree, node):
         if tree.feature[above] == feature and tree.is_subset_split(above):
             arriving &= _goes_left(tree, above) == (node < tree.children_right[above])
     left = _goes_left(tree, node)
@@ -107,7 +107,7 @@ def _arriving_levels(tree: Tree, node: int) -> tuple[list[int], list[int]]:
     return np.flatnonzero(arriving & left).tolist(), np.flatnonzero(arriving & ~left).tolist()
 
 
-def _goes_left(tree: Tree, node: int) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+def _goes_left(tree: Tree, node: int) -> Mask:
     mask = np.zeros(int(tree.n_levels[tree.feature[node]]), dtype=bool)
     mask[tree.left_levels(node)] = True
     return mask
@@ -115,9 +115,29 @@ def _goes_left(tree: Tree, node: int) -> np.ndarray[tuple[int], np.dtype[np.bool
 
 def _nearest_threshold(tree: Tree, node: int) -> float:
     """Distance to the nearest threshold on the same feature above or below: printed alike, they would contradict."""
-    below = np.arange(node + 1, last_descendant(tree, node) + 1)
-    related = np.concatenate([np.asarray(ancestors(tree, node), dtype=np.intp), below])
+    below = np.arange(node + 1, _last_descendant(tree, node) + 1)
+    related = np.concatenate([np.asarray(_ancestors(tree, node), dtype=np.intp), below])
     thresholds = tree.threshold[related[tree.feature[related] == tree.feature[node]]]
     distances = np.abs(thresholds - tree.threshold[node])
     distances = distances[distances > 0]
     return float(distances.min()) if len(distances) else math.inf
+
+
+# Nodes are in preorder, so paths are found without a search
+
+
+def _ancestors(tree: Tree, node: int) -> list[int]:
+    """Nodes from the root down to the parent."""
+    above: list[int] = []
+    here = 0
+    while here != node:
+        above.append(here)
+        here = int(tree.children_left[here] if node < tree.children_right[here] else tree.children_right[here])
+    return above
+
+
+def _last_descendant(tree: Tree, node: int) -> int:
+    """Last node of the subtree: it fills the nodes from `node` to this one."""
+    while tree.children_right[node] != LEAF:
+        node = int(tree.children_right[node])
+    return node

@@ -3,88 +3,109 @@
 from __future__ import annotations
 
 import html
+import os
 from collections.abc import Callable, Iterator
-from typing import Any
+from pathlib import Path
+from typing import TextIO, Unpack
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sapwood.atomic_file import replace_file
+from sapwood.errors import DataFileError, ParameterTypeError
 from sapwood.keywords import answering
-from sapwood.parameters import Flag, Rule, check_parameters
-from sapwood.show.card import CARD_RULES, TRUNCATED, CardOptions, CardWriter
-from sapwood.show.colour import TRUNCATED_FILL, tree_fills
-from sapwood.show.file import write_text
-from sapwood.show.names import one_line
-from sapwood.show.picked import picked_tree
+from sapwood.model import model_of
+from sapwood.one_line import one_line
+from sapwood.parameters import Flag, check_parameters
+from sapwood.show.colour import TRUNCATED_FILL, node_fills
+from sapwood.show.node_label import STYLE_RULES, TRUNCATED, NodeLabels, TreeStyle
+from sapwood.show.one_tree import TreeNumber, pick_tree
 from sapwood.tree import LEAF, Tree
 
-_RULES: dict[str, tuple[Rule, ...]] = {
-    **CARD_RULES,
-    "leaves_parallel": (Flag(),),
-    "rotate": (Flag(),),
-    "special_characters": (Flag(),),
-}
+_RULES = {**STYLE_RULES, **{name: (Flag(),) for name in ("leaves_parallel", "rotate", "special_characters")}}
 
 
 @answering
 def export_graphviz(
-    decision_tree: Any,
-    out_file: Any = None,
+    decision_tree: object,
+    out_file: str | os.PathLike[str] | TextIO | None = None,
     *,
-    tree: Any = None,
-    max_depth: int | None = None,
-    feature_names: Any = None,
-    class_names: Any = None,
-    label: str = "all",
+    tree: TreeNumber = None,
     filled: bool = False,
     leaves_parallel: bool = False,
-    impurity: bool = True,
-    node_ids: bool = False,
-    proportion: bool = False,
     rotate: bool = False,
     rounded: bool = False,
     special_characters: bool = False,
-    precision: int = 3,
     fontname: str = "helvetica",
+    **options: Unpack[TreeStyle],
 ) -> str | None:
-    """Write a tree as a dot file, or return it as a string if `out_file` is None.
+    """Write a tree as a dot file, or return it as a string.
 
-    An existing file is replaced only once the new one is complete. Names default to those seen in fit;
-    `class_names=False` leaves out the class.
+    The values of a boosted tree are what it adds to its score.
 
-    Of a model of many trees, `tree` is the number of one of them, from 0 on; of boosting also a round and a score, such
-    as (0, "setosa"). The values of a boosted tree are what it adds to its score.
+    Args:
+        decision_tree: a fitted model.
+        out_file: path or open text file; None returns a string. An existing file is replaced only once the new one is
+            complete.
+        tree: number of a tree of a model of many, from 0; of boosting also a round and a score, such as (0, "setosa").
+        filled: whether boxes have the colour of their class or value.
+        leaves_parallel: whether all leaves are at the bottom.
+        rotate: whether the tree grows from left to right.
+        rounded: whether boxes have round corners.
+        special_characters: whether labels are HTML, with ≤ in place of <=.
+        fontname: font of all text.
+        max_depth: depth below which branches are cut off; by default there is no limit.
+        feature_names: names of the columns; by default those seen in fit.
+        class_names: names of the classes; by default those seen in fit, and False leaves out the class.
+        label: whether "all" boxes, the "root" or "none" say what their numbers are.
+        impurity: whether boxes show the impurity, or the gain of boosting; default True.
+        node_ids: whether boxes show the number of the node; default False.
+        proportion: whether rows and classes are shown as shares; default False.
+        precision: decimals of numbers; default 3.
     """
-    arguments = {name: value for name, value in locals().items() if name in _RULES}
-    check_parameters("export_graphviz", _RULES, arguments)
-    one = picked_tree(decision_tree, tree, "decision_tree").estimator
-    options = CardOptions(feature_names, class_names, label, impurity, node_ids, proportion, precision)
-    head = _head(filled, rounded, leaves_parallel, rotate, _quoted(fontname))
-    body = _tree_lines(one, options, max_depth, (filled, leaves_parallel, rotate, special_characters))
-    text = "".join([*head, *body, "}"])
+    looks = {"leaves_parallel": leaves_parallel, "rotate": rotate, "special_characters": special_characters}
+    check_parameters("export_graphviz", _RULES, {**options, **looks, "filled": filled, "rounded": rounded})
+    one = pick_tree(model_of(decision_tree, "decision_tree"), tree)
+    labels, max_depth = NodeLabels(one, options), options.get("max_depth")
+    shown = _shown_depths(one.tree, max_depth)
+    write = _html_label if special_characters else _quoted_label
+    fills = node_fills(one) if filled else None
+    lines = [
+        *_head(filled, rounded, leaves_parallel, rotate, _quoted(fontname)),
+        *_body(one.tree, shown, max_depth, lambda node: write(labels.lines(node)), fills, rotate),
+        *(_ranks(one.tree, shown, max_depth) if leaves_parallel else ()),
+        "}",
+    ]
+    return _written("".join(lines), out_file)
+
+
+def _written(text: str, out_file: object) -> str | None:
+    """The text itself, or None once it is in a file that is complete."""
     if out_file is None:
         return text
-    write_text(out_file, text)
+    if isinstance(out_file, (str, os.PathLike)):
+        _write_path(Path(os.fspath(out_file)), text)
+    elif hasattr(out_file, "write"):
+        out_file.write(text)
+    else:
+        raise ParameterTypeError(
+            f"out_file={out_file!r} is not allowed: it must be a path, an open text file, or None for a string."
+        )
     return None
 
 
-def _tree_lines(
-    estimator: Any, options: CardOptions, max_depth: int | None, looks: tuple[bool, bool, bool, bool]
-) -> Iterator[str]:
-    """Nodes and edges, and their ranks if leaves are parallel."""
-    filled, leaves_parallel, rotate, special_characters = looks
-    tree, cards = estimator.tree_, CardWriter(estimator, options)
-    shown = _shown_depths(tree, max_depth)
-    label_of = _html_label if special_characters else _quoted_label
-    fills = tree_fills(estimator) if filled else None
-    yield from _body(tree, shown, max_depth, lambda node: label_of(cards.lines(node)), fills, rotate)
-    if leaves_parallel:
-        yield from _ranks(tree, shown, max_depth)
+def _write_path(path: Path, text: str) -> None:
+    try:
+        replace_file(path, text.encode())
+    except OSError as error:
+        raise DataFileError(
+            f"out_file={str(path)!r} cannot be written: {error.strerror or error}. "
+            "Give a path in an existing folder that you may write to."
+        ) from error
 
 
 def _shown_depths(tree: Tree, max_depth: int | None) -> dict[int, int]:
-    """Depth of every node that is drawn, the first one cut off included; the root has 0."""
-    depths: NDArray[np.int64] = tree.compute_node_depths() - 1
+    """Depth of each node that is drawn, with one level more that stands for what is cut off; the root has 0."""
+    depths = tree.compute_node_depths() - 1
     limit = tree.node_count if max_depth is None else max_depth + 1
     return {int(node): int(depths[node]) for node in np.flatnonzero(depths <= limit)}
 

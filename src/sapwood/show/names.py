@@ -1,36 +1,34 @@
-"""Names of features and classes: the user's if given, else those the model remembers; always on one line."""
+"""Names of features and classes: the user's if given, else those the model knows; always on one line."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
+from sapwood.arrays import Array
 from sapwood.errors import ParameterError, ParameterTypeError
 from sapwood.one_line import one_line
-from sapwood.show.fitted import Schema, classes_by_output
+from sapwood.table.schema import Schema
 
 __all__ = ["class_names_for", "feature_names_for", "one_line"]
 
 
-def feature_names_for(names: Any, schema: Schema) -> list[str]:
+def feature_names_for(names: object, schema: Schema) -> list[str]:
     """One name per column."""
-    columns = schema.columns
     if names is None:
-        return [one_line(column.name) for column in columns]
+        return [one_line(name) for name in schema.names]
     given = _as_list("feature_names", names)
-    if len(given) != len(columns):
+    if len(given) != schema.n_features:
         raise ParameterError(
-            f"feature_names has {len(given)} names, but the tree was fitted on {len(columns)} features. "
+            f"feature_names has {len(given)} names, but the tree was fitted on {schema.n_features} features. "
             "Give one name per feature, or None for the names seen in fit."
         )
     return [one_line(name) for name in given]
 
 
-def class_names_for(names: Any, estimator: Any) -> list[list[str]]:
-    """Class names of every output; empty for a regressor, whose `class_names` have no meaning."""
-    classes = classes_by_output(estimator)
+def class_names_for(names: object, classes: Sequence[Array]) -> list[list[str]]:
+    """Class names of each output; empty without classes, where `class_names` have no meaning."""
     if not classes or names is None or isinstance(names, (bool, np.bool_)):
         return [[one_line(label) for label in labels] for labels in classes]
     given = _as_list("class_names", names)
@@ -42,17 +40,17 @@ def class_names_for(names: Any, estimator: Any) -> list[list[str]]:
 def _check_class_counts(given: Sequence[int], needed: Sequence[int]) -> None:
     if list(given) == list(needed):
         return
-    got, want = (", ".join(str(count) for count in counts) for counts in (given, needed))
+    got, want = (", ".join(map(str, counts)) for counts in (given, needed))
     raise ParameterError(
         f"class_names has {got or 'no'} names, but the tree was fitted with {want} classes. "
         "Give one name per class in the order of classes_ (one list per output), or None for the classes seen in fit."
     )
 
 
-def _as_list(argument: str, names: Any) -> list[Any]:
+def _as_list(argument: str, names: object) -> list[object]:
     if isinstance(names, (str, bytes, dict, set)) or not hasattr(names, "__len__"):
         raise ParameterTypeError(
             f"{argument}={names!r} is not allowed: it must be a list of names, or None. "
             f"Use {argument}=None for the names seen in fit."
         )
-    return list(names)
+    return list(names)  # type: ignore[call-overload,no-any-return]

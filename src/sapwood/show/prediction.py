@@ -1,20 +1,21 @@
-"""What a node predicts, in words."""
+"""What a node predicts, as values and as text."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sapwood.arrays import Array, Floats
 from sapwood.show.number import number_text, short_number
-from sapwood.tree import Floats, Tree
+from sapwood.tree import Tree
 
 _NOISE = 1e-12  # what is smaller than this share of the largest value is rounding error of a zero
 
 
-def predicted(tree: Tree, classes: list[NDArray[Any]], node: int) -> Any:
-    """Return the class or number a node predicts, a tuple of them if there are several outputs."""
+def predicted(tree: Tree, classes: Sequence[Array], node: int) -> Any:
+    """The class or number a node predicts, a tuple of them if there are several outputs."""
     value = tree.value[node]
     if classes:
         answers = [labels[int(np.argmax(row[: len(labels)]))] for labels, row in zip(classes, value, strict=True)]
@@ -25,7 +26,7 @@ def predicted(tree: Tree, classes: list[NDArray[Any]], node: int) -> Any:
 
 
 def class_text(tree: Tree, node: int, class_names: list[list[str]]) -> str:
-    """Name the class of greatest share, one per output."""
+    """The class of greatest share, one per output."""
     return ", ".join(
         names[int(np.argmax(row[: len(names)]))] for names, row in zip(class_names, tree.value[node], strict=True)
     )
@@ -50,18 +51,18 @@ def numbers(tree: Tree, node: int) -> list[float]:
 
 
 def impurity_text(tree: Tree, node: int, precision: int) -> str:
-    """Word the impurity, rounding errors of zero removed."""
+    """The impurity, rounding errors of zero removed."""
     impurity = float(tree.impurity[node])
     return short_number(0.0 if abs(impurity) <= _NOISE * abs(tree.impurity[0]) else impurity, precision)
 
 
 def bracketed(values: list[float], decimals: int) -> str:
-    """Word numbers as `[1.00, 2.00]`."""
+    """Numbers as `[1.00, 2.00]`."""
     return f"[{', '.join(number_text(value, decimals) for value in values)}]"
 
 
 def counts_text(weights: Floats, precision: int) -> str:
-    """Word class weights, as integers if they all are."""
+    """Class weights, as integers if they all are."""
     whole = np.round(weights)
     if np.allclose(weights, whole, rtol=1e-9, atol=1e-9):
         return f"[{', '.join(str(int(count)) for count in whole)}]"
@@ -69,5 +70,5 @@ def counts_text(weights: Floats, precision: int) -> str:
 
 
 def shares_text(shares: Floats, precision: int) -> str:
-    """Word class shares: `[0.25, 0.75]`."""
+    """Class shares: `[0.25, 0.75]`."""
     return f"[{', '.join(str(round(float(share), precision)) for share in shares)}]"

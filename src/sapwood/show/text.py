@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sapwood.arrays import Ints
 from sapwood.keywords import answering
+from sapwood.model import model_of
 from sapwood.parameters import Flag, Interval, check_parameters
 from sapwood.show.condition import missing_suffixes, wording
-from sapwood.show.fitted import Schema, is_classifier
 from sapwood.show.names import class_names_for, feature_names_for
-from sapwood.show.path import heights
-from sapwood.show.picked import picked_tree
+from sapwood.show.one_tree import OneTree, TreeNumber, pick_tree
 from sapwood.show.prediction import bracketed, class_text, class_weights, numbers
 from sapwood.tree import Tree
 
@@ -28,11 +26,11 @@ _RULES = {
 
 @answering
 def export_text(
-    decision_tree: Any,
+    decision_tree: object,
     *,
-    tree: Any = None,
-    feature_names: Any = None,
-    class_names: Any = None,
+    tree: TreeNumber = None,
+    feature_names: object = None,
+    class_names: object = None,
     max_depth: int = 10,
     spacing: int = 3,
     decimals: int = 2,
@@ -40,29 +38,41 @@ def export_text(
 ) -> str:
     """Build a text report of the rules of a tree.
 
-    Names default to those seen in fit. `decimals` is the least number of decimals; a threshold gets more where fewer
-    would make the printed rule false. "or missing" marks the side missing values take, if there were any in training.
+    "or missing" marks the side of missing values, if there were any in training. The values of a boosted tree are what
+    it adds to its score.
 
-    Of a model of many trees, `tree` is the number of one of them, from 0 on; of boosting also a round and a score, such
-    as (0, "setosa"). The values of a boosted tree are what it adds to its score.
+    Args:
+        decision_tree: a fitted model.
+        tree: number of a tree of a model of many, from 0; of boosting also a round and a score, such as (0, "setosa").
+        feature_names: names of the columns; by default those seen in fit.
+        class_names: names of the classes; by default those seen in fit.
+        max_depth: depth below which branches are cut off.
+        spacing: width of an indent.
+        decimals: minimum number of decimals; thresholds get more where fewer would make the printed rule false.
+        show_weights: whether leaves show the weight of each class.
     """
     options = {"max_depth": max_depth, "spacing": spacing, "decimals": decimals, "show_weights": show_weights}
     check_parameters("export_text", _RULES, options)
-    one = picked_tree(decision_tree, tree, "decision_tree").estimator
-    nodes, schema = one.tree_, one.schema_
-    names = feature_names_for(feature_names, schema)
-    classes = class_names_for(class_names, one) if is_classifier(one) else None
-    report = _Report(nodes, schema, names, classes, heights(nodes), spacing, decimals, show_weights)
+    one = pick_tree(model_of(decision_tree, "decision_tree"), tree)
+    names, classes = feature_names_for(feature_names, one.schema), class_names_for(class_names, one.classes)
+    report = _Report(one, names, classes, _heights(one.tree), spacing, decimals, show_weights)
     return "".join(f"{line}\n" for line in report.lines(max_depth))
+
+
+def _heights(tree: Tree) -> Ints:
+    """Depth of the subtree below each node; a leaf has 1."""
+    height = np.ones(tree.node_count, dtype=np.int64)
+    for node in np.flatnonzero(~tree.is_leaf)[::-1]:  # in preorder, children come after their parents
+        height[node] = 1 + max(height[tree.children_left[node]], height[tree.children_right[node]])
+    return height
 
 
 @dataclass(frozen=True)
 class _Report:
-    tree: Tree
-    schema: Schema
+    one: OneTree
     feature_names: list[str]
-    class_names: list[list[str]] | None
-    heights: NDArray[np.int64]
+    class_names: list[list[str]]
+    heights: Ints
     spacing: int
     decimals: int
     show_weights: bool
@@ -87,21 +97,21 @@ class _Report:
         if depth > max_depth:
             return [f"{indent} truncated branch of depth {self.heights[node]}"]
         left, right = self._conditions(node)
-        children = int(self.tree.children_left[node]), int(self.tree.children_right[node])
-        return [f"{indent} {left}", (children[0], depth + 1), f"{indent} {right}", (children[1], depth + 1)]
+        below = int(self.one.tree.children_left[node]), int(self.one.tree.children_right[node])
+        return [f"{indent} {left}", (below[0], depth + 1), f"{indent} {right}", (below[1], depth + 1)]
 
     def _conditions(self, node: int) -> tuple[str, str]:
-        words = wording(self.tree, self.schema, node, self.feature_names, self.decimals)
-        left, right = missing_suffixes(self.tree, self.schema, node)
+        split = wording(self.one.tree, self.one.schema, node, self.feature_names, self.decimals)
+        left, right = missing_suffixes(self.one.tree, self.one.schema, node)
         # scikit-learn pads ">" so that both thresholds stand in one column
-        return words.left + left, f"{words.name} {words.right_operator:2} {words.right_operand}{right}"
+        return split.left + left, f"{split.name} {split.right_operator:2} {split.right_operand}{right}"
 
     def _leaf(self, node: int) -> str:
-        if self.class_names is None:
-            return f" value: {bracketed(numbers(self.tree, node), self.decimals)}"
-        answer = f" class: {class_text(self.tree, node, self.class_names)}"
-        return f" weights: {self._weights(node)}{answer}" if self.show_weights else answer
+        if not self.class_names:
+            return f" value: {bracketed(numbers(self.one.tree, node), self.decimals)}"
+        named = f" class: {class_text(self.one.tree, node, self.class_names)}"
+        return f" weights: {self._weights(node)}{named}" if self.show_weights else named
 
     def _weights(self, node: int) -> str:
-        rows = class_weights(self.tree, node)
+        rows = class_weights(self.one.tree, node)
         return ", ".join(f"[{', '.join(f'{weight:.{self.decimals}f}' for weight in row)}]" for row in rows)
