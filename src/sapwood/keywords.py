@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
+from types import SimpleNamespace
 from typing import Any, ParamSpec, TypeVar, get_args, get_type_hints
 
 from sapwood.errors import ParameterTypeError
@@ -68,8 +69,10 @@ def _unpacked_keywords(function: Callable[..., Any]) -> list[str]:
     rest = _rest_of_keywords(function)
     if rest is None or "Unpack" not in str(rest.annotation):
         return []
-    options = get_args(get_type_hints(inspect.unwrap(function))[rest.name])[0]
-    return list(get_type_hints(options))
+    # This annotation alone: names of others may be there for type checkers only
+    own = SimpleNamespace(__annotations__={rest.name: rest.annotation})
+    hint = get_type_hints(own, inspect.unwrap(function).__globals__)[rest.name]
+    return list(get_args(hint)[0].__annotations__)
 
 
 def _refuse(estimator: Any, method: str, name: str, given: Mapping[str, Any], known: Sequence[str]) -> None:

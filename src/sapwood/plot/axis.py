@@ -6,14 +6,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from sapwood.plot.label import distinct
-from sapwood.plot.style import as_plain_text
-from sapwood.show.fitted import Column
+from sapwood.arrays import Floats
+from sapwood.plot.short_text import distinct
+from sapwood.plot.style import Axes, as_plain_text
 from sapwood.show.value import value_text
-
-Floats = NDArray[np.float64]
+from sapwood.table.schema import ColumnSchema
 
 _DAY = 86_400.0
 _MARGIN = 0.05
@@ -41,7 +39,7 @@ class Axis:
         return bool(self.ticks)
 
 
-def make_axis(feature: int, column: Column, name: str, values: Floats, resolution: int) -> Axis:
+def make_axis(feature: int, column: ColumnSchema, name: str, values: Floats, resolution: int) -> Axis:
     """Axis over the values of a feature, NaN and unseen levels left out."""
     known = values[np.isfinite(values)]
     if column.kind in ("category", "boolean"):
@@ -54,7 +52,7 @@ def make_axis(feature: int, column: Column, name: str, values: Floats, resolutio
     return Axis(feature, label, column.kind, (edges[:-1] + edges[1:]) / 2, edges / scale, values / scale)
 
 
-def _discrete(feature: int, column: Column, name: str, values: Floats, codes: Floats) -> Axis:
+def _discrete(feature: int, column: ColumnSchema, name: str, values: Floats, codes: Floats) -> Axis:
     places = np.full(len(values), np.nan)
     inside = np.isin(values, codes)
     places[inside] = np.searchsorted(codes, values[inside])
@@ -72,7 +70,7 @@ def drawn_unit(kind: str, known: Floats) -> tuple[float, str]:
     return next((unit for unit in _UNITS if largest >= unit[0]), _UNITS[-1])
 
 
-def label_axis(ax: Any, axis: Axis, horizontal: bool) -> None:
+def label_axis(ax: Axes, axis: Axis, horizontal: bool) -> None:
     """Name an axis of the picture and its ticks."""
     side = ax.xaxis if horizontal else ax.yaxis
     as_plain_text((side.label,))

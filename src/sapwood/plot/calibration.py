@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -10,20 +9,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sapwood.arrays import Floats, Mask
 from sapwood.errors import InputError, ParameterError
 from sapwood.keywords import answering
 from sapwood.parameters import Interval, OneOf, check_parameters
-from sapwood.plot.label import distinct
-from sapwood.plot.output import chosen_output
-from sapwood.plot.style import FAINT, draw_grid, label_axes, legend_beside, new_axes, style
-from sapwood.plot.truth import as_labels, check_length, require_classifier, require_known
+from sapwood.plot.checks import as_labels, check_length, classes_of, require_known
+from sapwood.plot.output_names import chosen_output
+from sapwood.plot.short_text import distinct
+from sapwood.plot.style import Axes, draw_grid, label_axes, legend_beside, new_axes, style
 from sapwood.show.colour import class_colours
-
-Floats = NDArray[np.float64]
 
 _RULES = {"n_bins": (Interval(int, low=1),), "strategy": (OneOf("quantile", "uniform"),)}
 _SIZE = (6.6, 5.6)
-_Z = 1.959964  # of an interval of 95 %
 _STRIP = 0.2  # height of the histograms below 0
 _STRIP_BINS = 50
 _LONGEST_NAME = 26
@@ -36,14 +33,14 @@ def plot_calibration(
     X: Any,
     y: Any,
     *,
-    output: Any = None,
+    output: object = None,
     n_bins: int = 10,
     strategy: str = "quantile",
-    ax: Any = None,
-) -> Any:
+    ax: Axes | None = None,
+) -> Axes:
     """Draw how often a class occurs among rows of like predicted probability, and return the Axes.
 
-    Bars are 95 % intervals (Wilson), the strips below histograms of the predictions, and the legend has Brier scores.
+    Bars are 95 % intervals (Wilson). Below are histograms of the predictions; the legend has Brier scores.
 
     Args:
         model: a fitted classifier, or a dictionary from names to classifiers.
@@ -58,10 +55,9 @@ def plot_calibration(
     curves, label = _curves(model, X, as_labels("y", y), output)
     with style():
         ax = new_axes(ax, _SIZE)
-        ax.plot([0, 1], [0, 1], color=FAINT, linewidth=1.0, linestyle=(0, (4, 3)), zorder=1, label="perfect")
         for lane, (curve, colour) in enumerate(zip(curves, class_colours(len(curves)), strict=True)):
-            _draw_curve(ax, curve, colour, _groups(curve.said, n_bins, strategy))
-            _draw_strip(ax, curve.said, colour, lane, len(curves))
+            _draw_curve(ax, curve, colour, n_bins, strategy)
+            _draw_histogram(ax, curve.predicted, colour, lane, len(curves))
         label_axes(ax, f"predicted probability{label}", f"observed share{label}")
         ax.set(xlim=(-0.03, 1.03), ylim=(-_STRIP - 0.03, 1.03), yticks=np.linspace(0, 1, 6))
         draw_grid(ax, "y")
@@ -74,39 +70,40 @@ def plot_calibration(
 
 @dataclass(frozen=True)
 class _Curve:
+    """Predicted probabilities of a class, and the rows that are of this class."""
+
     name: str
-    said: Floats  # probability of the class
-    is_so: NDArray[np.bool_]
+    predicted: Floats
+    observed: Mask
 
     @property
     def brier(self) -> float:
         """Mean squared difference of probability and truth."""
-        return float(np.mean((self.said - self.is_so) ** 2))
+        return float(np.mean((self.predicted - self.observed) ** 2))
 
 
-def _curves(model: Any, X: Any, y: list[Any], output: Any) -> tuple[list[_Curve], str]:
-    """Curves, and what the axes add to say which class they are about."""
+def _curves(model: Any, X: Any, y: list[Any], output: object) -> tuple[list[_Curve], str]:
+    """Curves, and what the labels of the axes add for the class."""
     models = dict(model) if isinstance(model, Mapping) else {"model": model}
     if not models:
         raise InputError("model is an empty dictionary. Give a fitted classifier, or a dictionary of some.")
-    said = [_probabilities(own, X, y) for own in models.values()]
-    classes = next(iter(models.values())).classes_.tolist()
-    if any(own.classes_.tolist() != classes for own in models.values()):
+    classes, *others = (classes_of(own, "predict_proba") for own in models.values())
+    if any(own != classes for own in others):
         raise InputError("The models have different classes. Compare models of the same classes.")
+    predicted = [np.asarray(own.predict_proba(X), dtype=np.float64) for own in models.values()]
+    check_length("y", len(y), "X", len(predicted[0]))
     require_known("y", y, classes)
+    observed = [np.array([own == label for own in y]) for label in classes]
     names = distinct(classes, _LONGEST_NAME)
     if output is None and len(classes) > 2 and len(models) == 1:
-        return [_Curve(name, said[0][:, k], _is(y, classes[k])) for k, name in enumerate(names)], " of the class"
+        return [_Curve(name, predicted[0][:, k], observed[k]) for k, name in enumerate(names)], " of the class"
     k = _one_class(output, [str(label) for label in classes])
-    many = len(models) > 1
-    curves = [
-        _Curve(name if many else names[k], own[:, k], _is(y, classes[k]))
-        for name, own in zip(distinct(list(models), _LONGEST_NAME), said, strict=True)
-    ]
+    titles = distinct(list(models), _LONGEST_NAME) if len(models) > 1 else [names[k]]
+    curves = [_Curve(title, own[:, k], observed[k]) for title, own in zip(titles, predicted, strict=True)]
     return curves, f" of {names[k]}"
 
 
-def _one_class(output: Any, classes: list[str]) -> int:
+def _one_class(output: object, classes: list[str]) -> int:
     if output is not None:
         return chosen_output(output, classes)
     if len(classes) > 2:
@@ -117,72 +114,36 @@ def _one_class(output: Any, classes: list[str]) -> int:
     return len(classes) - 1
 
 
-def _probabilities(model: Any, X: Any, y: list[Any]) -> Floats:
-    require_classifier(model, "predict_proba")
-    said = np.asarray(model.predict_proba(X), dtype=np.float64)
-    check_length("y", len(y), "X", len(said))
-    return said
+def _draw_curve(ax: Axes, curve: _Curve, colour: str, n_bins: int, strategy: str) -> None:
+    """Draw scikit-learn's curve, with intervals; its `calibration_curve` lacks the sizes of groups, which they need."""
+    from scipy.stats import binomtest
+    from sklearn.calibration import CalibrationDisplay
+
+    _, group, count = np.unique(_groups(curve.predicted, n_bins, strategy), return_inverse=True, return_counts=True)
+    predicted, positive = np.bincount(group, curve.predicted) / count, np.bincount(group, curve.observed)
+    share = positive / count
+    label = f"{curve.name}, Brier score {curve.brier:.3f}"
+    looks = {"color": colour, "linewidth": 1.4, "marker": "o", "markersize": 4.5, "zorder": 3}
+    CalibrationDisplay(share, predicted, curve.predicted).plot(ax=ax, name=label, **looks)
+    sizes = zip(positive, count, strict=True)
+    low, high = np.transpose([binomtest(int(k), int(n)).proportion_ci(method="wilson") for k, n in sizes])
+    # Rounding may put an end of the interval on the wrong side of the share
+    ends = np.maximum((share - low, high - share), 0)
+    ax.errorbar(predicted, share, ends, fmt="none", ecolor=colour, elinewidth=0.9, capsize=2, alpha=0.5)
 
 
-def _is(y: list[Any], label: Any) -> NDArray[np.bool_]:
-    return np.array([own == label for own in y])
-
-
-@dataclass(frozen=True)
-class _Group:
-    said: float
-    share: float
-    low: float
-    high: float
-
-
-def _groups(said: Floats, n_bins: int, strategy: str) -> NDArray[np.intp]:
-    """Group of every row; equal predictions are never parted."""
+def _groups(predicted: Floats, n_bins: int, strategy: str) -> NDArray[np.intp]:
+    """Group of each row; rows of equal predictions are in one group."""
     if strategy == "uniform":
         inner = np.linspace(0, 1, n_bins + 1)[1:-1]
     else:
-        inner = np.unique(np.quantile(said, np.linspace(0, 1, n_bins + 1)))[1:-1]
-    return np.searchsorted(inner, said).astype(np.intp)
+        inner = np.unique(np.quantile(predicted, np.linspace(0, 1, n_bins + 1)))[1:-1]
+    return np.searchsorted(inner, predicted).astype(np.intp)
 
 
-def _draw_curve(ax: Any, curve: _Curve, colour: str, groups: NDArray[np.intp]) -> None:
-    found = [_group(curve, groups == g) for g in np.unique(groups)]
-    share = np.array([group.share for group in found])
-    bars = ax.errorbar(
-        [group.said for group in found],
-        share,
-        (share - [group.low for group in found], [group.high for group in found] - share),
-        color=colour,
-        linewidth=1.4,
-        elinewidth=0.9,
-        capsize=2,
-        marker="o",
-        markersize=4.5,
-        label=f"{curve.name}, Brier score {curve.brier:.3f}",
-        zorder=3,
-    )
-    for part in (*bars[1], *bars[2]):
-        part.set_alpha(0.5)
-
-
-def _group(curve: _Curve, rows: NDArray[np.bool_]) -> _Group:
-    count, share = int(rows.sum()), float(curve.is_so[rows].mean())
-    low, high = _wilson(share, count)
-    # Rounding may put an end of the interval on the wrong side of the share
-    return _Group(float(curve.said[rows].mean()), share, min(low, share), max(high, share))
-
-
-def _wilson(share: float, count: int) -> tuple[float, float]:
-    """Wilson's interval of a share, which stays between 0 and 1."""
-    whole = 1 + _Z**2 / count
-    middle = share + _Z**2 / (2 * count)
-    half = _Z * math.sqrt(share * (1 - share) / count + _Z**2 / (4 * count**2))
-    return (middle - half) / whole, (middle + half) / whole
-
-
-def _draw_strip(ax: Any, said: Floats, colour: str, lane: int, lanes: int) -> None:
+def _draw_histogram(ax: Axes, predicted: Floats, colour: str, lane: int, lanes: int) -> None:
     """Draw how often each probability is predicted, in a lane of its own below zero."""
-    counts, edges = np.histogram(said, bins=_STRIP_BINS, range=(0.0, 1.0))
+    counts, edges = np.histogram(predicted, bins=_STRIP_BINS, range=(0.0, 1.0))
     height = _STRIP / lanes
     bottom = -0.03 - height * (lane + 1)
     tall = counts / counts.max() * height * 0.9

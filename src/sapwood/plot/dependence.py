@@ -6,15 +6,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sapwood.arrays import Array, Floats, Mask
 from sapwood.errors import InputError
 from sapwood.plot.axis import LONGEST_LEVEL, Axis, drawn_unit
-from sapwood.plot.explained import is_missing, seconds, value_words
-from sapwood.plot.label import distinct, shortened
-from sapwood.plot.parts import require_parts
-
-Floats = NDArray[np.float64]
+from sapwood.plot.checks import require_parts
+from sapwood.plot.shap_data import any_value_text, is_missing, seconds
+from sapwood.plot.short_text import distinct, shortened
 
 _PARTS = ("feature_names", "kinds", "grid", "average", "output_names")
 _REMEDY = "Give the result of explain.partial_dependence."
@@ -57,7 +55,7 @@ class Dependence:
         return cls(axes, average, rows, outputs, bool(getattr(given, "centred", False)), deciles)
 
 
-def _drawn(kind: str, grid: Any) -> NDArray[np.bool_]:
+def _drawn(kind: str, grid: Any) -> Mask:
     """Points that have a place: a missing number has none."""
     if kind in ("category", "boolean"):
         return np.ones(len(grid), dtype=bool)
@@ -67,7 +65,7 @@ def _drawn(kind: str, grid: Any) -> NDArray[np.bool_]:
     return kept
 
 
-def _axis(name: str, kind: str, grid: NDArray[Any]) -> Axis:
+def _axis(name: str, kind: str, grid: Array) -> Axis:
     name = shortened(name, _LONGEST_NAME)
     if kind in ("category", "boolean"):
         ticks = tuple(distinct([_level(kind, value) for value in grid], LONGEST_LEVEL))
@@ -80,10 +78,10 @@ def _axis(name: str, kind: str, grid: NDArray[Any]) -> Axis:
 
 
 def _level(kind: str, value: Any) -> str:
-    return value_words(bool(value) if kind == "boolean" and not is_missing(value) else value)
+    return any_value_text(bool(value) if kind == "boolean" and not is_missing(value) else value)
 
 
-def _numbers(grid: NDArray[Any]) -> Floats:
+def _numbers(grid: Array) -> Floats:
     if grid.dtype.kind in "biuf":
         return grid.astype(np.float64)
     return np.array([value if isinstance(value, (int, float)) else seconds(value) for value in grid], dtype=np.float64)

@@ -8,23 +8,10 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from sapwood.arrays import Array, Floats
 from sapwood.errors import InputTypeError
 from sapwood.plot.axis import Axis
-from sapwood.show.fitted import Schema
-
-Floats = NDArray[np.float64]
-
-
-def encoded(schema: Schema, X: Any) -> Floats:
-    """All rows as the model sees them."""
-    table = schema.match(X)
-    return np.asarray(table.block(0, row_count(X)), dtype=np.float64)
-
-
-def row_count(X: Any) -> int:
-    """Rows of a table."""
-    shape = getattr(X, "shape", None)
-    return int(shape[0]) if shape else len(X)
+from sapwood.table.schema import Schema
 
 
 def grid_table(X: Any, schema: Schema, rows: Floats, across: Axis, up: Axis) -> Any:
@@ -66,7 +53,7 @@ def _rows_of(codes: Floats, values: Floats) -> NDArray[np.intp]:
     return np.array([np.flatnonzero(values == code)[0] for code in codes], dtype=np.intp)
 
 
-def _native(axis: Axis) -> NDArray[Any]:
+def _native(axis: Axis) -> Array:
     """Values of an axis in the type the data has them in."""
     if axis.kind == "date":
         return np.round(axis.centres * 1e6).astype("datetime64[us]")
@@ -84,10 +71,10 @@ class _FrameColumns:
         if not set(self._names) <= set(frame.columns):
             self._names = list(frame.columns)
 
-    def taken(self, feature: int, rows: NDArray[Any]) -> Any:
+    def taken(self, feature: int, rows: Array) -> Any:
         return self._frame[self._names[feature]][rows.tolist()]
 
-    def made(self, feature: int, values: NDArray[Any]) -> Any:
+    def made(self, feature: int, values: Array) -> Any:
         return nw.new_series(self._names[feature], values, backend=self._frame.implementation)
 
     def joined(self, columns: list[Any]) -> Any:
@@ -116,12 +103,12 @@ class _ArrayColumns:
         if self._array.ndim != 2:
             raise InputTypeError(f"X is a {type(X).__name__}, but must be a data frame or an array of two dimensions.")
 
-    def taken(self, feature: int, rows: NDArray[Any]) -> NDArray[Any]:
-        column: NDArray[Any] = self._array[rows, feature]
+    def taken(self, feature: int, rows: Array) -> Array:
+        column: Array = self._array[rows, feature]
         return column
 
-    def made(self, feature: int, values: NDArray[Any]) -> NDArray[Any]:  # noqa: ARG002 - frames need the feature
+    def made(self, feature: int, values: Array) -> Array:  # noqa: ARG002 - frames need the feature
         return values.astype(self._array.dtype) if self._array.dtype == object else values
 
-    def joined(self, columns: list[NDArray[Any]]) -> NDArray[Any]:
+    def joined(self, columns: list[Array]) -> Array:
         return np.stack(columns, axis=1)

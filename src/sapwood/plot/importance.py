@@ -7,19 +7,17 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sapwood.arrays import Floats
 from sapwood.errors import InputError, InputTypeError, NotFittedError, ParameterError, SapwoodError
 from sapwood.keywords import answering
 from sapwood.parameters import Interval, OneOf, check_parameters
-from sapwood.plot.rows import features_left_out, name_rows, row_axes
-from sapwood.plot.style import FAINT, INK, draw_grid, label_axes, note, style
+from sapwood.plot.feature_rows import features_left_out, name_rows, row_axes
+from sapwood.plot.style import FAINT, INK, Axes, draw_grid, label_axes, note, style
 from sapwood.show.colour import NUMBER_COLOUR, mix
 
-Floats = NDArray[np.float64]
-
 _RULES = {"most": (Interval(int, low=1),)}
-_WORDS = {
+_LABELS = {
     "mean_abs_shap": "mean |SHAP value|",
     "permutation": "permutation importance",
     "oob_permutation": "out-of-bag permutation importance",
@@ -29,7 +27,7 @@ _BAR = 0.62
 
 
 @answering
-def plot_importance(importance: Any, measure: str | None = None, most: int = 20, ax: Any = None) -> Any:
+def plot_importance(importance: Any, measure: str | None = None, most: int = 20, ax: Axes | None = None) -> Axes:
     """Draw the importance of the features, the largest on top, with standard errors where they are known.
 
     Args:
@@ -98,7 +96,7 @@ def _of_measures(given: Any, measure: str | None) -> _Importance:
         tuple(map(str, given.names)),
         np.asarray(given.measures[chosen], dtype=np.float64),
         None if error is None else np.asarray(error, dtype=np.float64),
-        _WORDS.get(chosen, chosen.replace("_", " ")),
+        _LABELS.get(chosen, chosen.replace("_", " ")),
     )
 
 
@@ -120,11 +118,11 @@ def _of_model(model: Any) -> _Importance:
 
 def _names_of(model: Any, count: int) -> tuple[str, ...]:
     if hasattr(model, "schema_"):
-        return tuple(column.name for column in model.schema_.columns)
+        return tuple(model.schema_.names)
     return tuple(map(str, getattr(model, "feature_names_in_", [f"feature {j}" for j in range(count)])))
 
 
-def _draw_bars(ax: Any, found: _Importance, shown: list[int]) -> None:
+def _draw_bars(ax: Axes, found: _Importance, shown: list[int]) -> None:
     places = np.arange(len(shown))
     ax.barh(places, found.value[shown], height=_BAR, color=mix(NUMBER_COLOUR, 0.8), zorder=2)
     if found.error is not None:

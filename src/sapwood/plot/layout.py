@@ -97,8 +97,8 @@ def _hanging(shape: Shape) -> list[bool]:
     """Choose the right ones of sibling leaves where there are many at one depth."""
     pairs = zip(shape.left, shape.right, strict=True)
     hanging = [right for left, right in pairs if left != LEAF and _is_leaf(shape, left) and _is_leaf(shape, right)]
-    crowd = Counter(shape.depth[node] for node in hanging)
-    chosen = {node for node in hanging if crowd[shape.depth[node]] >= _MANY_PAIRS}
+    pairs_at = Counter(shape.depth[node] for node in hanging)
+    chosen = {node for node in hanging if pairs_at[shape.depth[node]] >= _MANY_PAIRS}
     return [node in chosen for node in range(len(shape.nodes))]
 
 

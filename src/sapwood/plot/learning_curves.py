@@ -6,19 +6,19 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sapwood.arrays import Floats
+from sapwood.counted import counted
 from sapwood.errors import InputError, InputTypeError
 from sapwood.keywords import answering
+from sapwood.model import model_of
 from sapwood.parameters import OneOf, check_parameters
 from sapwood.plot.boosting_cv import plot_boosting_cv
-from sapwood.plot.label import shortened
-from sapwood.plot.style import ACCENT, FAINT, INK, PAPER, SIZE, draw_grid, label_axes, new_axes, style
+from sapwood.plot.checks import require_estimator
+from sapwood.plot.short_text import shortened
+from sapwood.plot.style import DASHES, FAINT, SIZE, Axes, draw_grid, label_axes, mark_best, mark_chosen, new_axes, style
 from sapwood.show.colour import class_colours
-from sapwood.show.fitted import require_model
 from sapwood.show.number import grouped_number
-
-Floats = NDArray[np.float64]
 
 _TRAIN = "train"
 _STAGES = {_TRAIN: "train_score_", "out of bag": "oob_scores_", "validation": "validation_score_"}
@@ -26,7 +26,7 @@ _LONGEST_NAME = 30
 
 
 @answering
-def plot_learning_curves(model: Any, metric: str | None = None, ax: Any = None) -> Any:
+def plot_learning_curves(model: Any, metric: str | None = None, ax: Axes | None = None) -> Axes:
     """Draw what was measured after every round, mark the best and the last round that prediction uses; return the Axes.
 
     Args:
@@ -66,28 +66,24 @@ class _Curves:
 
 
 def _curves(model: Any, metric: str | None) -> _Curves:
-    owner = type(model).__name__
-    if isinstance(model, type) or not hasattr(model, "fit"):
-        raise InputTypeError(
-            f"model is {f'the class {model.__name__}' if isinstance(model, type) else f'a {owner}'}, but must be a "
-            "fitted model of boosting, or the result of cross_validate_boosting."
-        )
+    require_estimator("model", model, "fitted model of boosting, or the result of cross_validate_boosting")
     if hasattr(model, "train_score_"):
         return _of_stages(model, metric)
     if hasattr(model, "estimator_errors_"):
         return _of_learners(model, metric)
     if getattr(model, "evals_result_", None):
         return _of_history(model, metric)
-    raise _refusal(model, owner)
+    raise _refusal(model)
 
 
-def _refusal(model: Any, owner: str) -> Exception:
+def _refusal(model: Any) -> Exception:
+    owner = type(model).__name__
     if hasattr(model, "evals_result_"):
         return InputError(
             f"This {owner} has no curves, since nothing was measured in training. Pass eval_set=[(X, y)] to fit, or "
             "set validation_fraction=0.1."
         )
-    require_model(model)
+    model_of(model)
     remedy = "Use plot_oob_curve." if hasattr(model, "oob_curve_") else "Give a model of boosting."
     return InputTypeError(f"model is a {owner}, which is not trained in rounds. {remedy}")
 
@@ -132,7 +128,7 @@ def _of_learners(model: Any, metric: str | None) -> _Curves:
     return _Curves((("each learner", errors),), "weighted error", guess=guess, unit="learners")
 
 
-def _draw_curves(ax: Any, curves: _Curves) -> None:
+def _draw_curves(ax: Axes, curves: _Curves) -> None:
     watched = [name for name, _ in curves.lines if name != _TRAIN]
     # The curve that decides has the first colour
     colour_of = dict(zip(reversed(watched), class_colours(len(watched)), strict=True)) | {_TRAIN: FAINT}
@@ -142,43 +138,19 @@ def _draw_curves(ax: Any, curves: _Curves) -> None:
         label = shortened(name, _LONGEST_NAME)
         ax.plot(rounds, curve, color=colour_of[name], linewidth=1.6, marker=marker, label=label, zorder=2)
     if curves.guess is not None:
-        dashes = (0, (4, 3))
-        ax.axhline(
-            curves.guess, color=FAINT, linewidth=1.0, linestyle=dashes, label="no better than guessing", zorder=1
-        )
+        label = "no better than guessing"
+        ax.axhline(curves.guess, color=FAINT, linewidth=1.0, linestyle=DASHES, label=label, zorder=1)
 
 
-def _draw_marks(ax: Any, curves: _Curves) -> None:
+def _draw_marks(ax: Axes, curves: _Curves) -> None:
     """Mark the best round, and the last one used unless it is the same."""
     curve = curves.lines[-1][1]
-    marks = {"zorder": 4, "linestyle": "none"}
     if curves.best is not None and curves.best != curves.used:
-        ax.plot(
-            curves.first + curves.best,
-            curve[curves.best],
-            marker="o",
-            markersize=9,
-            markerfacecolor=PAPER,
-            markeredgecolor=INK,
-            markeredgewidth=1.4,
-            label=f"best: {_words(curves, curves.best)}",
-            **marks,
-        )
+        mark_best(ax, curves.first + curves.best, curve[curves.best], f"best: {_describe(curves, curves.best)}")
     if curves.used is not None:
         chosen = "chosen" if curves.best == curves.used else "used"
-        ax.axvline(curves.first + curves.used, color=ACCENT, linewidth=1.0, alpha=0.5, zorder=1)
-        ax.plot(
-            curves.first + curves.used,
-            curve[curves.used],
-            marker="D",
-            markersize=7,
-            markerfacecolor=ACCENT,
-            markeredgecolor=PAPER,
-            label=f"{chosen}: {_words(curves, curves.used)}",
-            **marks,
-        )
+        mark_chosen(ax, curves.first + curves.used, curve[curves.used], f"{chosen}: {_describe(curves, curves.used)}")
 
 
-def _words(curves: _Curves, place: int) -> str:
-    rounds = curves.first + place
-    return f"{rounds} {'round' if rounds == 1 else 'rounds'}, {grouped_number(curves.lines[-1][1][place], 4)}"
+def _describe(curves: _Curves, place: int) -> str:
+    return f"{counted(curves.first + place, 'round')}, {grouped_number(curves.lines[-1][1][place], 4)}"

@@ -5,22 +5,23 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sapwood.arrays import Floats
 from sapwood.keywords import answering
 from sapwood.parameters import Flag, Interval, check_parameters
 from sapwood.plot.axis import Axis, label_axis
 from sapwood.plot.dependence import Dependence
-from sapwood.plot.draws import new_draws
-from sapwood.plot.label import distinct
-from sapwood.plot.output import about_output, chosen_output, single_output
+from sapwood.plot.output_names import about_output, chosen_output, single_output
+from sapwood.plot.short_text import distinct
 from sapwood.plot.style import (
     FAINT,
     INK,
     PAPER,
     SIZE,
+    Axes,
     colour_bar,
     draw_grid,
+    fixed_generator,
     label_axes,
     legend_beside,
     new_axes,
@@ -29,8 +30,6 @@ from sapwood.plot.style import (
 )
 from sapwood.show.colour import class_colours
 from sapwood.show.number import grouped_number
-
-Floats = NDArray[np.float64]
 
 _RULES = {"ice": (Flag(),), "most_lines": (Interval(int, low=1),)}
 _CONTOURS = 14
@@ -42,7 +41,7 @@ _MOST_INSIDE = 6  # entries of a legend for which there is room among the lines
 
 @answering
 def plot_partial_dependence(
-    result: Any, output: Any = None, ice: bool = True, most_lines: int = 100, ax: Any = None
+    result: Any, output: Any = None, ice: bool = True, most_lines: int = 100, ax: Axes | None = None
 ) -> Any:
     """Draw the average prediction over the values of one feature, or of two as a map, and return the Axes.
 
@@ -71,14 +70,14 @@ def plot_partial_dependence(
     return ax
 
 
-def _words(found: Dependence, output: int | None) -> str:
-    words = "partial dependence" + (", centred" if found.centred else "")
+def _label(found: Dependence, output: int | None) -> str:
+    text = "partial dependence" + (", centred" if found.centred else "")
     if output is None and len(found.outputs) > 1:
-        return words
-    return about_output(words, found.outputs[output or 0])
+        return text
+    return about_output(text, found.outputs[output or 0])
 
 
-def _draw_lines(ax: Any, found: Dependence, output: int | None, most_lines: int) -> None:
+def _draw_lines(ax: Axes, found: Dependence, output: int | None, most_lines: int) -> None:
     axis = found.axes[0]
     shown = list(range(len(found.outputs))) if output is None else [output]
     # Single rows of several outputs would hide each other
@@ -91,7 +90,7 @@ def _draw_lines(ax: Any, found: Dependence, output: int | None, most_lines: int)
         _draw_average(ax, axis, found.average[k], colour, name, float(shift))
     if found.deciles is not None:
         _draw_deciles(ax, found.deciles)
-    label_axes(ax, "", _words(found, output))
+    label_axes(ax, "", _label(found, output))
     draw_grid(ax, "y")
     entries = len(ax.get_legend_handles_labels()[0])
     if entries == 1:
@@ -102,9 +101,9 @@ def _draw_lines(ax: Any, found: Dependence, output: int | None, most_lines: int)
         ax.legend(loc="best")
 
 
-def _draw_average(ax: Any, axis: Axis, average: Floats, colour: str, name: str, shift: float) -> None:
+def _draw_average(ax: Axes, axis: Axis, average: Floats, colour: str, name: str, shift: float) -> None:
     if axis.is_discrete:
-        marks = {"marker": "o", "markersize": 8, "markeredgecolor": PAPER, "linestyle": "none"}
+        marks: dict[str, Any] = {"marker": "o", "markersize": 8, "markeredgecolor": PAPER, "linestyle": "none"}
         ax.plot(axis.places + shift, average, color=colour, label=name, zorder=4, **marks)
         ax.set_xlim(-0.5, len(axis.places) - 0.5)
     else:
@@ -112,8 +111,8 @@ def _draw_average(ax: Any, axis: Axis, average: Floats, colour: str, name: str, 
         ax.plot(axis.places, average, color=colour, linewidth=2.4, marker=marker, label=name, zorder=4)
 
 
-def _draw_rows(ax: Any, axis: Axis, rows: Floats, most: int) -> None:
-    rng = new_draws()
+def _draw_rows(ax: Axes, axis: Axis, rows: Floats, most: int) -> None:
+    rng = fixed_generator()
     some = rows if len(rows) <= most else rows[np.sort(rng.choice(len(rows), most, replace=False))]
     label = "single rows" if len(some) == len(rows) else f"single rows ({len(some)} of {len(rows)})"
     if axis.is_discrete:
@@ -126,7 +125,7 @@ def _draw_rows(ax: Any, axis: Axis, rows: Floats, most: int) -> None:
         ax.plot(axis.places, row, color="#777777", linewidth=0.7, alpha=strength, label=name, zorder=2)
 
 
-def _draw_deciles(ax: Any, deciles: Floats) -> None:
+def _draw_deciles(ax: Axes, deciles: Floats) -> None:
     ax.plot(
         deciles,
         np.zeros(len(deciles)),
@@ -140,20 +139,21 @@ def _draw_deciles(ax: Any, deciles: Floats) -> None:
     )
 
 
-def _draw_map(ax: Any, found: Dependence, output: int) -> None:
+def _draw_map(ax: Axes, found: Dependence, output: int) -> None:
     across, up = found.axes
     values = found.average[output].T
     discrete = across.is_discrete or up.is_discrete
+    shades: Any
     if discrete or min(values.shape) < 2 or float(np.ptp(values)) == 0.0:
         shades = ax.pcolormesh(across.edges, up.edges, values, cmap=pale_to_deep(), rasterized=True)
     else:
         shades = ax.contourf(across.places, up.places, values, levels=_CONTOURS, cmap=pale_to_deep())
     if across.is_discrete and up.is_discrete and values.size <= _MOST_NUMBERS:
         _write_numbers(ax, values)
-    colour_bar(ax, shades, _words(found, output))
+    colour_bar(ax, shades, _label(found, output))
 
 
-def _write_numbers(ax: Any, values: Floats) -> None:
+def _write_numbers(ax: Axes, values: Floats) -> None:
     deep = values.min() + 0.6 * (values.max() - values.min())
     for (row, column), value in np.ndenumerate(values):
         colour = PAPER if value > deep else INK

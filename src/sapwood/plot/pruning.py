@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sapwood.arrays import Floats
+from sapwood.counted import counted
 from sapwood.errors import InputError
 from sapwood.keywords import answering
-from sapwood.plot.parts import require_parts
-from sapwood.plot.style import ACCENT, FAINT, INK, PAPER, SIZE, draw_grid, label_axes, new_axes, style
+from sapwood.plot.checks import require_parts
+from sapwood.plot.style import DASHES, FAINT, SIZE, Axes, draw_grid, label_axes, mark_best, mark_chosen, new_axes, style
 from sapwood.show.colour import NUMBER_COLOUR
-
-Floats = NDArray[np.float64]
 
 _MOST_TICKS = 9
 _MOST_BARS = 50  # more error bars would be a wall
@@ -23,17 +23,16 @@ _PARTS = ("alphas", "mean", "standard_error", "n_leaves", "chosen", "best", "rul
 
 
 @answering
-def plot_pruning(path: Any, ax: Any = None) -> Any:
+def plot_pruning(path: Any, ax: Axes | None = None) -> Axes:
     """Draw the cross-validated error of every pruned tree, mark the best and the chosen one, and return the Axes.
 
-    The trees stand at equal distances, the largest on the left: alphas grow by powers, so that a true scale would crowd
-    most of them at zero.
+    The trees are at equal distances, the largest on the left: alphas grow by powers, so most of them would be at zero
+    on a linear scale.
     """
     curve = _Curve.of(path)
     with style():
         ax = new_axes(ax, SIZE)
         _draw_curve(ax, curve)
-        _draw_limit(ax, curve)
         _draw_marks(ax, curve)
         _label(ax, curve)
     return ax
@@ -68,7 +67,7 @@ class _Curve:
         return float(self.mean[self.best] + self.error[self.best])
 
 
-def _draw_curve(ax: Any, curve: _Curve) -> None:
+def _draw_curve(ax: Axes, curve: _Curve) -> None:
     places = np.arange(len(curve.mean))
     if len(places) > _MOST_BARS:
         low, high = curve.mean - curve.error, curve.mean + curve.error
@@ -93,42 +92,19 @@ def _draw_curve(ax: Any, curve: _Curve) -> None:
         part.set_alpha(0.45)
 
 
-def _draw_limit(ax: Any, curve: _Curve) -> None:
-    ax.axhline(
-        curve.limit, color=FAINT, linewidth=1.0, linestyle=(0, (4, 3)), zorder=1, label="least error + 1 standard error"
-    )
+def _draw_marks(ax: Axes, curve: _Curve) -> None:
+    label = "least error + 1 standard error"
+    ax.axhline(curve.limit, color=FAINT, linewidth=1.0, linestyle=DASHES, zorder=1, label=label)
+    mark_best(ax, curve.best, curve.mean[curve.best], f"least error: {_describe(curve, curve.best)}")
+    label = f"chosen ({curve.rule}): {_describe(curve, curve.chosen)}"
+    mark_chosen(ax, curve.chosen, curve.mean[curve.chosen], label)
 
 
-def _draw_marks(ax: Any, curve: _Curve) -> None:
-    ax.axvline(curve.chosen, color=ACCENT, linewidth=1.0, alpha=0.5, zorder=1)
-    marks = {"zorder": 4, "markersize": 9, "linestyle": "none"}
-    ax.plot(
-        curve.best,
-        curve.mean[curve.best],
-        marker="o",
-        markerfacecolor=PAPER,
-        markeredgecolor=INK,
-        markeredgewidth=1.4,
-        label=f"least error: {_tree_words(curve, curve.best)}",
-        **marks,
-    )
-    ax.plot(
-        curve.chosen,
-        curve.mean[curve.chosen],
-        marker="D",
-        markerfacecolor=ACCENT,
-        markeredgecolor=PAPER,
-        label=f"chosen ({curve.rule}): {_tree_words(curve, curve.chosen)}",
-        **{**marks, "markersize": 7},
-    )
+def _describe(curve: _Curve, index: int) -> str:
+    return f"{counted(int(curve.n_leaves[index]), 'leaf')}, alpha {_short(curve.alphas[index])}"
 
 
-def _tree_words(curve: _Curve, index: int) -> str:
-    leaves = int(curve.n_leaves[index])
-    return f"{leaves} {'leaf' if leaves == 1 else 'leaves'}, alpha {_short(curve.alphas[index])}"
-
-
-def _label(ax: Any, curve: _Curve) -> None:
+def _label(ax: Axes, curve: _Curve) -> None:
     ticks = _ticks(len(curve.mean))
     ax.set_xticks(ticks, [_short(curve.alphas[tick]) for tick in ticks])
     label_axes(ax, "alpha (stronger pruning to the right)", f"cross-validated {curve.score_name}")

@@ -1,4 +1,4 @@
-"""What Shapley values say about all rows: a swarm of points for each feature."""
+"""Shapley values of all rows: a swarm of points for each feature."""
 
 from __future__ import annotations
 
@@ -7,17 +7,26 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sapwood.arrays import Floats
 from sapwood.keywords import answering
 from sapwood.parameters import Interval, check_parameters
-from sapwood.plot.draws import new_draws
-from sapwood.plot.explained import Explained, shades
-from sapwood.plot.label import distinct
-from sapwood.plot.output import about_output, scale_of_output, single_output
-from sapwood.plot.rows import features_left_out, name_rows, row_axes
-from sapwood.plot.style import FAINT, NOTE, colour_bar, draw_grid, label_axes, low_to_high, note, style
+from sapwood.plot.feature_rows import features_left_out, name_rows, row_axes
+from sapwood.plot.output_names import about_output, scale_of_output, single_output
+from sapwood.plot.shap_data import ShapData, shades
+from sapwood.plot.short_text import distinct
+from sapwood.plot.style import (
+    FAINT,
+    NOTE,
+    Axes,
+    colour_bar,
+    draw_grid,
+    fixed_generator,
+    label_axes,
+    low_to_high,
+    note,
+    style,
+)
 from sapwood.show.colour import class_colours
-
-Floats = NDArray[np.float64]
 
 _RULES = {"most": (Interval(int, low=1),)}
 _MOST_POINTS = 3000  # of a feature
@@ -30,7 +39,7 @@ _BAR = 0.62
 
 
 @answering
-def plot_shap_summary(shap_values: Any, output: Any = None, most: int = 15, ax: Any = None) -> Any:
+def plot_shap_summary(shap_values: Any, output: object = None, most: int = 15, ax: Axes | None = None) -> Axes:
     """Draw the effect of each feature on each row, coloured by the feature's value, and return the Axes.
 
     The features of largest mean |SHAP value| are on top. Several outputs are drawn as stacked bars of this mean, unless
@@ -43,7 +52,7 @@ def plot_shap_summary(shap_values: Any, output: Any = None, most: int = 15, ax: 
         ax: Axes to draw on; None makes a new figure.
     """
     check_parameters("plot_shap_summary", _RULES, {"most": most})
-    explained = Explained.of(shap_values)
+    explained = ShapData.of(shap_values)
     stacked = output is None and len(explained.outputs) > 1
     chosen = list(range(len(explained.outputs))) if stacked else [single_output(output, explained.outputs, "")]
     weight = np.abs(explained.values[:, :, chosen]).mean(axis=0)
@@ -63,7 +72,7 @@ def plot_shap_summary(shap_values: Any, output: Any = None, most: int = 15, ax: 
     return ax
 
 
-def _label(explained: Explained, output: int | None) -> str:
+def _label(explained: ShapData, output: int | None) -> str:
     if output is None:
         return "mean |SHAP value|"
     name = explained.outputs[output]
@@ -72,7 +81,7 @@ def _label(explained: Explained, output: int | None) -> str:
     return f"SHAP value (effect on the {scale_of_output(explained.scale, name)})"
 
 
-def _draw_stacks(ax: Any, weight: Floats, outputs: tuple[str, ...]) -> None:
+def _draw_stacks(ax: Axes, weight: Floats, outputs: tuple[str, ...]) -> None:
     left = np.zeros(len(weight))
     names = distinct(outputs, 24)
     for k, (name, colour) in enumerate(zip(names, class_colours(len(names)), strict=True)):
@@ -81,8 +90,8 @@ def _draw_stacks(ax: Any, weight: Floats, outputs: tuple[str, ...]) -> None:
     ax.legend(loc="best", ncols=1 + (len(outputs) - 1) // 10)
 
 
-def _draw_swarms(ax: Any, explained: Explained, output: int, shown: list[int]) -> bool:
-    """Draw all features, and say whether any value is missing."""
+def _draw_swarms(ax: Axes, explained: ShapData, output: int, shown: list[int]) -> bool:
+    """Draw all features; whether any value is missing."""
     rows = _some_rows(explained.n_rows)
     colours = low_to_high()
     ax.axvline(0, color=FAINT, linewidth=0.8, zorder=1)
@@ -102,13 +111,13 @@ def _draw_swarms(ax: Any, explained: Explained, output: int, shown: list[int]) -
 def _some_rows(count: int) -> NDArray[np.intp]:
     if count <= _MOST_POINTS:
         return np.arange(count)
-    return np.sort(new_draws().choice(count, _MOST_POINTS, replace=False))
+    return np.sort(fixed_generator().choice(count, _MOST_POINTS, replace=False))
 
 
-def _draw_swarm(ax: Any, place: int, effect: Floats, shade: Floats, colours: Any) -> None:
+def _draw_swarm(ax: Axes, place: int, effect: Floats, shade: Floats, colours: Any) -> None:
     known = np.isfinite(shade)
     up = place + _offsets(effect)
-    points = {"s": 14, "linewidths": 0, "rasterized": len(effect) > 500}
+    points: dict[str, Any] = {"s": 14, "linewidths": 0, "rasterized": len(effect) > 500}
     ax.scatter(effect[~known], up[~known], color="#a8a8a8", zorder=2, **points)
     ax.scatter(effect[known], up[known], c=shade[known], cmap=colours, vmin=0, vmax=1, zorder=3, **points)
 
@@ -125,17 +134,17 @@ def _offsets(effect: Floats) -> Floats:
     rank[order] = np.arange(len(effect)) - np.repeat(np.cumsum(counts) - counts, counts)
     side = np.where(rank % 2, 1.0, -1.0)
     steps = (rank + 1) // 2
-    crowd = _STEP * max(1, int(counts.max()) // 2)
-    return np.asarray(side * steps * _STEP * min(1.0, _SWARM / crowd))
+    widest = _STEP * max(1, int(counts.max()) // 2)
+    return np.asarray(side * steps * _STEP * min(1.0, _SWARM / widest))
 
 
-def _draw_levels(ax: Any, place: int, levels: tuple[str, ...]) -> None:
-    """Say which levels the colours of a category stand for, from low to high, under its name."""
-    words = " · ".join(levels)
-    if len(words) > _LONGEST_LEVELS:
-        words = " … ".join(distinct((levels[0], levels[-1]), 16))
+def _draw_levels(ax: Axes, place: int, levels: tuple[str, ...]) -> None:
+    """Name the levels that the colours of a category stand for, from low to high, under its name."""
+    text = " · ".join(levels)
+    if len(text) > _LONGEST_LEVELS:
+        text = " … ".join(distinct((levels[0], levels[-1]), 16))
     ax.annotate(
-        words,
+        text,
         (0, place),
         (-4, -1),
         xycoords=ax.get_yaxis_transform(),
@@ -149,7 +158,7 @@ def _draw_levels(ax: Any, place: int, levels: tuple[str, ...]) -> None:
     ax.get_yticklabels()[place].set_verticalalignment("bottom")
 
 
-def _draw_bar(ax: Any, colours: Any) -> None:
+def _draw_bar(ax: Axes, colours: Any) -> None:
     from matplotlib.cm import ScalarMappable
     from matplotlib.colors import Normalize
 

@@ -11,9 +11,9 @@ import numpy as np
 from sapwood.keywords import answering
 from sapwood.model import model_of
 from sapwood.parameters import Interval, Nothing, Rule, check_parameters
-from sapwood.plot.label import shortened, wrapped
 from sapwood.plot.layout import Layout, Shape, Spacing, drawn_shape, tidy_layout
-from sapwood.plot.style import FAINT, INK, NOTE, PAPER, as_plain_text, pyplot, require_axes, style
+from sapwood.plot.short_text import shortened, wrapped
+from sapwood.plot.style import FAINT, INK, NOTE, PAPER, Axes, as_plain_text, pyplot, require_axes, style
 from sapwood.show.colour import TRUNCATED_FILL, node_fills
 from sapwood.show.node_label import STYLE_RULES, TRUNCATED, NodeLabels, TreeStyle
 from sapwood.show.one_tree import TreeNumber, pick_tree
@@ -41,7 +41,7 @@ def plot_tree(
     *,
     filled: bool = True,
     rounded: bool = True,
-    ax: Any = None,
+    ax: Axes | None = None,
     fontsize: float | None = None,
     **options: Unpack[TreeStyle],
 ) -> Any:
@@ -87,7 +87,7 @@ def plot_tree(
 
 @dataclass(frozen=True)
 class _Picture:
-    axes: Any
+    axes: Axes
     layout: Layout
     fontsize: float
 
@@ -136,13 +136,13 @@ def _current_axes(shape: Shape, labels: list[str], fontsize: float) -> Any:
     return figure.add_axes((across, down, 1 - 2 * across, 1 - 2 * down - min(_TITLE / height, 0.1)))
 
 
-def _emptied(axes: Any) -> Any:
+def _emptied(axes: Axes) -> Any:
     axes.clear()
     axes.set_axis_off()
     return axes
 
 
-def _fitted(axes: Any, shape: Shape, labels: list[str], fontsize: float | None) -> _Picture:
+def _fitted(axes: Axes, shape: Shape, labels: list[str], fontsize: float | None) -> _Picture:
     """Choose the largest letters whose boxes fit the axes, and make a point of the layout the unit of the axes."""
     layout = _measured_layout(axes.figure, shape, labels, fontsize or _FONT)
     if fontsize is None:
@@ -158,7 +158,7 @@ def _fitted(axes: Any, shape: Shape, labels: list[str], fontsize: float | None) 
     return _Picture(axes, layout, fontsize)
 
 
-def _room(axes: Any, layout: Layout) -> float:
+def _room(axes: Axes, layout: Layout) -> float:
     """Factor by which a layout may grow until it fills the axes in one direction."""
     extent = axes.get_window_extent()
     points = _POINTS / axes.figure.dpi

@@ -27,7 +27,7 @@ def feature_names_for(names: object, schema: Schema) -> list[str]:
     return [one_line(name) for name in given]
 
 
-def class_names_for(names: object, classes: Sequence[Array]) -> list[list[str]]:
+def class_names_for(names: object, classes: Sequence[Array | Sequence[object]]) -> list[list[str]]:
     """Class names of each output; empty without classes, where `class_names` have no meaning."""
     if not classes or names is None or isinstance(names, (bool, np.bool_)):
         return [[one_line(label) for label in labels] for labels in classes]
@@ -42,7 +42,7 @@ def _check_class_counts(given: Sequence[int], needed: Sequence[int]) -> None:
         return
     got, want = (", ".join(map(str, counts)) for counts in (given, needed))
     raise ParameterError(
-        f"class_names has {got or 'no'} names, but the tree was fitted with {want} classes. "
+        f"class_names has {got or 'no'} names, but there are {want} classes. "
         "Give one name per class in the order of classes_ (one list per output), or None for the classes seen in fit."
     )
 

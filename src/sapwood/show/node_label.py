@@ -7,6 +7,8 @@ from typing import TypedDict
 from sapwood.parameters import ArrayLike, Flag, Interval, Nothing, OneOf
 from sapwood.show.condition import wording
 from sapwood.show.names import class_names_for, feature_names_for
+from sapwood.show.number import short_number
+from sapwood.show.one_tree import GAIN, OneTree
 from sapwood.show.prediction import (
     class_shares,
     class_text,
@@ -16,8 +18,6 @@ from sapwood.show.prediction import (
     numbers,
     shares_text,
 )
-from sapwood.show.number import short_number
-from sapwood.show.one_tree import GAIN, OneTree
 from sapwood.tree import LEAF
 
 TRUNCATED = "(...)"

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
-from sapwood.show.names import one_line
+from sapwood.one_line import one_line
 
 _TIE = "\u00a0"  # a space at which a line is broken only if it must be
 # After a space; after a tie; after an underscore, a slash, or a hyphen within a word

@@ -1,4 +1,4 @@
-"""True and predicted classes of rows, for pictures of errors."""
+"""Checks of what pictures are drawn of: models, true and predicted classes, and results."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sapwood.errors import InputError, InputTypeError, NotFittedError
+from sapwood.model import Model
 from sapwood.table.names import shorten
 
 
@@ -30,21 +31,34 @@ def check_length(name: str, count: int, other: str, expected: int) -> None:
         raise InputError(f"{name} has {count} values, but {other} has {expected} rows. Give one value per row.")
 
 
-def require_classifier(model: Any, method: str) -> None:
-    """Raise unless the model is a fitted classifier of one target with this method."""
+def classes_of(model: Any, method: str) -> list[Any]:
+    """Classes of a fitted classifier of one target that has this method; it may be of another library."""
     owner = type(model).__name__
     if isinstance(model, type):
         raise InputTypeError(f"model is the class {model.__name__}, not a fitted model. Fit {model.__name__}() first.")
-    if not hasattr(model, "classes_"):
+    classes = list(model.classes) if isinstance(model, Model) else getattr(model, "classes_", [])
+    if not len(classes):
         if hasattr(model, "fit") and not hasattr(model, "n_features_in_"):
             raise NotFittedError(f"This {owner} is not fitted yet. Call fit(X, y) first.")
         raise InputTypeError(f"model is a {owner}, but must be a fitted classifier.")
-    if isinstance(model.classes_, list):
+    if isinstance(model, Model) and model.single:
+        classes = classes[0]
+    if isinstance(classes, list):
         raise InputError(
-            f"This {owner} predicts {len(model.classes_)} targets, but a picture shows one. Fit a model to one of them."
+            f"This {owner} predicts {len(classes)} targets, but a picture shows one. Fit a model to one of them."
         )
     if not hasattr(model, method):
         raise InputTypeError(f"model is a {owner} without {method}. Give a classifier that has it.")
+    return list(classes.tolist())
+
+
+def require_estimator(argument: str, model: object, kind: str) -> None:
+    """Raise unless it is an object with `fit`: a Model keeps nothing of its training."""
+    if isinstance(model, Model):
+        raise InputTypeError(f"{argument} is a Model, which has no record of its training. Give the estimator itself.")
+    if isinstance(model, type) or not hasattr(model, "fit"):
+        found = f"the class {model.__name__}" if isinstance(model, type) else f"a {type(model).__name__}"
+        raise InputTypeError(f"{argument} is {found}, but must be a {kind}.")
 
 
 def require_known(argument: str, labels: Sequence[Any], classes: Sequence[Any]) -> None:
@@ -62,3 +76,10 @@ def positions(labels: Sequence[Any], classes: Sequence[Any]) -> NDArray[np.intp]
     """Positions of labels among the classes; every label is one of them."""
     place = {label: index for index, label in enumerate(classes)}
     return np.array([place[label] for label in labels], dtype=np.intp)
+
+
+def require_parts(argument: str, result: object, names: Sequence[str], remedy: str) -> None:
+    """Raise unless the result has all of these attributes."""
+    missing = [name for name in names if not hasattr(result, name)]
+    if missing:
+        raise InputTypeError(f"{argument} is a {type(result).__name__} without {', '.join(missing)}. {remedy}")

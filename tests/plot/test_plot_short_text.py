@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sapwood.plot.label import distinct, shortened, wrapped
+from sapwood.plot.short_text import distinct, shortened, wrapped
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from sapwood.plot.label import distinct
-from sapwood.plot.style import as_plain_text, new_axes
+from sapwood.counted import counted
+from sapwood.plot.short_text import distinct
+from sapwood.plot.style import Axes, as_plain_text, new_axes
 
 LONGEST_NAME = 36
 _WIDTH = 7.5
@@ -15,12 +16,12 @@ _AROUND = 1.0  # inches for the axis below
 _FEWEST = 4
 
 
-def row_axes(ax: Any, count: int, height: float = _HEIGHT) -> Any:
+def row_axes(ax: Axes | None, count: int, height: float = _HEIGHT) -> Any:
     """Return the axes given, or those of a figure as high as its rows."""
     return new_axes(ax, (_WIDTH, _AROUND + height * max(count, _FEWEST)))
 
 
-def name_rows(ax: Any, names: Sequence[str], longest: int = LONGEST_NAME) -> None:
+def name_rows(ax: Axes, names: Sequence[str], longest: int = LONGEST_NAME) -> None:
     """Write the names on the left, and put the first row on top."""
     ax.set_yticks(range(len(names)), distinct(names, longest))
     ax.tick_params(axis="y", length=0)
@@ -30,5 +31,5 @@ def name_rows(ax: Any, names: Sequence[str], longest: int = LONGEST_NAME) -> Non
 
 
 def features_left_out(count: int) -> str:
-    """Word how many features are not shown by themselves."""
-    return f"{count} other feature{'' if count == 1 else 's'}"
+    """How many features are not shown by themselves, as text."""
+    return counted(count, "other feature")

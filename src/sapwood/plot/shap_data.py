@@ -1,4 +1,4 @@
-"""Shapley values as pictures read them: one table of effects for each output, and the rows they belong to."""
+"""Shapley values as pictures read them: a table of effects for each output, and the rows they belong to."""
 
 from __future__ import annotations
 
@@ -9,45 +9,43 @@ from datetime import date
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sapwood.arrays import Array, Floats
 from sapwood.errors import InputError
-from sapwood.plot.parts import require_parts
+from sapwood.plot.checks import require_parts
 from sapwood.show.number import plain_number
 from sapwood.show.value import date_text, duration_text, level_text
-
-Floats = NDArray[np.float64]
 
 _PARTS = ("values", "base_values", "data", "feature_names")
 _REMEDY = "Give the result of explain.shap_values."
 
 
 @dataclass(frozen=True)
-class Explained:
+class ShapData:
     """`values` are (rows, features, outputs), `base` (rows, outputs), `data` (rows, features) or None if unknown.
 
-    `shown` is the data as it is worded, which an Explanation of shap may have apart from what it is sorted by.
+    `shown` is the data as text; an Explanation of shap may have it apart from what is sorted.
     """
 
     values: Floats
     base: Floats
-    data: NDArray[Any] | None
-    shown: NDArray[Any] | None
+    data: Array | None
+    shown: Array | None
     names: tuple[str, ...]
     outputs: tuple[str, ...]
     scale: str = ""  # what the numbers are, such as "log-odds"; unknown of an Explanation of shap
 
     @classmethod
-    def of(cls, given: Any) -> Explained:
+    def of(cls, given: Any) -> ShapData:
         """Read the library's own Shapley values, or an Explanation of the package shap."""
         require_parts("shap_values", given, _PARTS, _REMEDY)
         values = np.asarray(given.values, dtype=np.float64)
-        data, worded = _cells(given.data, values), _cells(getattr(given, "display_data", None), values)
+        data, text = _cells(given.data, values), _cells(getattr(given, "display_data", None), values)
         values = values[None] if values.ndim == 1 else values  # one row
         if values.ndim not in (2, 3) or not values.size:
             raise InputError(f"shap_values.values has the shape {values.shape}, but needs rows and features. {_REMEDY}")
         values = values[:, :, None] if values.ndim == 2 else values
-        shown = worded if worded is not None and data is not None and worded.shape == data.shape else data
+        shown = text if text is not None and data is not None and text.shape == data.shape else data
         base, names, outputs = _base(given.base_values, values), _names(given, values), _outputs(given, values)
         found = cls(values, base, data, shown, names, outputs, getattr(given, "scale", ""))
         found._check()
@@ -59,7 +57,7 @@ class Explained:
         return len(self.values)
 
     def column(self, feature: int) -> list[Any] | None:
-        """What a feature is in each row."""
+        """The values of a feature."""
         return None if self.data is None else list(self.data[:, feature])
 
     def _check(self) -> None:
@@ -77,7 +75,7 @@ class Explained:
                 raise InputError(f"shap_values.{part} has {found} names, but there are {count}. {_REMEDY}")
 
 
-def _cells(given: Any, values: Floats) -> NDArray[Any] | None:
+def _cells(given: Any, values: Floats) -> Array | None:
     """Cells of the rows; one row may come without its axis."""
     if given is None:
         return None
@@ -121,8 +119,8 @@ def is_missing(value: Any) -> bool:
     return isinstance(value, (float, np.floating)) and math.isnan(value)
 
 
-def value_words(value: Any) -> str:
-    """Word a value of any kind of column."""
+def any_value_text(value: Any) -> str:
+    """A value of any kind of column as text."""
     if is_missing(value):
         return "missing"
     if isinstance(value, (bool, np.bool_)):
@@ -161,9 +159,9 @@ def _as_numbers(known: Sequence[Any]) -> tuple[Floats, tuple[str, ...]]:
         return np.array([_number(value) for value in known], dtype=np.float64), ()
     except (TypeError, ValueError):
         # A time too long for its type comes as text
-        words = [value_words(value) if _is_time(value) else level_text(value) for value in known]
-        levels = tuple(sorted(set(words)))
-        return np.array([levels.index(word) for word in words], dtype=np.float64), levels
+        texts = [any_value_text(value) if _is_time(value) else level_text(value) for value in known]
+        levels = tuple(sorted(set(texts)))
+        return np.array([levels.index(text) for text in texts], dtype=np.float64), levels
 
 
 def _is_time(value: Any) -> bool:
