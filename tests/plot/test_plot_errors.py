@@ -9,7 +9,7 @@ from sklearn.datasets import load_iris
 
 from plot.given import inside, legend, nothing_overlaps, texts, ticks
 from sapwood import DecisionTreeClassifier, DecisionTreeRegressor
-from sapwood.errors import InputError, InputTypeError, NotFittedError, ParameterError
+from sapwood.errors import InputError, InputTypeError, NotFittedError, ParameterError, ParameterTypeError
 from sapwood.plot import plot_calibration, plot_confusion_matrix
 
 TRUE = ["cat", "cat", "cat", "dog $x^2$", "dog $x^2$"]
@@ -116,7 +116,7 @@ def test_bad_predictions_are_named(iris):
         (lambda: plot_confusion_matrix(model, x, y[1:]), InputError, "y has 149 values"),
         (lambda: plot_confusion_matrix([], []), InputError, r"shape \(0,\)"),
         (lambda: plot_confusion_matrix(TRUE, SAID, class_names=["a"]), ParameterError, "class_names has 1 names"),
-        (lambda: plot_confusion_matrix(TRUE, SAID, class_names="ab"), ParameterError, "class_names has 'ab' names"),
+        (lambda: plot_confusion_matrix(TRUE, SAID, class_names="ab"), ParameterTypeError, "class_names='ab'"),
         (lambda: plot_confusion_matrix(DecisionTreeClassifier(), x, y), NotFittedError, "not fitted"),
         (lambda: plot_confusion_matrix(DecisionTreeClassifier, x, y), InputTypeError, "is the class"),
         (lambda: plot_confusion_matrix(DecisionTreeRegressor().fit(x, x[:, 0]), x, y), InputTypeError, "classifier"),
@@ -142,7 +142,7 @@ def test_shares_and_intervals_of_groups():
     wanted = [binomtest(k, 10).proportion_ci(method="wilson") for k in (4, 8)]
     np.testing.assert_allclose(segments(ax), wanted, rtol=1e-5)
     brier = np.mean(((y == "yes") - np.repeat([0.25, 0.75], 10)) ** 2)
-    assert legend(ax) == ["perfect", f"yes, Brier score {brier:.3f}"]
+    assert legend(ax) == ["Perfectly calibrated", f"yes, Brier score {brier:.3f}"]
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("predicted probability of yes", "observed share of yes")
     assert len(ax.patches) == 50  # the histogram
 
@@ -157,7 +157,12 @@ def test_groups_of_equal_size_or_width(strategy, groups):
 def test_every_class_or_one_of_them(iris):
     model, x, y = iris
     ax = plot_calibration(model, x, y)
-    assert [text.partition(",")[0] for text in legend(ax)] == ["perfect", "setosa", "versicolor", "virginica"]
+    assert [text.partition(",")[0] for text in legend(ax)] == [
+        "Perfectly calibrated",
+        "setosa",
+        "versicolor",
+        "virginica",
+    ]
     assert ax.get_xlabel() == "predicted probability of the class"
     for output in ("virginica", 2):
         assert plot_calibration(model, x, y, output=output).get_xlabel() == "predicted probability of virginica"
@@ -166,7 +171,10 @@ def test_every_class_or_one_of_them(iris):
 def test_several_models_are_compared(iris):
     model, x, y = iris
     two = {"first $1": Certain([0.2, 0.8]), "second": Certain([0.5, 0.5])}
-    assert [text.partition(",")[0] for text in legend(plot_calibration(two, x[:2], ["no", "yes"]))] == ["perfect", *two]
+    assert [text.partition(",")[0] for text in legend(plot_calibration(two, x[:2], ["no", "yes"]))] == [
+        "Perfectly calibrated",
+        *two,
+    ]
     with pytest.raises(ParameterError, match=r"several models of 3 classes\. Use output='setosa'"):
         plot_calibration({"a": model, "b": model}, x, y)
     assert len(legend(plot_calibration({"a": model, "b": model}, x, y, output=0))) == 3
@@ -196,6 +204,14 @@ def test_bad_calibrations_are_named(iris):
         with pytest.raises(error, match=words):
             call()
     assert not plt.get_fignums()
+
+
+def test_a_model_is_drawn_as_its_estimator(iris):
+    model, x, y = iris
+    assert texts(plot_confusion_matrix(model.model_, x, y)) == texts(plot_confusion_matrix(model, x, y))
+    assert legend(plot_calibration(model.model_, x, y)) == legend(plot_calibration(model, x, y))
+    with pytest.raises(InputTypeError, match="model is a Model, but must be a fitted classifier"):
+        plot_calibration(DecisionTreeRegressor().fit(x, x[:, 0]).model_, x, y)
 
 
 def test_given_axes_are_used(iris):

@@ -128,7 +128,7 @@ def test_small_effects_are_summed_up_but_never_one_alone():
 
 def test_one_output_of_several_must_be_chosen():
     given = shap(outputs=3)
-    with pytest.raises(ParameterError, match="a waterfall shows one output, but there are 3: 'class 0'"):
+    with pytest.raises(ParameterError, match="a waterfall shows one output, but there are 3: \\['class 0'"):
         plot_shap_waterfall(given)
     ax = plot_shap_waterfall(given, output="class 2")
     assert ax.get_xlabel() == "model output: class 2"
@@ -203,7 +203,7 @@ def test_given_axes_are_used(draw):
     ("given", "options", "error", "words"),
     [
         ({}, {}, InputTypeError, "shap_values is a dict without base_values, data, feature_names"),
-        (shap(), {"output": "x"}, ParameterError, "output='x' is not allowed: it must be one of 'score'"),
+        (shap(), {"output": "x"}, ParameterError, "output='x' is not allowed: it must be one of \\['score'\\]"),
         (shap(), {"output": 1}, ParameterError, "output=1"),
         (shap(), {"most": 0}, ParameterError, "most=0"),
         (StandInShap(np.zeros((2, 0)), 0.0, None, None), {}, InputError, r"shape \(2, 0\)"),

@@ -1,11 +1,11 @@
-"""Text and graphviz of any tree of any model, picked as in `plot_tree`."""
+"""Text and graphviz of any tree of any model, chosen as in `plot_tree`."""
 
 import numpy as np
 import pytest
 from sklearn.datasets import load_iris
 
 import sapwood as sw
-from sapwood.errors import InputTypeError, NotFittedError, ParameterError
+from sapwood.errors import InputTypeError, NotFittedError, ParameterError, ParameterTypeError
 
 X, NUMBERS = load_iris(return_X_y=True)
 Y = np.array(["setosa", "versi\ncolor", "virginica"])[NUMBERS]
@@ -53,17 +53,33 @@ def test_a_round_and_a_score_name_a_tree(models):
 
 
 @pytest.mark.parametrize("export", [sw.export_text, sw.export_graphviz])
+def test_a_model_is_shown_as_its_estimator(models, export):
+    for estimator in models.values():
+        assert export(estimator.model_, tree=1) == export(estimator, tree=1)
+        assert export(estimator, tree=-1) == export(estimator, tree=len(estimator.model_.trees) - 1)
+    single = sw.DecisionTreeClassifier(max_depth=2).fit(X, Y)
+    assert export(single.model_) == export(single, tree=0) == export(single)
+
+
+def test_options_are_known_by_name(models, tmp_path):
+    sw.export_graphviz(models["forest"], tmp_path / "tree.dot", tree=0, precision=1, node_ids=True)
+    assert "node #0" in (tmp_path / "tree.dot").read_text("utf-8")
+    with pytest.raises(ParameterTypeError, match=r"has no parameter 'node_id'\. Did you mean 'node_ids'"):
+        sw.export_graphviz(models["forest"], tree=0, node_id=True)
+
+
+@pytest.mark.parametrize("export", [sw.export_text, sw.export_graphviz])
 def test_mistakes_say_what_to_write(models, export):
     with pytest.raises(InputTypeError, match=r"RandomForestClassifier has many trees.* Use tree=0 for the first"):
         export(models["forest"])
     with pytest.raises(InputTypeError, match=r"tree=\(0, 'setosa'\) for a round and a score"):
         export(models["newton"])
-    with pytest.raises(ParameterError, match="tree=9 is not allowed for this NewtonBoostingClassifier"):
+    with pytest.raises(ParameterError, match="tree=9 is not allowed: the model has 9 trees"):
         export(models["newton"], tree=9)
-    with pytest.raises(ParameterError, match="score='rose' is not allowed"):
+    with pytest.raises(ParameterError, match=r"tree=\(0, 'rose'\) is not allowed.* a score \(0 to 2, or of \['setosa'"):
         export(models["newton"], tree=(0, "rose"))
-    with pytest.raises(ParameterError, match=r"is one tree\. Leave it out"):
-        export(sw.DecisionTreeClassifier().fit(X, Y), tree=0)
+    with pytest.raises(ParameterError, match="the model has 1 tree, so it must be an integer from 0 to 0"):
+        export(sw.DecisionTreeClassifier().fit(X, Y), tree=1)
     with pytest.raises(NotFittedError):
         export(sw.NewtonBoostingClassifier(), tree=0)
     with pytest.raises(InputTypeError, match="decision_tree is a int"):

@@ -41,11 +41,11 @@ def test_a_worked_example():
     assert explain_row(small(), [34, "green", 1500.0]) == (
         "Start: 50 rows, predicts no (66 %)\n"
         "1. age = 34 <= 40.5 → 40 rows, predicts no (77.5 %)\n"
-        "2. colour = green is not in {blue, red} → 8 rows, predicts yes (87.5 %)\n"
+        "2. colour = green is in {green} → 8 rows, predicts yes (87.5 %)\n"
         "3. income = 1500 > 1000.0 → 3 rows, predicts yes (100 %)\n"
         "Prediction: yes\n"
         "Probabilities: yes 100 %, no 0 %"
-    ).replace("not in {blue, red}", "in {green}")
+    )
 
 
 @pytest.mark.parametrize(
@@ -104,7 +104,7 @@ def test_what_is_said_of_a_number_is_true(value, threshold):
     assert (float(left) <= float(right)) == (operator == "<=")
 
 
-def test_the_way_ends_where_the_model_ends():
+def test_the_path_ends_where_the_model_ends():
     data = load_iris()
     model = DecisionTreeClassifier(random_state=0).fit(data.data, data.target)
     ours = from_sklearn(model, data.feature_names)
@@ -140,6 +140,29 @@ def test_nearly_certain_is_not_certain():
 def test_bad_rows_are_refused(row, error, words):
     with pytest.raises(error, match=words):
         explain_row(small(), row)
+
+
+def test_a_model_is_explained_as_its_estimator():
+    data = load_iris()
+    tree = sapwood.DecisionTreeClassifier(max_depth=2).fit(data.data, data.target)
+    assert explain_row(tree.model_, data.data[0]) == explain_row(tree, data.data[0]) == tree.explain_row(data.data[0])
+    assert decision_steps(tree.model_, data.data[99]) == decision_steps(tree, data.data[99])
+    forest = sapwood.RandomForestClassifier(1, bootstrap=False, max_features=None, max_depth=2, random_state=0)
+    assert explain_row(forest.fit(data.data, data.target), data.data[0]).splitlines()[-2] == "Prediction: 0"
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        sapwood.RandomForestRegressor(2, random_state=0),
+        sapwood.NewtonBoostingRegressor(n_estimators=1),
+        sapwood.AdaBoostClassifier(n_estimators=1),
+    ],
+)
+def test_a_tree_that_is_not_the_whole_model_is_not_its_explanation(model):
+    data = load_iris()
+    with pytest.raises(InputTypeError, match=r"one is wanted\. Use sapwood\.explain\.decision_path"):
+        explain_row(model.fit(data.data, data.target), data.data[0])
 
 
 def test_an_estimator_must_be_fitted():

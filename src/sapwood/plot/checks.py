@@ -37,7 +37,7 @@ def classes_of(model: Any, method: str) -> list[Any]:
     if isinstance(model, type):
         raise InputTypeError(f"model is the class {model.__name__}, not a fitted model. Fit {model.__name__}() first.")
     classes = list(model.classes) if isinstance(model, Model) else getattr(model, "classes_", [])
-    if not len(classes):
+    if not np.size(classes):
         if hasattr(model, "fit") and not hasattr(model, "n_features_in_"):
             raise NotFittedError(f"This {owner} is not fitted yet. Call fit(X, y) first.")
         raise InputTypeError(f"model is a {owner}, but must be a fitted classifier.")

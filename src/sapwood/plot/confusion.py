@@ -77,8 +77,6 @@ class _Confusion:
 
     @classmethod
     def of(cls, model: Any, X: Any, y: Any, normalize: str | None, class_names: object) -> _Confusion:
-        from sklearn.metrics import confusion_matrix
-
         if y is None:
             true, predicted = _given(model, X)
             classes = _in_order({*true, *predicted})
@@ -88,10 +86,13 @@ class _Confusion:
             check_length("y", len(true), "X", len(predicted))
             require_known("y", true, classes)
         names = distinct(class_names_for(class_names, [classes])[0], _LONGEST_NAME)
-        # As positions, since scikit-learn takes no labels of several types
-        rows, labels = (positions(true, classes), positions(predicted, classes)), range(len(classes))
-        shares = confusion_matrix(*rows, labels=labels, normalize=normalize or "true")
-        return cls(names, confusion_matrix(*rows, labels=labels), shares)
+        size = len(classes)
+        # Not scikit-learn's confusion_matrix, which takes no labels of several types and warns of a single one
+        cells = positions(true, classes) * size + positions(predicted, classes)
+        counts = np.bincount(cells, minlength=size * size).reshape(size, size)
+        sums = {"pred": counts.sum(axis=0, keepdims=True), "all": counts.sum(keepdims=True)}
+        whole = sums.get(normalize or "true", counts.sum(axis=1, keepdims=True))
+        return cls(names, counts, counts / np.maximum(whole, 1))
 
 
 def _given(true: Any, predicted: Any) -> tuple[list[Any], list[Any]]:

@@ -9,6 +9,7 @@ from typing import TypeGuard
 import numpy as np
 
 from sapwood.arrays import Array
+from sapwood.counted import counted
 from sapwood.errors import InputTypeError, ParameterError
 from sapwood.model.model import Model
 from sapwood.one_line import one_line
@@ -57,7 +58,7 @@ def tree_number(tree: object, model: Model) -> int:
     if _is_integer(number) and -n_trees <= number < n_trees:
         return int(number) % n_trees
     raise ParameterError(
-        f"tree={tree!r} is not allowed: the model has {n_trees} trees, so it must be an integer from 0 to "
+        f"tree={tree!r} is not allowed: the model has {counted(n_trees, 'tree')}, so it must be an integer from 0 to "
         f"{n_trees - 1}{_about_pairs(n_trees, names)}. Use tree=0 for the first one."
     )
 

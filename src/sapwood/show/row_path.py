@@ -78,8 +78,8 @@ def _followed(estimator: object, x: Any) -> tuple[OneTree, list[Step]]:
     # Scores of boosting and votes of AdaBoost are not what the model predicts
     if len(trees) != 1 or trees.round_size or not model.response.is_identity:
         raise InputTypeError(
-            f"{model.estimator} has many trees, but one is wanted. Use sapwood.explain.decision_path(model, row), "
-            "which takes any model."
+            f"{model.estimator} does not predict by one tree, but one is wanted. Use "
+            "sapwood.explain.decision_path(model, row), which takes any model."
         )
     one = pick_tree(model)
     table, values = as_one_row(x, model.schema)

@@ -15,8 +15,10 @@ from sapwood import (
     NewtonBoostingRegressor,
     RandomForestClassifier,
 )
-from sapwood.errors import InputTypeError, NotFittedError, ParameterError
+from sapwood.errors import InputTypeError, NotFittedError, ParameterError, ParameterTypeError
 from sapwood.plot import plot_decision_regions, plot_learning_curves, plot_oob_curve, plot_tree
+from sapwood.show import export_graphviz
+from sapwood.show.node_label import TreeStyle
 
 ENSEMBLES = {
     "forest": RandomForestClassifier(3, max_depth=2, random_state=0),
@@ -86,6 +88,28 @@ def test_a_fitted_model_of_another_library_is_not_called_unfitted(iris, draw):
         draw(theirs)
 
 
+@pytest.mark.parametrize("name", ENSEMBLES)
+def test_a_model_is_drawn_as_its_estimator(fitted, name):
+    model = fitted[name]
+    ax = plot_tree(model.model_, 2, ax=plt.subplots()[1])
+    assert boxes(ax) == boxes(plot_tree(model, 2))
+    assert boxes(plot_tree(model, -1, ax=ax)) == boxes(plot_tree(model, len(model.model_.trees) - 1))
+
+
+def test_a_model_has_no_record_of_its_training(fitted):
+    for draw, name in ((plot_learning_curves, "newton"), (plot_oob_curve, "forest")):
+        with pytest.raises(InputTypeError, match=r"is a Model, which has no record of its training"):
+            draw(fitted[name].model_)
+
+
+def test_options_are_known_by_name(fitted):
+    with pytest.raises(ParameterTypeError, match=r"has no parameter 'precison'\. Did you mean 'precision'"):
+        plot_tree(fitted["forest"], 0, precison=2)
+    for option in TreeStyle.__annotations__:
+        assert f"{option}: " in plot_tree.__doc__
+        assert f"{option}: " in export_graphviz.__doc__
+
+
 def test_without_impurity_there_is_no_gain(fitted):
     assert not any("gain" in text for text in boxes(plot_tree(fitted["newton"], 0, impurity=False)))
 
@@ -94,13 +118,13 @@ def test_without_impurity_there_is_no_gain(fitted):
     ("name", "tree", "error", "words"),
     [
         ("forest", None, InputTypeError, "RandomForestClassifier has many trees, but one is wanted. Use tree=0"),
-        ("forest", 3, ParameterError, "tree=3 is not allowed for this RandomForestClassifier: .* from 0 to 2"),
-        ("forest", -1, ParameterError, "tree=-1"),
+        ("forest", 3, ParameterError, "tree=3 is not allowed: the model has 3 trees, .* from 0 to 2"),
+        ("forest", -4, ParameterError, "tree=-4"),
         ("forest", "x", ParameterError, "tree='x'"),
         ("newton", 9, ParameterError, "from 0 to 8"),
-        ("newton", (3, 0), ParameterError, "round=3"),
-        ("newton", (0, 3), ParameterError, "score=3 is not allowed"),
-        ("newton", (0, "score='tulip'"), ParameterError, "score='tulip'"),
+        ("newton", (3, 0), ParameterError, r"round \(0 to 2\)"),
+        ("newton", (0, 3), ParameterError, r"score \(0 to 2, or of \['setosa'"),
+        ("newton", (0, "tulip"), ParameterError, "tulip"),
         ("newton", (0, 1, 2), ParameterError, r"tree=\(0, 1, 2\)"),
     ],
 )
@@ -112,18 +136,18 @@ def test_bad_numbers_are_named(fitted, name, tree, error, words):
 
 def test_other_models_are_refused(iris):
     single = DecisionTreeClassifier(max_depth=1).fit(*iris)
-    with pytest.raises(ParameterError, match="tree=0 is not allowed: DecisionTreeClassifier is one tree"):
-        plot_tree(single, 0)
+    with pytest.raises(ParameterError, match="tree=1 is not allowed: the model has 1 tree"):
+        plot_tree(single, 1)
     with pytest.raises(NotFittedError):
         plot_tree(RandomForestClassifier(), 0)
     foreign = BaggingClassifier(KNeighborsClassifier(), n_estimators=2).fit(*iris)
-    with pytest.raises(InputTypeError, match="tree=1 of this BaggingClassifier is a KNeighborsClassifier"):
+    with pytest.raises(InputTypeError, match="This BaggingClassifier has estimators of another library"):
         plot_tree(foreign, 1)
 
 
 @pytest.mark.parametrize("name", ENSEMBLES)
 def test_regions_of_every_kind_of_model(fitted, iris, name):
-    ax = plot_decision_regions(fitted[name], *iris, features=(2, "petal width"), resolution=20)
+    ax = plot_decision_regions(fitted[name].model_, *iris, features=(2, "petal width"), resolution=20)
     assert [text.get_text() for text in ax.get_legend().get_texts()] == ["setosa", "versicolor", "virginica"]
     assert ax.collections[0].get_array().shape == (20, 20, 3)
 
