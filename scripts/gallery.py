@@ -112,13 +112,13 @@ def tree() -> Any:
 
 @picture
 def tree_of_forest() -> Any:
-    """One tree of a forest, picked by number."""
+    """One tree of a forest, chosen by number."""
     return sapwood.plot_tree(cancer_forest(), tree=7, max_depth=2)
 
 
 @picture
 def tree_of_boosting() -> Any:
-    """One tree of boosting, picked by round and class."""
+    """One tree of boosting, chosen by round and class."""
     return sapwood.plot_tree(iris_boosting(), tree=(3, "versicolor"))
 
 
@@ -297,6 +297,9 @@ def calibration_of_classes() -> Any:
 
 def main(arguments: list[str]) -> int:
     """Draw all pictures, or those named, into a folder."""
+    if "--help" in arguments:
+        print(__doc__)
+        return 0
     mpl.use("Agg")
     folder = Path(arguments[0]) if arguments else FOLDER
     unknown = [name for name in arguments[1:] if name not in PICTURES]

@@ -136,7 +136,7 @@ def test_another_tree_and_more_of_it(run, tmp_path):
     assert told["text"] in last.output
     assert "tree=12 is not allowed" in error_line(run("inspect", path, "--tree", 12))
     sw.save(fitted("tree numbers"), path)
-    assert "is one tree" in error_line(run("inspect", path, "--tree", 1))
+    assert "the model has 1 tree" in error_line(run("inspect", path, "--tree", 1))
     assert run("inspect", path, "--tree", 0).exit_code == 0
     assert run("inspect", path, "--tree", -1).exit_code == 2
     assert run("inspect", path, "--max-depth", -1).exit_code == 2

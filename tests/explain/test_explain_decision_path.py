@@ -85,7 +85,7 @@ def test_unseen_levels_and_missing_values():
     row = {**X.iloc[3].to_dict(), "colour": "purple", "income": None}
     y = np.where(X["colour"] == "red", 3.0, X["income"].fillna(0.0) / 100)
     stop = sw.RandomForestRegressor(n_estimators=2, max_features=None, random_state=0, unseen="node").fit(X, y)
-    assert "colour = purple was not seen in training, so the way ends here" in str(decision_path(stop, row))
+    assert "colour = purple was not seen in training, so the path ends here" in str(decision_path(stop, row))
     on = sw.NewtonBoostingRegressor(n_estimators=2).fit(X, y)
     words = str(decision_path(on, row))
     assert "colour = purple was not seen in training, goes " in words

@@ -142,7 +142,7 @@ def test_shares_and_intervals_of_groups():
     wanted = [binomtest(k, 10).proportion_ci(method="wilson") for k in (4, 8)]
     np.testing.assert_allclose(segments(ax), wanted, rtol=1e-5)
     brier = np.mean(((y == "yes") - np.repeat([0.25, 0.75], 10)) ** 2)
-    assert legend(ax) == ["Perfectly calibrated", f"yes, Brier score {brier:.3f}"]
+    assert legend(ax) == ["perfect", f"yes, Brier score {brier:.3f}"]
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("predicted probability of yes", "observed share of yes")
     assert len(ax.patches) == 50  # the histogram
 
@@ -158,7 +158,7 @@ def test_every_class_or_one_of_them(iris):
     model, x, y = iris
     ax = plot_calibration(model, x, y)
     assert [text.partition(",")[0] for text in legend(ax)] == [
-        "Perfectly calibrated",
+        "perfect",
         "setosa",
         "versicolor",
         "virginica",
@@ -172,7 +172,7 @@ def test_several_models_are_compared(iris):
     model, x, y = iris
     two = {"first $1": Certain([0.2, 0.8]), "second": Certain([0.5, 0.5])}
     assert [text.partition(",")[0] for text in legend(plot_calibration(two, x[:2], ["no", "yes"]))] == [
-        "Perfectly calibrated",
+        "perfect",
         *two,
     ]
     with pytest.raises(ParameterError, match=r"several models of 3 classes\. Use output='setosa'"):

@@ -98,7 +98,7 @@ def results():
         sw.prune_by_cv(sw.DecisionTreeRegressor(), X, y, cv=3),
         sw.tune_by_oob(sw.RandomForestRegressor(30, random_state=0), X, y, max_features=[1, 2], min_samples_leaf=[1]),
         forest.permutation_importance(X, y, n_repeats=1),
-        *(tree.schema_, tree.schema_.columns[5], tree.tree_, newton.ensemble_, forest.forest_),
+        *(tree.schema_, tree.schema_.columns[5], tree.tree_, tree.model_, newton.ensemble_, forest.forest_),
     ]
     return {type(one): one for one in made}
 

@@ -16,7 +16,7 @@ from sapwood.parameters import Interval, OneOf, check_parameters
 from sapwood.plot.checks import as_labels, check_length, classes_of, require_known
 from sapwood.plot.output_names import chosen_output
 from sapwood.plot.short_text import distinct
-from sapwood.plot.style import Axes, draw_grid, label_axes, legend_beside, new_axes, style
+from sapwood.plot.style import DASHES, FAINT, Axes, draw_grid, label_axes, legend_beside, new_axes, style
 from sapwood.show.colour import class_colours
 
 _RULES = {"n_bins": (Interval(int, low=1),), "strategy": (OneOf("quantile", "uniform"),)}
@@ -55,6 +55,7 @@ def plot_calibration(
     curves, label = _curves(model, X, as_labels("y", y), output)
     with style():
         ax = new_axes(ax, _SIZE)
+        ax.plot([0, 1], [0, 1], color=FAINT, linewidth=1.0, linestyle=DASHES, zorder=1, label="perfect")
         for lane, (curve, colour) in enumerate(zip(curves, class_colours(len(curves)), strict=True)):
             _draw_curve(ax, curve, colour, n_bins, strategy)
             _draw_histogram(ax, curve.predicted, colour, lane, len(curves))
@@ -124,7 +125,7 @@ def _draw_curve(ax: Axes, curve: _Curve, colour: str, n_bins: int, strategy: str
     share = positive / count
     label = f"{curve.name}, Brier score {curve.brier:.3f}"
     looks = {"color": colour, "linewidth": 1.4, "marker": "o", "markersize": 4.5, "zorder": 3}
-    CalibrationDisplay(share, predicted, curve.predicted).plot(ax=ax, name=label, **looks)
+    CalibrationDisplay(share, predicted, curve.predicted).plot(ax=ax, name=label, ref_line=False, **looks)
     sizes = zip(positive, count, strict=True)
     low, high = np.transpose([binomtest(int(k), int(n)).proportion_ci(method="wilson") for k, n in sizes])
     # Rounding may put an end of the interval on the wrong side of the share

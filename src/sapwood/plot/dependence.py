@@ -11,8 +11,9 @@ from sapwood.arrays import Array, Floats, Mask
 from sapwood.errors import InputError
 from sapwood.plot.axis import LONGEST_LEVEL, Axis, drawn_unit
 from sapwood.plot.checks import require_parts
-from sapwood.plot.shap_data import any_value_text, is_missing, seconds
+from sapwood.plot.shap_data import any_value_text, seconds
 from sapwood.plot.short_text import distinct, shortened
+from sapwood.table.levels import is_missing
 
 _PARTS = ("feature_names", "kinds", "grid", "average", "output_names")
 _REMEDY = "Give the result of explain.partial_dependence."

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -15,6 +14,7 @@ from sapwood.errors import InputError
 from sapwood.plot.checks import require_parts
 from sapwood.show.number import plain_number
 from sapwood.show.value import date_text, duration_text, level_text
+from sapwood.table.levels import is_missing
 
 _PARTS = ("values", "base_values", "data", "feature_names")
 _REMEDY = "Give the result of explain.shap_values."
@@ -108,15 +108,6 @@ def _outputs(given: Any, values: Floats) -> tuple[str, ...]:
     if names is None:
         return tuple(f"output {k}" for k in range(values.shape[2]))
     return (str(names),) if isinstance(names, str) else tuple(map(str, names))
-
-
-def is_missing(value: Any) -> bool:
-    """Whether a value is none: None, NaN, NaT, NA."""
-    if value is None or type(value).__name__ in ("NAType", "NaTType"):
-        return True
-    if isinstance(value, (np.datetime64, np.timedelta64)):
-        return bool(np.isnat(value))
-    return isinstance(value, (float, np.floating)) and math.isnan(value)
 
 
 def any_value_text(value: Any) -> str:
