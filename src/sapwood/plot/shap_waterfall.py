@@ -1,4 +1,8 @@
-"""How Shapley values lead from the base value to the prediction of one row."""
+"""How Shapley values lead from the base value to the prediction of one row.
+
+Unlike the package shap, it draws on given Axes, names the scale of the values, writes dates and durations as such, and
+gives numbers enough digits, so that small effects are not printed as zero.
+"""
 
 from __future__ import annotations
 
