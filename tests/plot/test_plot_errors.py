@@ -108,7 +108,7 @@ def test_many_classes_of_long_names_can_be_read(count):
 
 def test_bad_predictions_are_named(iris):
     model, x, y = iris
-    several = SimpleNamespace(predict=None, classes_=[model.classes_, model.classes_])
+    several = SimpleNamespace(predict=None, classes_=[model.classes_, model.classes_[:2]])
     cases = [
         (lambda: plot_confusion_matrix(TRUE, SAID, normalize="row"), ParameterError, "normalize='row'"),
         (lambda: plot_confusion_matrix(TRUE, SAID[1:]), InputError, "y_pred has 4 values, but y_true has 5"),

@@ -11,7 +11,7 @@ from sapwood.errors import InputError, InputTypeError, NotFittedError, Parameter
 from sapwood.model import Model
 from sapwood.plot import plot_decision_regions
 from sapwood.table import Table
-from show.stand_in_tree import StandInColumn, from_sklearn, grow, number_columns
+from show.stand_in_tree import from_sklearn, grow, number_columns, stand_in_column
 
 CITIES = ("Amsterdam", "Berlin", "Dublin $x^2$")
 
@@ -37,7 +37,7 @@ def mixed(library):
         }
     )
     schema = Table.from_any(frame).schema
-    columns = [StandInColumn(c.name, c.kind, c.levels) for c in schema.columns]
+    columns = [stand_in_column(c.name, c.kind, c.levels) for c in schema.columns]
     node = (0, {CITIES[0]}, (1, 1.6e9, ([30, 4],), ([3, 9],)), (2, 5000.0, ([9, 30],), (3, 0.5, ([9, 1],), ([5, 9],))))
     model = grow(node, columns, ["declined", "accepted"])
     model.schema_ = schema
@@ -107,7 +107,7 @@ def test_every_kind_of_column_has_its_axis(library, features):
 
 
 def test_an_array_of_objects_works():
-    columns = [StandInColumn("city", "category", CITIES), StandInColumn("x")]
+    columns = [stand_in_column("city", "category", CITIES), stand_in_column("x")]
     model = grow((0, {CITIES[0]}, ([3, 1],), (1, 0.0, ([2, 2],), ([0, 3],))), columns, ["no", "yes"])
     x = np.array([[city, value] for city in CITIES for value in (-1.0, 1.0)], dtype=object)
     ax = plot_decision_regions(model, x, model.predict(x), resolution=10)
@@ -162,7 +162,7 @@ def test_points_of_levels_are_spread_around_them_whatever_the_seed_of_the_data()
     n = 300
     rng.uniform(size=n)
     codes = np.digitize(rng.uniform(size=n), [0.4, 0.8])
-    columns = [StandInColumn("x"), StandInColumn("city", "category", CITIES)]
+    columns = [stand_in_column("x"), stand_in_column("city", "category", CITIES)]
     model = grow((0, 0.5, ([3, 1],), ([0, 3],)), columns, ["no", "yes"])
     x = np.array([[float(k), CITIES[code]] for k, code in enumerate(codes)], dtype=object)
     ax = plot_decision_regions(model, x, model.predict(x), resolution=5)

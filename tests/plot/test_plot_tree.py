@@ -9,7 +9,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 import sapwood
 from sapwood.errors import MissingExtraError, NotFittedError, ParameterError, ParameterTypeError
 from sapwood.plot import plot_tree
-from show.stand_in_tree import StandInColumn, from_sklearn, grow, number_columns
+from show.stand_in_tree import from_sklearn, grow, number_columns, stand_in_column
 
 HOSTILE = ['a "quoted" name', "two\nlines", "<b>&amp;</b>", "$x^2", "$\\frac{1}$", "\\alpha", "tree 🌳", "a_b^c{d}"]
 
@@ -36,7 +36,10 @@ def full_tree():
 
 def category_tree():
     cities = tuple(f"{a} {b}" for a in ("Upper", "Lower") for b in ("Snoring-on-the-Water", "Wallop", "Missenden"))
-    columns = [StandInColumn("municipality of first registration", "category", cities), StandInColumn("day", "date")]
+    columns = [
+        stand_in_column("municipality of first registration", "category", cities),
+        stand_in_column("day", "date"),
+    ]
     node = (0, set(cities[:3]), (0, {cities[0]}, ([30, 4],), ([3, 9],)), (1, 1.6e9, ([9, 30],), ([20, 1],)))
     return grow(node, columns, ["declined", "accepted & paid"])
 

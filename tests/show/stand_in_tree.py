@@ -13,7 +13,7 @@ from sapwood.table.schema import ColumnSchema, Schema
 from sapwood.tree import Tree
 
 
-def StandInColumn(name: str, kind: Any = "number", levels: Sequence[Any] = (), has_missing: bool = False):  # noqa: N802
+def stand_in_column(name: str, kind: Any = "number", levels: Sequence[Any] = (), has_missing: bool = False):
     return ColumnSchema(name, kind, tuple(levels), has_missing=has_missing)
 
 
@@ -37,7 +37,7 @@ class StandIn:
 
 
 def number_columns(names: Sequence[str]) -> list[ColumnSchema]:
-    return [StandInColumn(name) for name in names]
+    return [stand_in_column(name) for name in names]
 
 
 def from_sklearn(model: Any, names: Sequence[str], columns: Sequence[ColumnSchema] | None = None) -> StandIn:

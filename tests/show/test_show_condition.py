@@ -5,7 +5,7 @@ import pytest
 import sapwood
 from sapwood.show import condition
 from sapwood.show.condition import missing_goes, missing_suffixes
-from show.stand_in_tree import StandInColumn, grow, number_columns
+from show.stand_in_tree import grow, number_columns, stand_in_column
 
 LEVELS = tuple("abcdefghijkl")
 A, B = ([3, 1],), ([1, 3],)
@@ -22,14 +22,14 @@ def one_split(column, split):
 @pytest.mark.parametrize(
     ("column", "split", "left", "right"),
     [
-        (StandInColumn("age"), 12.5, "age <= 12.50", "age > 12.50"),
-        (StandInColumn("age"), 1e-7, "age <= 1e-07", "age > 1e-07"),
-        (StandInColumn("smoker", "boolean"), 0.5, "smoker is false", "smoker is true"),
-        (StandInColumn("day", "date"), 86400.0, "day <= 1970-01-02", "day > 1970-01-02"),
-        (StandInColumn("took", "duration"), 12600.0, "took <= 3.5 h", "took > 3.5 h"),
-        (StandInColumn("c", "category", LEVELS), {"b", "a"}, "c in {a, b}", "c not in {a, b}"),
-        (StandInColumn("c", "category", LEVELS), set(LEVELS[:-1]), "c not in {l}", "c in {l}"),
-        (StandInColumn("two\nlines"), 1.0, "two\\nlines <= 1.00", "two\\nlines > 1.00"),
+        (stand_in_column("age"), 12.5, "age <= 12.50", "age > 12.50"),
+        (stand_in_column("age"), 1e-7, "age <= 1e-07", "age > 1e-07"),
+        (stand_in_column("smoker", "boolean"), 0.5, "smoker is false", "smoker is true"),
+        (stand_in_column("day", "date"), 86400.0, "day <= 1970-01-02", "day > 1970-01-02"),
+        (stand_in_column("took", "duration"), 12600.0, "took <= 3.5 h", "took > 3.5 h"),
+        (stand_in_column("c", "category", LEVELS), {"b", "a"}, "c in {a, b}", "c not in {a, b}"),
+        (stand_in_column("c", "category", LEVELS), set(LEVELS[:-1]), "c not in {l}", "c in {l}"),
+        (stand_in_column("two\nlines"), 1.0, "two\\nlines <= 1.00", "two\\nlines > 1.00"),
     ],
 )
 def test_a_split_in_words(column, split, left, right):
@@ -37,16 +37,16 @@ def test_a_split_in_words(column, split, left, right):
 
 
 def test_levels_beyond_the_32nd_are_named():
-    column = StandInColumn("c", "category", tuple(f"l{i}" for i in range(70)))
+    column = stand_in_column("c", "category", tuple(f"l{i}" for i in range(70)))
     assert words(one_split(column, {"l0", "l33", "l69"})) == ("c in {l0, l33, l69}", "c not in {l0, l33, l69}")
 
 
 def test_names_given_take_the_place_of_those_remembered():
-    assert words(one_split(StandInColumn("age"), 1.0), feature_names=["years"])[0] == "years <= 1.00"
+    assert words(one_split(stand_in_column("age"), 1.0), feature_names=["years"])[0] == "years <= 1.00"
 
 
 def test_only_levels_that_arrive_are_named():
-    column = StandInColumn("c", "category", LEVELS)
+    column = stand_in_column("c", "category", LEVELS)
     model = grow((0, {"a", "b", "c"}, (0, {"a", "b"}, A, B), (0, set(LEVELS) - {"l"}, A, B)), [column], ["no", "yes"])
     assert words(model, 1) == ("c not in {c}", "c in {c}")
     assert words(model, 4) == ("c not in {l}", "c in {l}")
@@ -64,7 +64,7 @@ def test_thresholds_of_other_paths_need_no_digits():
 
 @pytest.mark.parametrize("left", [True, False])
 def test_missing_values_are_mentioned_if_there_were_any(left):
-    columns = [StandInColumn("x", has_missing=True), StandInColumn("z")]
+    columns = [stand_in_column("x", has_missing=True), stand_in_column("z")]
     model = grow((0, 1.0, (1, 1.0, A, B), B), columns, ["no", "yes"], missing_left=left)
     assert missing_goes(model.tree_, 0) == f"missing goes {'left' if left else 'right'}"
     assert missing_suffixes(model.tree_, model.schema_, 0)[not left] == " or missing"

@@ -8,7 +8,7 @@ from sklearn.tree import export_graphviz as sklearn_graphviz
 
 from sapwood.errors import DataFileError, ParameterError, ParameterTypeError
 from sapwood.show import export_graphviz
-from show.stand_in_tree import StandInColumn, from_sklearn, grow, number_columns
+from show.stand_in_tree import from_sklearn, grow, number_columns, stand_in_column
 
 HOSTILE = ['a"b', "a\\", "a\\n", "a\nb", "<b>&amp;</b>", "x];}", "$y^2$", "🌳 \u202e", "\ud800", "", "a <= b"]
 
@@ -80,7 +80,7 @@ def test_html_labels_hold_no_foreign_markup(name):
 
 
 def test_categories_are_named():
-    column = StandInColumn("c", "category", ('"red"', "blue <b>"))
+    column = stand_in_column("c", "category", ('"red"', "blue <b>"))
     text = export_graphviz(grow((0, {"blue <b>"}, ([1, 0],), ([0, 1],)), [column], ["n", "y"]))
     assert "c in {blue <b>}" in text
 

@@ -14,13 +14,13 @@ import sapwood
 from sapwood.errors import InputError, InputTypeError, NotFittedError
 from sapwood.show import decision_steps, explain_row
 from sapwood.table import Table
-from show.stand_in_tree import StandInColumn, from_sklearn, grow, number_columns
+from show.stand_in_tree import from_sklearn, grow, number_columns, stand_in_column
 
 COLOURS = ("blue", "green", "red")
 COLUMNS = [
-    StandInColumn("age"),
-    StandInColumn("colour", "category", COLOURS, has_missing=True),
-    StandInColumn("income"),
+    stand_in_column("age"),
+    stand_in_column("colour", "category", COLOURS, has_missing=True),
+    stand_in_column("income"),
 ]
 
 
@@ -84,7 +84,7 @@ def test_missing_and_unseen_values_are_explained():
 
 
 def test_truth_dates_and_durations_in_words():
-    columns = [StandInColumn("flag", "boolean"), StandInColumn("day", "date"), StandInColumn("took", "duration")]
+    columns = [stand_in_column("flag", "boolean"), stand_in_column("day", "date"), stand_in_column("took", "duration")]
     node = (0, 0.5, (1.0,), (1, 86400.0 * 365, (2, 9000.0, (2.0,), (3.5,)), (4.0,)))
     row = [True, np.datetime64("1970-02-01"), np.timedelta64(3, "h")]
     assert explain_row(grow(node, columns), row).splitlines()[1:] == [

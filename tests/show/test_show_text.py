@@ -7,13 +7,13 @@ from sklearn.tree import export_text as sklearn_text
 import sapwood
 from sapwood.errors import InputTypeError, NotFittedError, ParameterError, ParameterTypeError
 from sapwood.show import export_text
-from show.stand_in_tree import StandIn, StandInColumn, from_sklearn, grow, number_columns
+from show.stand_in_tree import StandIn, from_sklearn, grow, number_columns, stand_in_column
 
 COLOURS = ("blue", "green", "red", "yellow")
 
 
 def small():
-    columns = [StandInColumn("age", has_missing=True), StandInColumn("colour", "category", COLOURS)]
+    columns = [stand_in_column("age", has_missing=True), stand_in_column("colour", "category", COLOURS)]
     node = (0, 1.0, ([8, 2],), (1, {"blue", "red"}, ([1, 4],), ([3, 0],)))
     return grow(node, columns, ["no", "yes"], missing_left=True)
 

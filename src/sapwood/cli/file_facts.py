@@ -69,9 +69,7 @@ class FileFacts:
     @property
     def classes(self) -> list[list[Any]]:
         """Classes of every output; none if the model predicts numbers."""
-        from sapwood.show.fitted import classes_by_output
-
-        return [labels.tolist() for labels in classes_by_output(self.model)]
+        return [labels.tolist() for labels in model_of(self.model).classes]
 
     @property
     def parameters(self) -> dict[str, Any]:

@@ -36,20 +36,19 @@ def classes_of(model: Any, method: str) -> list[Any]:
     owner = type(model).__name__
     if isinstance(model, type):
         raise InputTypeError(f"model is the class {model.__name__}, not a fitted model. Fit {model.__name__}() first.")
-    classes = list(model.classes) if isinstance(model, Model) else getattr(model, "classes_", [])
-    if not np.size(classes):
+    found = list(model.classes) if isinstance(model, Model) else getattr(model, "classes_", [])
+    by_target = found if isinstance(found, list) else [found]
+    if not by_target:
         if hasattr(model, "fit") and not hasattr(model, "n_features_in_"):
             raise NotFittedError(f"This {owner} is not fitted yet. Call fit(X, y) first.")
         raise InputTypeError(f"model is a {owner}, but must be a fitted classifier.")
-    if isinstance(model, Model) and model.single:
-        classes = classes[0]
-    if isinstance(classes, list):
+    if len(by_target) > 1:
         raise InputError(
-            f"This {owner} predicts {len(classes)} targets, but a picture shows one. Fit a model to one of them."
+            f"This {owner} predicts {len(by_target)} targets, but a picture shows one. Fit a model to one of them."
         )
     if not hasattr(model, method):
         raise InputTypeError(f"model is a {owner} without {method}. Give a classifier that has it.")
-    return list(classes.tolist())
+    return list(by_target[0].tolist())
 
 
 def require_estimator(argument: str, model: object, kind: str) -> None:

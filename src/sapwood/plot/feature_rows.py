@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from sapwood.counted import counted
 from sapwood.plot.short_text import distinct
@@ -16,7 +15,7 @@ _AROUND = 1.0  # inches for the axis below
 _FEWEST = 4
 
 
-def row_axes(ax: Axes | None, count: int, height: float = _HEIGHT) -> Any:
+def row_axes(ax: Axes | None, count: int, height: float = _HEIGHT) -> Axes:
     """Return the axes given, or those of a figure as high as its rows."""
     return new_axes(ax, (_WIDTH, _AROUND + height * max(count, _FEWEST)))
 

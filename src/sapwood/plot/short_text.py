@@ -42,7 +42,7 @@ def distinct(names: Sequence[object], longest: int) -> list[str]:
     lines = [one_line(name) for name in names]
     labels = {line: shortened(line, longest) for line in lines}
     for alike in _alike(labels):
-        labels |= _told_apart(sorted(alike), longest)
+        labels |= _distinguished(sorted(alike), longest)
     for alike in _alike(labels):
         for line in alike:
             end = f" #{lines.index(line) + 1}"
@@ -58,7 +58,7 @@ def _alike(labels: Mapping[str, str]) -> list[list[str]]:
     return [group for group in groups.values() if len(group) > 1]
 
 
-def _told_apart(alike: Sequence[str], longest: int) -> dict[str, str]:
+def _distinguished(alike: Sequence[str], longest: int) -> dict[str, str]:
     """The beginning of each line, and what comes after all that it shares with any other; lines are sorted."""
     shared = [0, *(_shared(line, other) for line, other in pairwise(alike)), 0]
     room = longest - longest // 4 - 1

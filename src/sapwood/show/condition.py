@@ -16,7 +16,7 @@ from sapwood.tree import LEAF, Tree
 
 
 @dataclass(frozen=True)
-class Wording:
+class SplitText:
     """A split in parts: `name left_operator left_operand` holds for rows that go left."""
 
     name: str
@@ -40,11 +40,11 @@ def condition(
     tree: Tree, schema: Schema, node: int, feature_names: Sequence[str] | None = None, decimals: int = 2
 ) -> tuple[str, str]:
     """What holds for rows that go left and for rows that go right, missing values aside."""
-    found = wording(tree, schema, node, feature_names, decimals)
+    found = split_text(tree, schema, node, feature_names, decimals)
     return found.left, found.right
 
 
-def wording(
+def split_text(
     tree: Tree,
     schema: Schema,
     node: int,
@@ -52,23 +52,23 @@ def wording(
     decimals: int = 2,
     gap: float = math.inf,
     trim: bool = False,
-) -> Wording:
+) -> SplitText:
     """The parts of a condition; thresholds are printed so that values at distance `gap` stay on their side."""
     feature = int(tree.feature[node])
     column = schema.columns[feature]
     name = one_line(column.name if feature_names is None else feature_names[feature])
     if tree.is_subset_split(node):
-        return _subset_wording(tree, schema, node, name)
-    if parts_missing(tree, node):
-        return Wording(name, "is", "not missing", "is", "missing")
+        return _subset_text(tree, schema, node, name)
+    if separates_missing(tree, node):
+        return SplitText(name, "is", "not missing", "is", "missing")
     if column.kind == "boolean":
-        return Wording(name, "is", "false", "is", "true")
+        return SplitText(name, "is", "false", "is", "true")
     gap = min(gap, _nearest_threshold(tree, node))
     text = threshold_text(column, float(tree.threshold[node]), decimals, gap, trim)
-    return Wording(name, "<=", text, ">", text)
+    return SplitText(name, "<=", text, ">", text)
 
 
-def parts_missing(tree: Tree, node: int) -> bool:
+def separates_missing(tree: Tree, node: int) -> bool:
     """Whether a split separates missing values from all others: everything is at most infinity."""
     return bool(tree.threshold[node] == np.inf and not tree.missing_go_to_left[node])
 
@@ -80,18 +80,18 @@ def missing_goes(tree: Tree, node: int) -> str:
 
 def missing_suffixes(tree: Tree, schema: Schema, node: int) -> tuple[str, str]:
     """Suffixes of both conditions: " or missing" on one side if the column had missing values in training."""
-    if not schema.columns[int(tree.feature[node])].has_missing or parts_missing(tree, node):
+    if not schema.columns[int(tree.feature[node])].has_missing or separates_missing(tree, node):
         return "", ""
     return (" or missing", "") if tree.missing_go_to_left[node] else ("", " or missing")
 
 
-def _subset_wording(tree: Tree, schema: Schema, node: int, name: str) -> Wording:
+def _subset_text(tree: Tree, schema: Schema, node: int, name: str) -> SplitText:
     """List the side with fewer levels, counting only levels that can arrive at the node."""
     levels = schema.columns[int(tree.feature[node])].levels
     left, right = _arriving_levels(tree, node)
     shorter = levels_text([levels[code] for code in (left if len(left) <= len(right) else right)])
     operators = ("in", "not in") if len(left) <= len(right) else ("not in", "in")
-    return Wording(name, operators[0], shorter, operators[1], shorter)
+    return SplitText(name, operators[0], shorter, operators[1], shorter)
 
 
 def _arriving_levels(tree: Tree, node: int) -> tuple[list[int], list[int]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TypedDict
 
 from sapwood.parameters import ArrayLike, Flag, Interval, Nothing, OneOf
-from sapwood.show.condition import wording
+from sapwood.show.condition import split_text
 from sapwood.show.names import class_names_for, feature_names_for
 from sapwood.show.number import short_number
 from sapwood.show.one_tree import GAIN, OneTree
@@ -90,7 +90,7 @@ class NodeLabels:
         """The condition under which rows go left; none for a leaf."""
         if self._tree.children_left[node] == LEAF:
             return []
-        return [wording(self._tree, self._one.schema, node, self._feature_names, self._precision, trim=True).left]
+        return [split_text(self._tree, self._one.schema, node, self._feature_names, self._precision, trim=True).left]
 
     def _is_labelled(self, node: int) -> bool:
         return self._style["label"] == "all" or (self._style["label"] == "root" and node == 0)

@@ -15,7 +15,7 @@ from sapwood.keywords import answering
 from sapwood.model import model_of
 from sapwood.one_line import one_line
 from sapwood.result import Part, Result
-from sapwood.show.condition import wording
+from sapwood.show.condition import split_text
 from sapwood.show.number import percent, plain_number
 from sapwood.show.one_tree import OneTree, pick_tree
 from sapwood.show.prediction import class_shares, predicted
@@ -149,7 +149,7 @@ def _condition_text(one: OneTree, node: int, code: float, went_left: bool) -> st
     tree = one.tree
     column = one.schema.columns[int(tree.feature[node])]
     gap = _distance(code, float(tree.threshold[node]))
-    split = wording(tree, one.schema, node, gap=gap, trim=True)
+    split = split_text(tree, one.schema, node, gap=gap, trim=True)
     left, right = (split.left_operator, split.left_operand), (split.right_operator, split.right_operand)
     operator, operand = left if went_left else right
     if column.kind == "boolean":

@@ -10,7 +10,7 @@ from sapwood.arrays import Ints
 from sapwood.keywords import answering
 from sapwood.model import model_of
 from sapwood.parameters import Flag, Interval, check_parameters
-from sapwood.show.condition import missing_suffixes, wording
+from sapwood.show.condition import missing_suffixes, split_text
 from sapwood.show.names import class_names_for, feature_names_for
 from sapwood.show.one_tree import OneTree, TreeNumber, pick_tree
 from sapwood.show.prediction import bracketed, class_text, class_weights, numbers
@@ -101,7 +101,7 @@ class _Report:
         return [f"{indent} {left}", (below[0], depth + 1), f"{indent} {right}", (below[1], depth + 1)]
 
     def _conditions(self, node: int) -> tuple[str, str]:
-        split = wording(self.one.tree, self.one.schema, node, self.feature_names, self.decimals)
+        split = split_text(self.one.tree, self.one.schema, node, self.feature_names, self.decimals)
         left, right = missing_suffixes(self.one.tree, self.one.schema, node)
         # scikit-learn pads ">" so that both thresholds stand in one column
         return split.left + left, f"{split.name} {split.right_operator:2} {split.right_operand}{right}"
