@@ -44,7 +44,7 @@ def plot_tree(
     ax: Axes | None = None,
     fontsize: float | None = None,
     **options: Unpack[TreeStyle],
-) -> Any:
+) -> Axes:
     """Draw a single tree, or one tree of an ensemble, and return the Axes.
 
     The values of boosted trees are what they add to the score, learning rate included. Edges are as wide as their share
@@ -52,8 +52,8 @@ def plot_tree(
 
     Args:
         model: a fitted model.
-        tree: number of a tree of a model of many, in the order of training; of boosting with several scores also a
-            round and a score, such as (0, "setosa").
+        tree: number of a tree of a model of many, in the order of training, negative ones from the end; of boosting
+            also a round and a score, such as (0, "setosa").
         filled: whether boxes have the colour of their class or value.
         rounded: whether boxes have round corners.
         ax: Axes to draw on; None makes a figure that is large enough for the tree, unless a figure of chosen size or
@@ -62,7 +62,7 @@ def plot_tree(
         max_depth: depth below which branches are cut off; by default there is no limit.
         feature_names: names of the columns; by default those seen in fit.
         class_names: names of the classes; by default those seen in fit, and False leaves out the class.
-        label: whether "all" boxes, the "root" or "none" say what their numbers are.
+        label: whether "all" boxes, the "root" or "none" name their numbers; default "all".
         impurity: whether boxes show the impurity, or the gain of boosting; default True.
         node_ids: whether boxes show the number of the node; default False.
         proportion: whether rows and classes are shown as shares; default False.
@@ -136,7 +136,7 @@ def _current_axes(shape: Shape, labels: list[str], fontsize: float) -> Any:
     return figure.add_axes((across, down, 1 - 2 * across, 1 - 2 * down - min(_TITLE / height, 0.1)))
 
 
-def _emptied(axes: Axes) -> Any:
+def _emptied(axes: Axes) -> Axes:
     axes.clear()
     axes.set_axis_off()
     return axes

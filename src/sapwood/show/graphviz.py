@@ -46,7 +46,8 @@ def export_graphviz(
         decision_tree: a fitted model.
         out_file: path or open text file; None returns a string. An existing file is replaced only once the new one is
             complete.
-        tree: number of a tree of a model of many, from 0; of boosting also a round and a score, such as (0, "setosa").
+        tree: number of a tree of a model of many, from 0, negative ones from the end; of boosting also a round and a
+            score, such as (0, "setosa").
         filled: whether boxes have the colour of their class or value.
         leaves_parallel: whether all leaves are at the bottom.
         rotate: whether the tree grows from left to right.
@@ -56,7 +57,7 @@ def export_graphviz(
         max_depth: depth below which branches are cut off; by default there is no limit.
         feature_names: names of the columns; by default those seen in fit.
         class_names: names of the classes; by default those seen in fit, and False leaves out the class.
-        label: whether "all" boxes, the "root" or "none" say what their numbers are.
+        label: whether "all" boxes, the "root" or "none" name their numbers; default "all".
         impurity: whether boxes show the impurity, or the gain of boosting; default True.
         node_ids: whether boxes show the number of the node; default False.
         proportion: whether rows and classes are shown as shares; default False.

@@ -43,7 +43,8 @@ def export_text(
 
     Args:
         decision_tree: a fitted model.
-        tree: number of a tree of a model of many, from 0; of boosting also a round and a score, such as (0, "setosa").
+        tree: number of a tree of a model of many, from 0, negative ones from the end; of boosting also a round and a
+            score, such as (0, "setosa").
         feature_names: names of the columns; by default those seen in fit.
         class_names: names of the classes; by default those seen in fit.
         max_depth: depth below which branches are cut off.
