@@ -136,7 +136,7 @@ def test_cuts_are_those_of_sorted_effects(n_levels: int, spread: int) -> None:
     keys.sort()
     order = np.argsort(effects[2, 1:], kind="stable")
     np.testing.assert_array_equal(effects[2][keys & np.uint64(0xFFFFFFFF)], effects[2, 1:][order])
-    cuts, codes = np.empty(255, dtype=np.float32), np.zeros((3, n_levels + 1), dtype=np.uint8)
+    cuts, codes = np.full(255, np.inf, dtype=np.float32), np.zeros((3, n_levels + 1), dtype=np.uint8)
     cut_levels(keys, sums, effects[2], cuts)
     code_effects(effects, cuts, codes)
     weight = sums[:, 1:, 1].sum(axis=0)[order]
@@ -199,7 +199,7 @@ def test_rows_move_to_the_leaves_of_their_new_codes(grouped: tuple[int, ...]) ->
     for place, j in enumerate(grouped):
         place_of[j], levels[place] = place, np.where(columns[j] == 0, 0, rng.integers(1, 301, 400))
         new[j] = codes[place][levels[place]]
-    bounds = np.empty(7, np.int64), np.empty((len(grouped), 7), np.uint8), np.empty((len(grouped), 7), np.uint8)
+    bounds = np.full(7, -1), np.zeros((len(grouped), 7), np.uint8), np.full((len(grouped), 7), 255, np.uint8)
     moves, moved = Moves(nodes, splits, place_of, codes, *bounds), np.zeros(7, np.int64)
     assert bound_nodes(moves)
     reroute(moves, columns, levels, 0, 400, leaf_of, moved)
@@ -220,7 +220,7 @@ def test_missing_rows_stay_in_a_child_of_their_own(last: int) -> None:
     levels, codes = np.array([[1, 2, 3, 4, 0, 0, 0]], np.uint16), np.array([[0, 8, 3, last, 1]], np.uint8)
     leaf_of, moved = leaves_of(columns, nodes, splits).astype(np.uint16), np.zeros(9, np.int64)
     assert leaf_of.tolist() == [1, 3, 3, 3, 6, 7, 8]
-    bounds = np.empty(9, np.int64), np.empty((1, 9), np.uint8), np.empty((1, 9), np.uint8)
+    bounds = np.full(9, -1), np.zeros((1, 9), np.uint8), np.full((1, 9), 255, np.uint8)
     moves = Moves(nodes, splits, np.array([0, -1]), codes, *bounds)
     assert bound_nodes(moves)
     reroute(moves, columns, levels, 0, 7, leaf_of, moved)
@@ -230,7 +230,7 @@ def test_missing_rows_stay_in_a_child_of_their_own(last: int) -> None:
 
 def test_no_row_moves_in_a_tree_without_a_split_on_a_grouped_column() -> None:
     nodes, splits = tree_of(5, 4)
-    bounds = np.empty(7, np.int64), np.empty((1, 7), np.uint8), np.empty((1, 7), np.uint8)
+    bounds = np.full(7, -1), np.zeros((1, 7), np.uint8), np.full((1, 7), 255, np.uint8)
     assert not bound_nodes(Moves(nodes, splits, np.array([-1, -1, 0]), np.zeros((1, 9), np.uint8), *bounds))
 
 

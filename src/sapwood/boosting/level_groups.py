@@ -55,8 +55,8 @@ class LevelGroups:
         if not self._features:
             return grown, None
         n_nodes = len(grown.nodes)
-        start, bounds = np.empty(n_nodes, np.int64), np.empty((2, len(self._features), n_nodes), np.uint8)
-        moves = Moves(grown.nodes, grown.splits, self._place_of, self._codes, start, *bounds)
+        start, low = np.full(n_nodes, -1), np.zeros((len(self._features), n_nodes), np.uint8)
+        moves = Moves(grown.nodes, grown.splits, self._place_of, self._codes, start, low, np.full_like(low, 255))
         if not bound_nodes(moves):
             return grown, None
         found = [shard.reroute(moves) for shard in self._shards]
@@ -82,7 +82,7 @@ def group_levels(sums: Ints) -> Codes:
     effects, keys = np.empty(codes.shape, dtype=np.float32), np.empty(sums.shape[1] - 1, dtype=np.uint64)
     if find_effects(sums, effects, effects[2].view(np.uint32), keys):
         keys.sort()
-        cuts = np.empty(MOST_BINS, dtype=np.float32)
+        cuts = np.full(MOST_BINS, np.inf, dtype=np.float32)
         cut_levels(keys, sums, effects[2], cuts)
         code_effects(effects, cuts, codes)
     return codes

@@ -11,7 +11,7 @@ from sapwood.arrays import Array, Floats, Mask
 from sapwood.boosting.grown import GrownTree
 from sapwood.codes.bins import Bins, NumberBins
 from sapwood.codes.ranked import Ranks
-from sapwood.kernels.decoding import Decoder, decode
+from sapwood.kernels.decoding import Decoder, decode, decode_levels
 from sapwood.kernels.nodes import link_nodes
 from sapwood.tree import Tree
 
@@ -35,8 +35,12 @@ def to_tree(
     """`values` are those of all nodes by growth's numbers. The weight of a node is its hessian."""
     nodes, splits, order = grown.nodes, grown.splits, grown.order
     links = link_nodes(nodes, splits, order)
-    found = decode(nodes, splits, order, links.children_right, hessian_unit, decoder)
-    threshold, impurity, hessian, subset_start, subsets = found
+    numbers, subset_start = np.empty((3, len(order))), np.empty(len(order), dtype=np.int32)
+    n_words = decode(nodes, splits, order, links.children_right, hessian_unit, decoder, numbers, subset_start)
+    subsets = np.zeros(n_words, dtype=np.uint32)
+    if n_words:
+        decode_levels(nodes, order, subset_start, decoder, subsets)
+    threshold, impurity, hessian = numbers
     if any(isinstance(own, Ranks) for own in bins):
         _set_thresholds(nodes.take(order), splits[order], bins, threshold)
     return Tree(

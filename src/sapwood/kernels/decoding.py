@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sapwood.kernels._jit import ONE, inner_kernel, kernel
+from sapwood.kernels._jit import ONE, kernel
 from sapwood.kernels.nodes import UNDEFINED
 from sapwood.kernels.routing import goes_left
 
@@ -22,24 +22,16 @@ class Decoder(NamedTuple):
     code_of_level: Array
 
 
-@inner_kernel
-def write_levels(node, decoder, words):
-    """Bits of the levels that go left, from those of codes; OUT words."""
-    start, end = decoder.level_starts[node.feature], decoder.level_starts[node.feature + 1]
-    for level in range(end - start):
-        if goes_left(node, np.int64(decoder.code_of_level[start + level])):
-            words[level >> 5] |= ONE << np.uint32(level & 31)
-
-
 @kernel
-def decode(nodes, splits, order, right, hessian_unit, decoder):
-    """Thresholds, impurities, hessians, and starts and words of the levels that go left, in preorder.
+def decode(nodes, splits, order, right, hessian_unit, decoder, numbers, subset_start):
+    """Thresholds, impurities and hessians of nodes in preorder, and where the words of levels that go left begin.
 
     `order` and `right` are the numbers of the nodes and the places of right children. The impurity of a node is its
-    objective per hessian, so that a split lowers the total by its gain.
+    objective per hessian, so that a split lowers the total by its gain. Returns the number of all words. OUT numbers
+    (3, nodes), subset_start.
     """
     n, n_words = len(order), 0
-    threshold, subset_start, hessian, impurity = np.empty(n), np.empty(n, np.int32), np.empty(n), np.empty(n)
+    threshold, impurity, hessian = numbers[0], numbers[1], numbers[2]
     impurity[0] = 0.0
     for i in range(n):
         hessian[i] = nodes[order[i]].hessian * hessian_unit
@@ -58,10 +50,16 @@ def decode(nodes, splits, order, right, hessian_unit, decoder):
                 n_words += (n_levels + 31) // 32
             elif cut < decoder.cut_starts[node.feature + 1]:  # no rank
                 threshold[i] = decoder.cuts[cut]
-    subsets = np.empty(n_words, np.uint32)  # np.zeros takes a tenth of a second to compile
-    for word in range(n_words):
-        subsets[word] = 0
-    for i in range(n):
+    return n_words
+
+
+@kernel
+def decode_levels(nodes, order, subset_start, decoder, words):
+    """Bits of the levels that go left, from those of codes, for all splits of categories; OUT words."""
+    for i in range(len(order)):
         if subset_start[i] >= 0:
-            write_levels(nodes[order[i]], decoder, subsets[subset_start[i] :])
-    return threshold, impurity, hessian, subset_start, subsets
+            node = nodes[order[i]]
+            first = decoder.level_starts[node.feature]
+            for level in range(decoder.level_starts[node.feature + 1] - first):
+                if goes_left(node, np.int64(decoder.code_of_level[first + level])):
+                    words[subset_start[i] + (level >> 5)] |= ONE << np.uint32(level & 31)

@@ -116,11 +116,10 @@ def find_effects(sums, effects, bits, keys):
 def cut_levels(keys, sums, effects, cuts):
     """Cut levels into groups of about equal hessian, in the order of their sorted keys; equal effects stay together.
 
-    OUT cuts: largest effects of all groups but the last, then infinity.
+    OUT cuts, infinite before: largest effects of all groups but the last.
     """
     n_cuts, last_group, (_, total) = 0, 0, total_levels(sums)
     scale, end, last_effect = len(cuts) / total, np.int64(0), np.float32(0.0)
-    cuts[:] = np.inf
     for i in range(len(keys)):
         level = keys[i] & ALL
         weight = sums[0, level, 1] + sums[1, level, 1]
@@ -169,10 +168,11 @@ class Moves(NamedTuple):
 
 @lean_kernel
 def bound_nodes(moves):
-    """Find the codes that lead to each node; returns whether any grouped column is split. OUT start, low, width."""
-    start, low, width = moves.start, moves.low, moves.width
-    start[:], low[:], width[:] = -1, 0, 255
-    is_used = False
+    """Find the codes that lead to each node; returns whether any grouped column is split.
+
+    OUT start, low, width, which are -1, 0 and 255 before.
+    """
+    start, low, width, is_used = moves.start, moves.low, moves.width, False
     for at in range(len(start)):
         if not moves.splits[at]:
             continue
