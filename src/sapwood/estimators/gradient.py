@@ -12,8 +12,7 @@ from sapwood.declaration import declared, fitted, parameter
 from sapwood.estimators import shared_parameters as shared
 from sapwood.estimators.boosting_task import ClassTask, NumberTask
 from sapwood.estimators.gradient_boosting import GradientBoosting
-from sapwood.estimators.rules import Beginner
-from sapwood.parameters import Interval, Nothing, OneOf
+from sapwood.parameters import Beginner, Interval, Nothing, OneOf
 from sapwood.threads import resolve_jobs
 
 

@@ -25,11 +25,21 @@ from sapwood.estimators.boosting_task import Task
 from sapwood.estimators.checkpoint import Checkpoints, take_over
 from sapwood.estimators.gradient_init import Init, fit_init, init_scores, take_rows
 from sapwood.estimators.gradient_setup import gradient_loss, gradient_setup, stage_tree, tree_settings
-from sapwood.estimators.rules import Beginner, RatesByRound
 from sapwood.estimators.validation_sets import hold_out
 from sapwood.losses.loss import Loss
 from sapwood.model.model import Begin
-from sapwood.parameters import ArrayLike, CallableRule, Flag, Interval, Nothing, OneOf, Text, check_parameters
+from sapwood.parameters import (
+    ArrayLike,
+    Beginner,
+    CallableRule,
+    Each,
+    Flag,
+    Interval,
+    Nothing,
+    OneOf,
+    Text,
+    check_parameters,
+)
 from sapwood.seed import seed_from
 from sapwood.table.column_settings import monotone_signs, sets_that_meet
 from sapwood.table.schema import Schema
@@ -45,7 +55,7 @@ class GradientBoosting(Boosting):
     loss: str = parameter(Text(), default="squared_error", doc="The loss to minimise.")
     learning_rate: Any = parameter(
         Interval(float, low=0),
-        RatesByRound(),
+        Each((Interval(float, low=0),), "such numbers"),
         CallableRule(),
         default=0.1,
         doc="Factor of the leaf values: a number; a list with one number per stage, whose last value is reused; or a "

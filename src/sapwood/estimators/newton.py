@@ -15,9 +15,9 @@ from sapwood.estimators.boosting_rows import GivenRows
 from sapwood.estimators.boosting_task import ClassTask, NumberTask, RankingTask
 from sapwood.estimators.newton_boosting import EvalSet, NewtonBoosting
 from sapwood.estimators.queries import read_queries, weight_of_rows
-from sapwood.estimators.rules import objective_rule
 from sapwood.estimators.validation_sets import read_eval_set, with_queries
 from sapwood.metrics.ranking import ndcg
+from sapwood.parameters import objective_rule
 from sapwood.table.weight import check_weight
 
 

@@ -18,18 +18,19 @@ from sapwood.estimators.boosting_task import Task
 from sapwood.estimators.checkpoint import Checkpoints, take_over
 from sapwood.estimators.continuation import check_same_loss, model_to_continue
 from sapwood.estimators.newton_setup import newton_loss, newton_setup
-from sapwood.estimators.rules import Each, Written
 from sapwood.estimators.validation_sets import hold_out, read_eval_set
 from sapwood.estimators.without_effect import WITHOUT_EFFECT
 from sapwood.parameters import (
     ArrayLike,
     CallableRule,
+    Each,
     Flag,
     Interval,
     MappingLike,
     Nothing,
     OneOf,
     Text,
+    Written,
     check_parameters,
 )
 from sapwood.seed import seed_from

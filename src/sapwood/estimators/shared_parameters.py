@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from sapwood.declaration import Meaning
-from sapwood.estimators.rules import Each
 from sapwood.parameters import (
     ArrayLike,
     CallableRule,
+    Each,
     EstimatorRule,
     Flag,
     Interval,

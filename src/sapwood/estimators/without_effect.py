@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from sapwood.estimators.rules import NotANumber
-from sapwood.parameters import Flag, Interval, Nothing, OneOf, Rule
+from sapwood.parameters import Flag, Interval, NotANumber, Nothing, OneOf, Rule
 
 WITHOUT_EFFECT: dict[str, tuple[Rule, ...]] = {
     "booster": (OneOf("gbtree", remedy="Leave out booster: the boosters are trees."), Nothing()),

@@ -17,7 +17,7 @@ _SHARE = Interval(float, 0, 1, closed="neither")
 class _Shares(ArrayLike):
     """Several quantiles."""
 
-    words: ClassVar[str] = "a sequence of such numbers"
+    description: ClassVar[str] = "a sequence of such numbers"
 
     def accepts(self, value: object) -> bool:
         """Accept a sequence that is not empty, of numbers between 0 and 1."""
