@@ -6,12 +6,12 @@ import pytest
 from outcomes import error_line
 
 import sapwood as sw
-from sapwood.cli.models import MODELS
+from sapwood.cli.model_kinds import KINDS
 from sapwood.estimators import checkpoint, model_file
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*in the bag of every tree")
 
-MANY = [name for name, model in MODELS.items() if not model.is_one_tree]
+MANY = [name for name, model in KINDS.items() if not model.is_one_tree]
 
 
 @pytest.fixture
@@ -102,7 +102,7 @@ def test_checkpoints_that_cannot_be(run, flowers, tmp_path, monkeypatch):
     )
     assert "is one of the input files" in error_line(run(*arguments, "--checkpoint", flowers))
     assert "There is no folder" in error_line(run(*arguments, "--checkpoint", tmp_path / "no" / "way.sapwood"))
-    assert "is not a plain file" in error_line(run(*arguments, "--checkpoint", tmp_path))
+    assert "is not a regular file" in error_line(run(*arguments, "--checkpoint", tmp_path))
     result = run(*arguments, "--checkpoint-every", 5)
     assert result.exit_code == 2
     assert "--checkpoint-every needs a file" in " ".join(result.stderr.split())

@@ -5,7 +5,7 @@ import sys
 import pytest
 
 from sapwood.cli import main as entry
-from sapwood.cli.settings import parse_settings
+from sapwood.cli.model_kinds import parse_settings
 from sapwood.errors import MissingExtraError, ParameterError
 
 
@@ -22,16 +22,16 @@ def one_red_line(result) -> str:
     [
         ("empty.csv", "", "is empty"),
         ("blank.csv", "\n \n", "is empty"),
-        ("header.csv", "a,y\n", "has column names but no rows"),
+        ("header.csv", "a,y\n", "has a header but no rows"),
         ("ragged.csv", "a,y\n1,2\n1,2,3\n", "Expected 2 columns, got 3"),
         ("one.csv", "a,y\n1,2\n", "only one usable row"),
         ("constant.csv", "a,y\n1,2\n2,2\n", "has the value 2 in every row"),
         ("alone.csv", "y\n1\n2\n", "No column of"),
         ("nothing.csv", "a,y\n1,\n2,\n", "is missing in every row"),
         ("when.csv", "a,y\n1,2020-01-01\n2,2020-01-02\n", "neither numbers nor classes"),
-        ("data.xlsx", "PK", "'.xlsx', which is not known"),
+        ("data.xlsx", "PK", "unknown extension '.xlsx'"),
         ("data.parquet", "not parquet", "cannot be read"),
-        ("data", "a,y\n", "the extension ''"),
+        ("data", "a,y\n", "the unknown extension ''"),
     ],
 )
 def test_files_that_cannot_be_used(run, tmp_path, name, content, message):
@@ -62,19 +62,19 @@ def test_no_such_file_names_the_nearest(run, houses):
         (["--target", "price", "--drop", "idd"], "Did you mean 'id'?"),
         (["--target", "price", "--weight", "ww"], "Did you mean 'w'?"),
         (["--target", "price", "--category", "room"], "Did you mean 'rooms'?"),
-        (["--target", "price", "--drop", "price"], "also named by"),
-        (["--target", "price", "--category", "id", "--drop", "id"], "Name it once"),
+        (["--target", "price", "--drop", "price"], "also given to"),
+        (["--target", "price", "--category", "id", "--drop", "id"], "Give it to one of them"),
         (["--target", "price", "--set", "max_dept=3"], "Did you mean 'max_depth'?"),
         (["--target", "price", "--set", "max_depth=-3"], "max_depth=-3 is not allowed"),
-        (["--target", "price", "--set", "max_depth"], "cannot be read"),
-        (["--target", "price", "--set", "=3"], "cannot be read"),
+        (["--target", "price", "--set", "max_depth"], "not of the form NAME=VALUE"),
+        (["--target", "price", "--set", "=3"], "not of the form NAME=VALUE"),
         (["--target", "price", "--set", "max_depth=3", "--set", "max_depth=4"], "twice"),
         (["--target", "price", "--model", "treee"], "Did you mean 'tree'?"),
         (["--target", "price", "--test-size", "1.5"], "--test-size 1.5"),
-        (["--target", "price", "--delimiter", ";;"], "must be one character"),
-        (["--target", "price", "--picture", "tree.docx"], "'.docx', which is not known"),
+        (["--target", "price", "--delimiter", ";;"], "use one character"),
+        (["--target", "price", "--picture", "tree.docx"], "unknown extension '.docx'"),
         (["--target", "price", "--task", "classification"], "Unknown label type"),
-        (["--target", "price", "--category", "id", "--set", "categorical_features=[0]"], "say the same"),
+        (["--target", "price", "--category", "id", "--set", "categorical_features=[0]"], "set the same parameter"),
     ],
 )
 def test_options_that_cannot_be_used(run, houses, arguments, message):
@@ -114,7 +114,7 @@ def test_settings_are_literals_or_text():
         "j": "1",
         "k": "1if",
     }
-    with pytest.raises(ParameterError, match="cannot be read"):
+    with pytest.raises(ParameterError, match="not of the form NAME=VALUE"):
         parse_settings(["a="])
 
 

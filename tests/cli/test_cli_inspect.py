@@ -12,7 +12,7 @@ from outcomes import error_line
 
 import sapwood as sw
 from model_cases import KINDS, fitted
-from sapwood.cli.history import Curve, curves, sketch
+from sapwood.cli.inspect import Curve, curves, sketch
 from sapwood.counted import counted
 from sapwood.estimators.model_file import write_model
 

@@ -7,13 +7,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from outcomes import cell, error_line
+from tables import read_table
 
 import sapwood as sw
-from sapwood.cli.data import read_table
-from sapwood.cli.layout import Layout
-from sapwood.cli.recipe import Recipe
-from sapwood.cli.sample import read_sample
-from sapwood.cli.saved_model import read_model
+from sapwood.cli.dataset import read_dataset
+from sapwood.cli.model_file import read_model
+from sapwood.cli.options import FileFormat, TrainingOptions
 
 
 def day(k: int) -> datetime.date:
@@ -98,7 +97,7 @@ def test_the_model_steers_how_new_files_are_read(run, messy, tmp_path):
     new.write_text("income,share,start,end,country\nmuch,3%,01.02.2023,01/02/2023,US\n")
     message = error_line(run("predict", "--model", model, "--input", new, "--out", out))
     assert "Column 'income'" in message
-    assert "'much', which is no number" in message
+    assert "'much', which is not a number" in message
     result = run("evaluate", "--model", model, "--data", messy, "--target", "price")
     assert cell(result.output, "R²") == 1.0
     result = run("evaluate", "--train", messy, "--test", messy, "--target", "price", "--drop", "id")
@@ -137,7 +136,10 @@ def test_an_open_order_stays_text_until_it_is_told(run, tmp_path):
     assert "'when' stays text" in result.output
     assert "Use --day-first or --month-first" in result.output
     assert "1 category (when)" in result.output
-    month, date = (read_sample(path, Recipe("y", layout=Layout(day_first=first))).X["when"] for first in (False, True))
+    month, date = (
+        read_dataset(path, TrainingOptions(target="y", file_format=FileFormat(day_first=first))).X["when"]
+        for first in (False, True)
+    )
     assert month[1].as_py() == datetime.datetime(2024, 2, 2)
     assert date[7].as_py() == datetime.datetime(2024, 1, 8)
 
@@ -146,7 +148,7 @@ def test_codes_and_declared_categories_stay_text(tmp_path):
     columns = {"zip": ["01234", "12345"] * 5, "n": ["1", "2"] * 5, "y": [0, 1] * 5}
     declared = pa.array(["$1,000", "$2,000"] * 5).dictionary_encode()
     pq.write_table(pa.table(columns).append_column("price", declared), tmp_path / "d.parquet")
-    sample = read_sample(tmp_path / "d.parquet", Recipe("y"))
+    sample = read_dataset(tmp_path / "d.parquet", TrainingOptions(target="y"))
     assert sample.text_columns == ["zip", "n", "price"]
     assert not sample.readings
     assert not sample.notes
@@ -211,7 +213,7 @@ def test_repeated_names_get_a_number(run, tmp_path):
     ]
     result = run("train", path, "--target", "y", "--drop", "tenure.3,tenure.4")
     assert result.exit_code == 0, result.output
-    assert "more than one column 'tenure'; the others are called 'tenure.3', 'tenure.4'." in result.output
+    assert "more than one column 'tenure'; the others are renamed to 'tenure.3', 'tenure.4'." in result.output
     assert "Columns: 2." in result.output
 
 
@@ -286,5 +288,5 @@ def test_a_few_odd_values_among_numbers_are_named(run, tmp_path):
     path = tmp_path / "odd.csv"
     path.write_text("x,code,y\n" + "".join(f"{'unknown' if k == 2501 else k},a{k},{k % 2}\n" for k in range(3000)))
     result = run("train", path, "--target", "y")
-    assert "'x' stays text: 'unknown' is no number, but most values are. Leave such cells empty." in result.output
+    assert "'x' stays text: 'unknown' is not a number, but most values are. Leave such cells empty." in result.output
     assert "'code' stays" not in result.output

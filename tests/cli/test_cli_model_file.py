@@ -9,14 +9,13 @@ import re
 import numpy as np
 import pytest
 from outcomes import cell, error_line, usage_error
+from tables import read_table
 
 import sapwood as sw
-from sapwood.cli.data import read_table
-from sapwood.cli.folds import split
-from sapwood.cli.metrics import scores
-from sapwood.cli.models import MODELS
-from sapwood.cli.recipe import Recipe
-from sapwood.cli.sample import read_sample
+from sapwood.cli.dataset import read_dataset, split
+from sapwood.cli.model_kinds import KINDS
+from sapwood.cli.options import TrainingOptions
+from sapwood.cli.report import scores
 from sapwood.cli.train import fit
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*in the bag of every tree")
@@ -24,7 +23,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:.*in the bag of every tree")
 SMALL = ["--set", "n_estimators=5"]
 
 
-@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("model", KINDS)
 def test_the_saved_model_is_the_one_that_was_measured(run, flowers, tmp_path, model):
     path = tmp_path / "model.sapwood"
     settings = [] if model == "tree" else SMALL
@@ -32,11 +31,11 @@ def test_the_saved_model_is_the_one_that_was_measured(run, flowers, tmp_path, mo
     assert result.exit_code == 0, result.output
     seen = "It has seen the 90 rows to train on, not the 30 to test on (--test-size 0 trains on all rows)."
     assert re.search(rf"Saved model: {re.escape(str(path))} \([\d.,]+ \w+\)\. {re.escape(seen)}", result.output)
-    recipe = Recipe("kind", model=model, settings=tuple(settings[1:]))
-    training, test = split(read_sample(flowers, recipe), 0.25, 0)
+    options = TrainingOptions(target="kind", model=model, settings=settings[1:])
+    training, test = split(read_dataset(flowers, options), 0.25, 0)
     loaded = sw.load(path)
     assert scores(loaded, test)["log loss"] == pytest.approx(cell(result.output, "log loss", 2), abs=1e-4)
-    assert sw.fingerprint(loaded) == sw.fingerprint(fit(recipe, training, with_bar=False)[0])
+    assert sw.fingerprint(loaded) == sw.fingerprint(fit(options, training, with_bar=False)[0])
     assert loaded.get_params().get("verbose", 0) == 0
 
 
@@ -48,7 +47,7 @@ def test_without_test_rows_the_model_has_seen_all_of_them(run, houses, tmp_path)
     assert "It has seen all 150 rows." in result.output
     assert "train, constant prediction" in result.output
     assert "│ test" not in result.output
-    sample = read_sample(houses, Recipe("price"))
+    sample = read_dataset(houses, TrainingOptions(target="price"))
     assert sw.load(path).tree_.n_node_samples[0] == 150
     assert np.array_equal(sw.load(path).predict(sample.X), sample.y)
 
@@ -67,15 +66,15 @@ def test_what_train_cannot_write_is_refused_before_training(run, flowers, tmp_pa
 
     monkeypatch.setattr("sapwood.cli.train.fit", fail)
     arguments = ["train", flowers, "--target", "kind", "--out"]
-    assert "'.pkl', which is not known. Use .sapwood, .json." in error_line(run(*arguments, tmp_path / "model.pkl"))
+    assert "unknown extension '.pkl'. Use .sapwood, .json." in error_line(run(*arguments, tmp_path / "model.pkl"))
     assert "There is no folder" in error_line(run(*arguments, tmp_path / "nowhere" / "model.sapwood"))
     (tmp_path / "folder.sapwood").mkdir()
-    assert "not a plain file" in error_line(run(*arguments, tmp_path / "folder.sapwood"))
+    assert "not a regular file" in error_line(run(*arguments, tmp_path / "folder.sapwood"))
     link = tmp_path / "data.json"
     os.link(flowers, link)
     assert "is one of the input files" in error_line(run(*arguments, link))
     monkeypatch.setattr(os, "access", lambda path, mode, **_: mode != os.W_OK)
-    assert "may not be written to" in error_line(run(*arguments, tmp_path / "model.sapwood"))
+    assert "is not writable" in error_line(run(*arguments, tmp_path / "model.sapwood"))
 
 
 @pytest.mark.parametrize("extension", ["csv", "parquet"])
@@ -85,7 +84,7 @@ def test_predictions_of_a_file_are_those_of_its_model(run, flowers, saved, tmp_p
     assert result.exit_code == 0, result.output
     assert "Model: NewtonBoostingClassifier, 5 rounds, 5 trees" in result.output
     assert f"Predictions of 120 rows: {out}" in result.output
-    model, X = sw.load(saved), read_sample(flowers, Recipe("kind")).X
+    model, X = sw.load(saved), read_dataset(flowers, TrainingOptions(target="kind")).X
     table = read_table(out)
     assert table.column_names == ["when", "prediction", "probability_winter", "probability_été"]
     assert table["prediction"].to_pylist() == model.predict(X).tolist()
@@ -211,7 +210,7 @@ def test_models_of_several_answers_are_refused(run, tmp_path):
     ):
         sw.save(model, path)
         result = run("predict", "--model", path, "--input", new, "--out", tmp_path / "out.csv")
-        assert "gives 2 answers for each row" in error_line(result)
+        assert "predicts 2 values for each row" in error_line(result)
 
 
 def test_a_ranker_predicts_but_is_not_measured(run, tmp_path):

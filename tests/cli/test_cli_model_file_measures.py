@@ -8,9 +8,9 @@ import pytest
 from outcomes import cell, error_line, usage_error
 
 import sapwood as sw
-from sapwood.cli.metrics import scores
-from sapwood.cli.recipe import Recipe
-from sapwood.cli.sample import read_sample
+from sapwood.cli.dataset import read_dataset
+from sapwood.cli.options import TrainingOptions
+from sapwood.cli.report import scores
 
 
 def test_measures_of_a_file_are_those_of_its_model(run, flowers, saved):
@@ -19,7 +19,7 @@ def test_measures_of_a_file_are_those_of_its_model(run, flowers, saved):
     for words in ("Model: NewtonBoostingClassifier", "Measures on 120 test rows", "best constant of these rows"):
         assert words in result.output
     assert "Confusion matrix of the test rows" in result.output
-    expected = scores(sw.load(saved), read_sample(flowers, Recipe("kind")))
+    expected = scores(sw.load(saved), read_dataset(flowers, TrainingOptions(target="kind")))
     for measure, value in expected.items():
         assert cell(result.output, measure) == pytest.approx(value, abs=1e-4)
 
@@ -29,7 +29,7 @@ def test_numbers_of_a_file_are_measured_with_weights(run, houses, saved_prices):
     assert result.exit_code == 0, result.output
     assert "Measures on 150 test rows, weighted" in result.output
     assert "Confusion" not in result.output
-    sample = read_sample(houses, Recipe("price", weight="w"))
+    sample = read_dataset(houses, TrainingOptions(target="price", weight="w"))
     assert cell(result.output, "RMSE") == pytest.approx(scores(sw.load(saved_prices), sample)["RMSE"], rel=1e-3)
     assert cell(result.output, "R²", 2) == 0.0
 

@@ -4,18 +4,18 @@ import os
 import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 import pytest
+from tables import read_table, write_table
 
 from sapwood import DecisionTreeClassifier
-from sapwood.cli.data import read_table, write_table
-from sapwood.cli.recipe import Recipe
-from sapwood.cli.sample import read_sample
+from sapwood.cli.dataset import read_dataset
+from sapwood.cli.options import TrainingOptions
 
 
 def test_predictions_are_those_of_the_estimator_in_the_order_of_the_rows(run, flowers, tmp_path):
     out = tmp_path / "out.csv"
     result = run("predict", "--train", flowers, "--target", "kind", "--input", flowers, "--out", out, "--keep", "when")
     assert result.exit_code == 0, result.output
-    sample = read_sample(flowers, Recipe("kind"))
+    sample = read_dataset(flowers, TrainingOptions(target="kind"))
     tree = DecisionTreeClassifier(random_state=0).fit(sample.X, sample.y)
     with out.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
@@ -67,10 +67,10 @@ def test_a_failed_write_leaves_the_old_file(tmp_path, monkeypatch, flowers):
     out.parent.mkdir()
     out.write_text("old")
 
-    def fail(*_):
+    def fail(*_, **__):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("pyarrow.csv.write_csv", fail)
+    monkeypatch.setattr("pyarrow.csv.CSVWriter", fail)
     with pytest.raises(ValueError, match="No space left"):
         write_table(out, read_table(flowers))
     assert out.read_text() == "old"
@@ -86,10 +86,10 @@ def test_an_existing_output_is_replaced(run, flowers, tmp_path):
 
 def test_what_cannot_be_written_is_refused_at_once(run, flowers, tmp_path):
     arguments = ["predict", "--train", flowers, "--target", "kind", "--input", flowers, "--out"]
-    assert "'.xlsx', which is not known" in run(*arguments, tmp_path / "out.xlsx").output
+    assert "unknown extension '.xlsx'" in run(*arguments, tmp_path / "out.xlsx").output
     assert "There is no folder" in run(*arguments, tmp_path / "nowhere" / "out.csv").output
     (tmp_path / "folder.csv").mkdir()
-    assert "not a plain file" in run(*arguments, tmp_path / "folder.csv").output
+    assert "not a regular file" in run(*arguments, tmp_path / "folder.csv").output
 
 
 def test_columns_of_the_input_are_checked(run, flowers, tmp_path):

@@ -9,11 +9,12 @@ import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 import pytest
 from outcomes import error_line
+from tables import read_table, write_table
 
 import sapwood as sw
 from sapwood.cli import csv_file
-from sapwood.cli.data import open_data, read_table, write_table
-from sapwood.cli.saved_model import read_model
+from sapwood.cli.data_file import open_data
+from sapwood.cli.model_file import read_model
 
 
 def long_lines(n: int) -> str:
@@ -69,7 +70,7 @@ def test_predictions_are_those_of_the_whole_to_the_byte(run, model, tmp_path, sm
     whole = read_table(plain, text=["b"])
     path = tmp_path / f"new{suffix}"
     if suffix == ".parquet":
-        monkeypatch.setattr("sapwood.cli.parquet_file._BATCH", 500)
+        monkeypatch.setattr("sapwood.cli.data_file._BATCH", 500)
         pq.write_table(whole, path)
         whole = pq.read_table(path)  # it knows no seconds, but milliseconds
     elif suffix == ".csv.gz":

@@ -5,13 +5,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from sklearn.metrics import accuracy_score, mean_squared_error
+from tables import read_table
 
-from sapwood.cli.data import read_table
-from sapwood.cli.folds import split
-from sapwood.cli.layout import Layout
-from sapwood.cli.metrics import scores
-from sapwood.cli.recipe import Recipe
-from sapwood.cli.sample import read_sample
+from sapwood.cli.dataset import read_dataset, split
+from sapwood.cli.options import FileFormat, TrainingOptions
+from sapwood.cli.report import scores
 from sapwood.cli.train import fit
 
 
@@ -48,13 +46,13 @@ def test_large_trees_are_printed_only_if_wanted(run, houses):
 
 
 def test_scores_are_those_of_the_test_rows(flowers, houses):
-    recipe = Recipe("kind")
-    training, test = split(read_sample(flowers, recipe), 0.25, 0)
-    tree, _ = fit(recipe, training)
+    options = TrainingOptions(target="kind")
+    training, test = split(read_dataset(flowers, options), 0.25, 0)
+    tree, _ = fit(options, training)
     assert scores(tree, test)["accuracy"] == accuracy_score(test.y, tree.predict(test.X))
-    recipe = Recipe("price", weight="w")
-    training, test = split(read_sample(houses, recipe), 0.5, 3)
-    tree, _ = fit(recipe, training)
+    options = TrainingOptions(target="price", weight="w")
+    training, test = split(read_dataset(houses, options), 0.5, 3)
+    tree, _ = fit(options, training)
     error = mean_squared_error(test.y, tree.predict(test.X), sample_weight=test.weight)
     assert scores(tree, test)["RMSE"] == pytest.approx(error**0.5)
 
@@ -116,7 +114,7 @@ def test_delimiters_and_decimal_commas_are_guessed(tmp_path, text, delimiter):
     file = tmp_path / "data.csv"
     file.write_text(text)
     assert read_table(file).to_pydict() == {"a": [1.5, 2.5], "b": [2, 3]}
-    assert read_table(file, Layout(delimiter)).to_pydict() == {"a": [1.5, 2.5], "b": [2, 3]}
+    assert read_table(file, file_format=FileFormat(delimiter=delimiter)).to_pydict() == {"a": [1.5, 2.5], "b": [2, 3]}
 
 
 def test_spaces_after_commas_are_layout(tmp_path):
@@ -180,7 +178,7 @@ def test_rows_without_target_are_dropped_if_asked(run, tmp_path):
 
 
 def test_the_seed_decides_the_split(houses):
-    sample = read_sample(houses, Recipe("price"))
+    sample = read_dataset(houses, TrainingOptions(target="price"))
     first, again, other = (split(sample, 0.25, seed)[0].y for seed in (1, 1, 2))
     assert np.array_equal(first, again)
     assert not np.array_equal(first, other)

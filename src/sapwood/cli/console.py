@@ -1,16 +1,18 @@
-"""Where everything is printed: names and values from data literally, for they may hold markup or control characters."""
+"""Printing on the terminal: lines, tables and progress bars. Markup and control characters in data have no effect."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, Self, TypeVar
+from typing import Self, TypeVar
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
+
+from sapwood.progress_bar import Told
 
 T = TypeVar("T")
 
@@ -20,29 +22,22 @@ out = Console(markup=False, emoji=False, highlight=False)
 err = Console(markup=False, emoji=False, highlight=False, stderr=True)
 
 
-def say(text: str) -> None:
-    """Print a line as it is, however long."""
+def print_line(text: str) -> None:
+    """Print text literally, without wrapping lines."""
     out.print(_literal(text), soft_wrap=True)
 
 
-def say_sample(sample: Any) -> None:
-    """Print what is notable of the columns of training rows, and the task."""
-    for note in sample.notes:
-        say(note)
-    say(f"Task: {sample.task}, because {sample.choice.why}.")
-
-
-def complain(message: str) -> None:
+def print_error(message: str) -> None:
     """Print an error as one red line."""
     err.print(_literal(f"Error: {' '.join(message.split())}", style="red"), soft_wrap=True)
 
 
-def note(message: str) -> None:
-    """Print a note as one yellow line, beside the results."""
+def print_note(message: str) -> None:
+    """Print a note as one yellow line on standard error."""
     err.print(_literal(f"Note: {' '.join(message.split())}", style="yellow"), soft_wrap=True)
 
 
-def show_table(title: str, header: Sequence[str], rows: Iterable[Sequence[str]], n_names: int = 1) -> None:
+def print_table(title: str, header: Sequence[str], rows: Iterable[Sequence[str]], n_names: int = 1) -> None:
     """Print a table whose first columns hold names and whose other columns hold numbers."""
     out.print(_literal(title, style="bold"))
     table = Table()
@@ -55,7 +50,7 @@ def show_table(title: str, header: Sequence[str], rows: Iterable[Sequence[str]],
 
 @contextmanager
 def on_stderr(wanted: bool = True) -> Iterator[None]:
-    """Print on the standard error what is said meanwhile, if the standard output is for data."""
+    """Print on standard error meanwhile, if standard output is for data."""
     global out  # noqa: PLW0603
     before = out
     out = err if wanted else out
@@ -67,7 +62,7 @@ def on_stderr(wanted: bool = True) -> Iterator[None]:
 
 @contextmanager
 def share_bar(name: str) -> Iterator[Callable[[float], None]]:
-    """A progress bar that is told the share that is done; on a terminal only."""
+    """A progress bar of the share that is done; on a terminal only."""
     columns = TextColumn("{task.description}", markup=False), BarColumn(), TaskProgressColumn(), TimeElapsedColumn()
     with Progress(*columns, console=err, disable=not err.is_terminal) as progress:
         task = progress.add_task(name, total=1.0)
@@ -75,7 +70,7 @@ def share_bar(name: str) -> Iterator[Callable[[float], None]]:
 
 
 def track(steps: Sequence[T], names: Sequence[str]) -> Iterator[T]:
-    """Yield the steps with a progress bar that names the one under way."""
+    """Yield the steps, with a progress bar that names the current one."""
     columns = TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
     with Progress(*columns, console=err) as progress:
         task = progress.add_task("", total=len(steps))
@@ -87,20 +82,20 @@ def track(steps: Sequence[T], names: Sequence[str]) -> Iterator[T]:
 
 
 @contextmanager
-def count(name: str) -> Iterator[Callable[[str, int, int], None]]:
-    """A progress bar that is told what was done last, how much is done, and how much there is."""
+def counting_bar(name: str) -> Iterator[Callable[[str, int, int], None]]:
+    """A progress bar: call it with the last task, the number of tasks done and their total."""
     columns = TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
     with Progress(*columns, console=err) as progress:
         task = progress.add_task(name, total=None)
-        yield lambda done_last, done, wanted: progress.update(
-            task, description=f"{name}: {done_last}", completed=done, total=wanted
+        yield lambda last, done, total: progress.update(
+            task, description=f"{name}: {last}", completed=done, total=total
         )
 
 
 class RoundsBar:
-    """A progress bar of boosting: a callback that is told of each round, in a context that ends the bar.
+    """A progress bar of training: a callback for each round, in a context that ends the bar.
 
-    Nothing is drawn before the first round, so that an error in the data stands alone.
+    Nothing is drawn before the first round, so that an error in the data is not printed beside a bar.
     """
 
     def __init__(self, name: str) -> None:
@@ -119,15 +114,15 @@ class RoundsBar:
         if self._begun:
             self._progress.stop()
 
-    def __call__(self, told: Any) -> None:
+    def __call__(self, progress: Told) -> None:
         """Show a round."""
         if not self._begun:
             self._progress.start()
             self._begun = True
-        curves = [f"{rows} {name} {c[-1]:.4g}" for rows, own in told.history.items() for name, c in own.items()]
-        self._progress.update(self._task, total=told.n_rounds, completed=told.round, curves="  ".join(curves))
+        curves = [f"{rows} {name} {c[-1]:.4g}" for rows, own in progress.history.items() for name, c in own.items()]
+        self._progress.update(self._task, total=progress.n_rounds, completed=progress.round, curves="  ".join(curves))
 
 
 def _literal(text: str, style: str = "") -> Text:
-    """Text that can neither style itself nor steer the terminal."""
+    """Text without markup and control characters."""
     return Text(_CONTROL.sub("�", text), style=style)

@@ -10,16 +10,14 @@ from typing import Annotated, Any
 
 import typer
 
-from sapwood.cli.console import RoundsBar, say, show_table, track
-from sapwood.cli.options import TracebackOption
+from sapwood.cli.console import RoundsBar, print_line, print_table, track
 
 
 def demo(
-    out: Annotated[Path, typer.Option("--out", help="Picture of the tree to write.")] = Path("sapwood_demo_tree.png"),
-    _traceback: TracebackOption = False,
+    out: Annotated[Path, typer.Option("--out", help="Picture file of the tree.")] = Path("sapwood_demo_tree.png"),
 ) -> None:
-    """Grow, limit and prune decision trees on the Wisconsin breast cancer data, draw one, and boost many."""
-    from sapwood.cli.picture import check_picture, write_picture
+    """Train and prune decision trees and boost others on the Wisconsin breast cancer data, and draw a tree."""
+    from sapwood.cli.output_file import check_picture, write_picture
     from sapwood.show import export_text
 
     check_picture(out)
@@ -28,11 +26,11 @@ def demo(
         stage()
     with RoundsBar("boosting trees") as bar:
         show.boost(bar)
-    show_table("Is a tumour benign? Three trees and a boosted ensemble on 569 patients", _Demo.header, show.rows)
+    print_table("Is a tumour benign? Three trees and a boosted ensemble on 569 patients", _Demo.header, show.rows)
     pruned = show.pruned
-    say(f"The tree pruned by cross-validation (alpha = {pruned.alpha:.4g}):")
-    say(export_text(pruned.estimator, feature_names=show.names))
-    say(write_picture(pruned.estimator, out, feature_names=show.names))
+    print_line(f"The tree pruned by cross-validation (alpha = {pruned.alpha:.4g}):")
+    print_line(export_text(pruned.estimator, feature_names=show.names))
+    print_line(write_picture(pruned.estimator, out, feature_names=show.names))
 
 
 @dataclass
@@ -42,7 +40,7 @@ class _Trained:
 
 
 class _Demo:
-    """Stages that build on each other, and their results."""
+    """Stages, each of which uses the results of the ones before."""
 
     header = ("model", "train accuracy", "test accuracy", "test AUC", "depth", "leaves", "seconds")
 
@@ -59,7 +57,7 @@ class _Demo:
         }
 
     def boost(self, callback: Callable[[Any], None]) -> None:
-        """Boost trees, with a callback that is told of each round."""
+        """Boost trees, with a callback for each round."""
         from sapwood import NewtonBoostingClassifier
 
         model = NewtonBoostingClassifier(

@@ -3,146 +3,98 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sapwood.cli.console import say, say_sample, track
-from sapwood.cli.options import (
-    CategoryOption,
-    DayFirstOption,
-    DelimiterOption,
-    DropMissingOption,
-    DropOption,
-    EncodingOption,
-    NoHeaderOption,
-    SeedOption,
-    SetOption,
-    SourceOption,
-    TargetOption,
-    TaskOption,
-    TracebackOption,
-    TrainFile,
-    WeightOption,
-)
-from sapwood.cli.task import Task
+from sapwood.cli.console import print_line, track
+from sapwood.cli.options import FileOrKindOption, Task, TrainFile, TrainingOptions, chosen_file
 from sapwood.counted import counted
 from sapwood.errors import InputError, ParameterError
 
 if TYPE_CHECKING:
-    from sapwood.cli.metrics import Scores
-    from sapwood.cli.recipe import Recipe
-    from sapwood.cli.sample import Sample
+    from sapwood.cli.dataset import Dataset
+    from sapwood.cli.model_file import SavedModel
+    from sapwood.cli.report import Scores
+    from sapwood.estimators.estimator import Estimator
 
 _OF_TRAINING = ("cv", "task", "settings", "seed", "category")
 
 
 def evaluate(
     context: typer.Context,
-    target: TargetOption,
-    model: SourceOption = None,
+    options: TrainingOptions,
+    model: FileOrKindOption = "tree",
     train: TrainFile = None,
     test: Annotated[Path | None, typer.Option("--test", "--data", help="CSV or Parquet file to test on.")] = None,
     cv: Annotated[int | None, typer.Option("--cv", min=2, help="Number of folds of cross-validation.")] = None,
-    task: TaskOption = Task.AUTO,
-    settings: SetOption = None,
-    seed: SeedOption = 0,
-    weight: WeightOption = None,
-    drop: DropOption = None,
-    category: CategoryOption = None,
-    delimiter: DelimiterOption = None,
-    encoding: EncodingOption = None,
-    no_header: NoHeaderOption = False,
-    day_first: DayFirstOption = None,
-    drop_missing_target: DropMissingOption = False,
-    _traceback: TracebackOption = False,
 ) -> None:
-    """Measure a model from a file on a data file; or train one, and measure it on test rows or by cross-validation."""
-    from sapwood.cli.recipe import recipe_from
-    from sapwood.cli.source import chosen_file
-
+    """Measure a model file on a data file; or, with --train, train a model and measure it with --test or --cv."""
     file = chosen_file(context, model, train, _OF_TRAINING)
     if file is not None and test is None:
         raise typer.BadParameter("Give the rows to measure the model on with --data.")
     if (test is None) == (cv is None):
         raise typer.BadParameter("Give either a test file with --test or a number of folds with --cv.")
-    recipe = recipe_from(
-        target=target,
-        model="tree" if model is None or file is not None else model,
-        task=task,
-        settings=settings,
-        seed=seed,
-        weight=weight,
-        drop=drop,
-        category=category,
-        delimiter=delimiter,
-        encoding=encoding,
-        no_header=no_header,
-        day_first=day_first,
-        drop_missing_target=drop_missing_target,
-    )
     if file is not None and test is not None:
-        _of_file(file, test, recipe)
+        _evaluate_file(file, test, options)
     elif train is not None and test is not None:
-        _on_file(train, test, recipe)
+        _evaluate_on_file(train, test, options)
     elif train is not None and cv is not None:
-        _by_folds(train, cv, recipe)
+        _cross_validate(train, cv, options)
 
 
-def _of_file(file: Path, test: Path, recipe: Recipe) -> None:
+def _evaluate_file(file: Path, test: Path, options: TrainingOptions) -> None:
     from sapwood.cli import report
-    from sapwood.cli.metrics import baseline, scores
-    from sapwood.cli.sample import read_more
-    from sapwood.cli.saved_model import known_sample, read_model, require_model_columns
+    from sapwood.cli.dataset import read_more
+    from sapwood.cli.model_file import read_model
 
-    model = read_model(file)
-    estimator = model.estimator
-    _check_measurable(estimator)
-    held_out = read_more(test, recipe, known_sample(model))
-    require_model_columns(held_out.X.column_names, estimator, test)
-    _check_labels(estimator, held_out.y, recipe.target)
-    say(f"Model: {report.model_facts(estimator)}.")
-    constant = scores(baseline(held_out), held_out)  # of the training rows nothing is known
-    _show(estimator, held_out, {"test": scores(estimator, held_out), "best constant of these rows": constant})
+    saved = read_model(file)
+    _check_measurable(saved.estimator)
+    held_out = read_more(test, options, saved.empty_dataset())
+    saved.columns_of(held_out.X.column_names, test)
+    _check_labels(saved, held_out, options.target)
+    print_line(f"Model: {report.model_summary(saved.estimator)}.")
+    # The training rows are not known
+    columns = {"test": saved.estimator, "best constant of these rows": report.baseline(held_out)}
+    _show(saved.estimator, held_out, {name: report.scores(each, held_out) for name, each in columns.items()})
 
 
-def _check_labels(estimator: Any, y: Any, target: str) -> None:
-    """Refuse a column that cannot be what the model predicts."""
+def _check_labels(saved: SavedModel, held_out: Dataset, target: str) -> None:
+    """Raise if the model cannot predict this column."""
     from sapwood.table.names import shorten
 
-    labels = estimator.classes_.tolist() if hasattr(estimator, "classes_") else []
-    if labels and not set(labels) & set(y.tolist()):
+    labels = saved.model.classes[0].tolist() if saved.model.is_classifier else []
+    if labels and not set(labels) & set(held_out.y.tolist()):
         raise InputError(
-            f"The column {target!r} holds none of the classes of the model, which are {shorten(labels)}. Name the "
-            "column that the model predicts with --target."
+            f"--target {target!r} holds none of the classes of the model, which are {shorten(labels)}. Name the column "
+            "that the model predicts."
         )
 
 
-def _check_measurable(estimator: Any) -> None:
+def _check_measurable(estimator: Estimator) -> None:
     from sklearn.base import is_classifier, is_regressor
 
     if not is_classifier(estimator) and not is_regressor(estimator):
         raise ParameterError(
             f"The model is a {type(estimator).__name__}, whose scores only order rows, but sapwood evaluate measures "
-            "classes and numbers. Use sapwood predict, or ndcg_score of scikit-learn."
+            "classes and numbers. Use sapwood predict, and ndcg_score of scikit-learn."
         )
 
 
-def _on_file(train: Path, test: Path, recipe: Recipe) -> None:
+def _evaluate_on_file(train: Path, test: Path, options: TrainingOptions) -> None:
     from sapwood.cli import report
-    from sapwood.cli.metrics import baseline, scores
-    from sapwood.cli.sample import read_more
+    from sapwood.cli.dataset import read_more
     from sapwood.cli.train import fit
 
-    sample = _read(train, recipe)
-    held_out = read_more(test, recipe, sample)
-    estimator, seconds = fit(recipe, sample)
-    say(f"Model: {report.model_facts(estimator, seconds)}.")
-    columns = {"test": scores(estimator, held_out), "constant prediction": scores(baseline(sample), held_out)}
-    _show(estimator, held_out, columns)
+    dataset = _read(train, options)
+    held_out = read_more(test, options, dataset)
+    estimator, seconds = fit(options, dataset)
+    print_line(f"Model: {report.model_summary(estimator, seconds)}.")
+    columns = {"test": estimator, "constant prediction": report.baseline(dataset)}
+    _show(estimator, held_out, {name: report.scores(each, held_out) for name, each in columns.items()})
 
 
-def _show(estimator: Any, held_out: Sample, columns: dict[str, Scores]) -> None:
+def _show(estimator: Estimator, held_out: Dataset, columns: dict[str, Scores]) -> None:
     from sapwood.cli import report
 
     weighted = "" if held_out.weight is None else ", weighted"
@@ -151,29 +103,30 @@ def _show(estimator: Any, held_out: Sample, columns: dict[str, Scores]) -> None:
         report.show_confusion(estimator, held_out)
 
 
-def _by_folds(train: Path, n_folds: int, recipe: Recipe) -> None:
-    from sapwood.cli.folds import folds
+def _cross_validate(train: Path, n_folds: int, options: TrainingOptions) -> None:
+    from sapwood.cli.dataset import folds
     from sapwood.cli.report import show_folds
 
-    sample = _read(train, recipe)
-    rows = folds(sample, n_folds, recipe.seed)
+    dataset = _read(train, options)
+    rows = folds(dataset, n_folds, options.seed)
     names = [f"fold {k + 1}" for k in range(n_folds)]
-    results = [_score_fold(recipe, sample.take(train), sample.take(test)) for train, test in track(rows, names)]
-    show_folds(f"Cross-validation with {n_folds} folds on {counted(sample.n_rows, 'row')}", results)
+    results = [_score_fold(options, dataset.take(train), dataset.take(test)) for train, test in track(rows, names)]
+    show_folds(f"Cross-validation with {n_folds} folds on {counted(dataset.n_rows, 'row')}", results)
 
 
-def _read(path: Path, recipe: Recipe) -> Sample:
-    from sapwood.cli.sample import read_sample
+def _read(path: Path, options: TrainingOptions) -> Dataset:
+    from sapwood.cli.dataset import read_dataset
+    from sapwood.cli.report import show_task
 
-    sample = read_sample(path, recipe)
-    say_sample(sample)
-    return sample
+    dataset = read_dataset(path, options)
+    show_task(dataset)
+    return dataset
 
 
-def _score_fold(recipe: Recipe, training: Sample, test: Sample) -> Scores:
-    from sapwood.cli.metrics import baseline, scores
+def _score_fold(options: TrainingOptions, training: Dataset, test: Dataset) -> Scores:
+    from sapwood.cli.report import baseline, scores
     from sapwood.cli.train import fit
 
-    estimator, _ = fit(recipe, training, with_bar=False)
+    estimator, _ = fit(options, training, with_bar=False)
     constant = scores(baseline(training), test)
     return scores(estimator, test) | {f"{name} of a constant prediction": value for name, value in constant.items()}

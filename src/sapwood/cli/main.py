@@ -1,23 +1,27 @@
-"""The entry point, which works even where the command line's own dependencies are not installed.
+"""The entry point, which works even if the dependencies of the command line are not installed.
 
-Exit codes: 0 all went well, 1 the input cannot be used, 2 the command was not understood.
+Exit codes: 0 success, 1 unusable input, 2 wrong usage.
 """
 
 from __future__ import annotations
 
 import os
 import sys
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from sapwood import __version__
-from sapwood.cli.extras import missing_extra
 from sapwood.errors import MissingExtraError
+
+if TYPE_CHECKING:
+    from typer import Typer
+
+_PACKAGES = ("typer", "rich", "pyarrow")
 
 
 def main() -> None:
     """Run the command line."""
     for stream in (sys.stdout, sys.stderr):
-        _never_fail_to_print(stream)
+        _replace_unprintable(stream)
     if sys.argv[1:] == ["--version"]:
         print(f"sapwood {__version__}")
         return
@@ -30,7 +34,7 @@ def main() -> None:
     app()
 
 
-def _load_app() -> Any:
+def _load_app() -> Typer:
     try:
         from sapwood.cli.app import app
     except ModuleNotFoundError as error:
@@ -38,8 +42,18 @@ def _load_app() -> Any:
     return app
 
 
-def _never_fail_to_print(stream: TextIO) -> None:
-    """Data may hold characters that the terminal's encoding lacks; a question mark is better than a crash."""
+def _replace_unprintable(stream: TextIO) -> None:
+    """Print a question mark for characters that the terminal's encoding lacks."""
     reconfigure = getattr(stream, "reconfigure", None)
     if reconfigure is not None:
         reconfigure(errors="replace")
+
+
+def missing_extra(error: ModuleNotFoundError) -> ModuleNotFoundError | MissingExtraError:
+    """The error to raise instead, which names what to install; the same error for packages that are not ours."""
+    package = (error.name or "").partition(".")[0]
+    if package not in _PACKAGES:
+        return error
+    return MissingExtraError(
+        f"The command line needs {package}, which is not installed. Install it with: pip install 'sapwood[cli]'"
+    )

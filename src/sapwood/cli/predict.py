@@ -1,40 +1,26 @@
-"""`sapwood predict`: write predictions of a model, from a file or trained now, for the rows of a data file."""
+"""`sapwood predict`: predictions of a model, from a file or trained now, for the rows of a data file."""
 
 from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sapwood.cli.console import on_stderr, say, say_sample, share_bar
-from sapwood.cli.options import (
-    CategoryOption,
-    DayFirstOption,
-    DelimiterOption,
-    DropMissingOption,
-    DropOption,
-    EncodingOption,
-    NoHeaderOption,
-    SeedOption,
-    SetOption,
-    SourceOption,
-    TaskOption,
-    TracebackOption,
-    TrainFile,
-    WeightOption,
-)
-from sapwood.cli.task import Task
+from sapwood.cli.console import on_stderr, print_line, share_bar
+from sapwood.cli.options import FileFormat, FileOrKindOption, KeepOption, Task, TrainFile, TrainingOptions, chosen_file
 from sapwood.counted import counted
 from sapwood.errors import ParameterError
 
 if TYPE_CHECKING:
-    from sapwood.cli.layout import Layout
-    from sapwood.cli.recipe import Recipe
-    from sapwood.cli.rows_to_predict import Rows
-    from sapwood.cli.sample import Sample
+    from pyarrow import Table
+
+    from sapwood.arrays import Array
+    from sapwood.cli.batches import Batches
+    from sapwood.cli.dataset import Dataset
+    from sapwood.estimators.estimator import Estimator
 
 _OF_TRAINING = ("target", "task", "settings", "seed", "weight", "category", "drop_missing_target")
 
@@ -45,154 +31,117 @@ def predict(
         Path,
         typer.Option(
             "--input",
-            help="CSV or Parquet file with the rows to predict, a folder of Parquet files, or - (standard input).",
+            help="CSV or Parquet file with the rows to predict, a folder of Parquet files, or - for standard input.",
         ),
     ],
-    out: Annotated[
-        Path, typer.Option("--out", help="CSV or Parquet file to write, or - for CSV on the standard output.")
-    ],
-    model: SourceOption = None,
+    out: Annotated[Path, typer.Option("--out", help="CSV or Parquet file to write, or - for CSV on standard output.")],
+    options: TrainingOptions,
+    model: FileOrKindOption = "tree",
     train: TrainFile = None,
-    target: Annotated[str | None, typer.Option("--target", help="Column to predict, with --train.")] = None,
-    task: TaskOption = Task.AUTO,
-    settings: SetOption = None,
-    seed: SeedOption = 0,
-    weight: WeightOption = None,
-    drop: DropOption = None,
-    category: CategoryOption = None,
-    delimiter: DelimiterOption = None,
-    encoding: EncodingOption = None,
-    no_header: NoHeaderOption = False,
-    day_first: DayFirstOption = None,
-    drop_missing_target: DropMissingOption = False,
+    target: Annotated[str, typer.Option("--target", show_default=False, help="Column to predict, with --train.")] = "",
     proba: Annotated[
         bool | None,
         typer.Option("--proba/--no-proba", help="Write a probability for every class. [default: if there are classes]"),
     ] = None,
-    keep: Annotated[
-        list[str] | None,
-        typer.Option("--keep", metavar="COLUMN", help="Column of the input to copy to the output. Repeatable."),
-    ] = None,
-    _traceback: TracebackOption = False,
+    keep: KeepOption = None,
 ) -> None:
-    """Write the predictions of a model for a data file: a model from a file, or one trained on another data file."""
-    from sapwood.cli.layout import layout_from
-    from sapwood.cli.recipe import recipe_from
-    from sapwood.cli.rows_to_predict import plain_input
-    from sapwood.cli.source import chosen_file
-    from sapwood.cli.table_writer import is_standard
+    """Write the predictions of a model for a data file; the model is read from a file, or trained with --train."""
+    from sapwood.cli.batches import regular_file
+    from sapwood.cli.output_file import is_standard
 
     file = chosen_file(context, model, train, _OF_TRAINING)
-    layout = layout_from({"delimiter": delimiter, "encoding": encoding, "no_header": no_header, "day_first": day_first})
-    if file is not None:
-        with on_stderr(is_standard(out)), plain_input(new) as path:
-            _by_file(file, _Wanted(path, out, layout, proba, tuple(keep or ())), tuple(drop or ()))
-        return
-    if train is None or target is None:
+    if train is not None and not target:
         raise typer.BadParameter("--train needs --target, the column to predict.")
-    recipe = recipe_from(
-        target=target,
-        model=model or "tree",
-        task=task,
-        settings=settings,
-        seed=seed,
-        weight=weight,
-        drop=drop,
-        category=category,
-        delimiter=delimiter,
-        encoding=encoding,
-        no_header=no_header,
-        day_first=day_first,
-        drop_missing_target=drop_missing_target,
-    )
-    with on_stderr(is_standard(out)), plain_input(new) as path:
-        _by_training(train, recipe, _Wanted(path, out, layout, proba, tuple(keep or ())))
+    with on_stderr(is_standard(out)), regular_file(new) as path:
+        job = _Job(path, out, options.file_format, proba, tuple(keep or ()))
+        if file is not None:
+            _by_file(file, job, options.drop)
+        elif train is not None:
+            _by_training(train, options, job)
 
 
 @dataclass(frozen=True)
-class _Wanted:
-    """What to predict, and what to write of it."""
+class _Job:
+    """What to predict, and what to write."""
 
     new: Path
     out: Path
-    layout: Layout
+    file_format: FileFormat
     proba: bool | None
     keep: tuple[str, ...]
 
     def check(self, source: Path) -> None:
-        """Raise before any work is done if the predictions could not be written in the end."""
-        from sapwood.cli.output import check_output
-        from sapwood.cli.parquet_file import PARQUET
-        from sapwood.cli.table_writer import is_standard
+        """Raise, before any work is done, if the predictions cannot be written."""
+        from sapwood.cli.output_file import TABLES, check_output, is_standard
 
         if not is_standard(self.out):
-            check_output(self.out, (".csv", ".tsv", *PARQUET), inputs=(source, self.new))
+            check_output(self.out, TABLES, inputs=(source, self.new))
 
-    def open(self, known: Sample) -> Rows:
-        """The rows to predict, read like those of training."""
-        from sapwood.cli.rows_to_predict import Rows
+    def open(self, known: Dataset) -> Batches:
+        """The rows to predict, read as those of training."""
+        from sapwood.cli.batches import Batches
 
         if self.proba and known.task is Task.REGRESSION:
             raise ParameterError("--proba needs classes, but the task is regression. Leave out --proba.")
-        return Rows(self.new, self.layout, known, self.keep)
+        return Batches(self.new, self.file_format, known, self.keep)
 
-    def write(self, estimator: Any, rows: Rows, columns: Collection[str]) -> None:
-        """Predict and write, some rows at a time."""
-        from sapwood.cli.table_writer import table_writer
+    def write(self, estimator: Estimator, batches: Batches, columns: Collection[str]) -> None:
+        """Predict and write batch by batch."""
+        from sapwood.cli.output_file import table_writer
 
-        proba = hasattr(estimator, "classes_") and self.proba is not False
+        proba = estimator.model_.is_classifier and self.proba is not False
         n_rows = 0
         with table_writer(self.out) as write, share_bar("predicting") as show:
-            for part, kept, share in rows.parts(columns):
-                write(beside(kept, _predictions(estimator, part, proba)))
-                n_rows += part.num_rows
+            for rows, kept, share in batches.read(columns):
+                write(beside(kept, _predictions(estimator, rows, proba)))
+                n_rows += rows.num_rows
                 show(share)
-        say(f"Predictions of {counted(n_rows, 'row')}: {self.out}")
+        print_line(f"Predictions of {counted(n_rows, 'row')}: {self.out}")
 
 
-def _by_training(train: Path, recipe: Recipe, wanted: _Wanted) -> None:
-    from sapwood.cli.data import require_columns
-    from sapwood.cli.sample import read_sample
+def _by_training(train: Path, options: TrainingOptions, job: _Job) -> None:
+    from sapwood.cli.data_file import require_columns
+    from sapwood.cli.dataset import read_dataset
+    from sapwood.cli.report import show_task
     from sapwood.cli.train import fit
 
-    wanted.check(train)
-    sample = read_sample(train, recipe)
-    rows = wanted.open(sample)
-    require_columns(rows.names, sample.X.column_names, "The training column", wanted.new)
-    say_sample(sample)
-    estimator, _ = fit(recipe, sample)
-    wanted.write(estimator, rows, sample.X.column_names)
+    job.check(train)
+    dataset = read_dataset(train, options)
+    batches = job.open(dataset)
+    require_columns(batches.names, dataset.X.column_names, "The training column", job.new)
+    show_task(dataset)
+    estimator, _ = fit(options, dataset)
+    job.write(estimator, batches, dataset.X.column_names)
 
 
-def _by_file(file: Path, wanted: _Wanted, drop: tuple[str, ...]) -> None:
-    from sapwood.cli.data import named_columns, require_columns
-    from sapwood.cli.report import model_facts
-    from sapwood.cli.saved_model import known_sample, read_model, require_model_columns
+def _by_file(file: Path, job: _Job, drop: Collection[str]) -> None:
+    from sapwood.cli.model_file import read_model
+    from sapwood.cli.report import model_summary
 
-    wanted.check(file)
-    model = read_model(file)
-    rows = wanted.open(known_sample(model))
-    drop = named_columns(drop, rows.names)
-    require_columns(rows.names, drop, "--drop", wanted.new)
-    left = [name for name in rows.names if name not in drop]
-    require_model_columns(left, model.estimator, wanted.new)
-    say(f"Model: {model_facts(model.estimator)}.")
-    schema = model.estimator.schema_
-    wanted.write(model.estimator, rows, schema.names if schema.named else left)
+    job.check(file)
+    saved = read_model(file)
+    batches = job.open(saved.empty_dataset())
+    columns = saved.columns_of(batches.names, job.new, drop)
+    print_line(f"Model: {model_summary(saved.estimator)}.")
+    job.write(saved.estimator, batches, columns)
 
 
-def _predictions(estimator: Any, rows: Any, proba: bool) -> dict[str, Any]:
+def _predictions(estimator: Estimator, rows: Table, proba: bool) -> dict[str, Array]:
     """Columns to write."""
     columns = {"prediction": estimator.predict(rows)}
     if proba:
-        shares = estimator.predict_proba(rows)
-        columns |= {f"probability_{label}": shares[:, k] for k, label in enumerate(estimator.classes_)}
+        columns |= probability_columns(estimator.predict_proba(rows), estimator.model_.classes[0])
     return columns
 
 
-def beside(kept: Any, predicted: dict[str, Any]) -> Any:
-    """Columns kept from the input, and after them those of predictions."""
-    from sapwood.cli.data import arrow
+def probability_columns(probabilities: Array, classes: Array) -> dict[str, Array]:
+    """A column for each class."""
+    return {f"probability_{label}": probabilities[:, k] for k, label in enumerate(classes)}
+
+
+def beside(kept: Table, predicted: dict[str, Array]) -> Table:
+    """Columns copied from the input, followed by those of predictions."""
+    from sapwood.cli.data_file import arrow
 
     clash = set(kept.column_names) & set(predicted)
     if clash:

@@ -1,65 +1,38 @@
-"""`sapwood train`: fit a model to a file, say how good it is, and save it."""
+"""`sapwood train`: train a model on a data file, measure it, and save it."""
 
 from __future__ import annotations
 
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sapwood.cli.console import RoundsBar, say, say_sample
-from sapwood.cli.options import (
-    CategoryOption,
-    DayFirstOption,
-    DelimiterOption,
-    DropMissingOption,
-    DropOption,
-    EncodingOption,
-    ModelOption,
-    NoHeaderOption,
-    SeedOption,
-    SetOption,
-    TargetOption,
-    TaskOption,
-    TracebackOption,
-    WeightOption,
-)
-from sapwood.cli.task import Task
+from sapwood.cli.console import RoundsBar, print_line
+from sapwood.cli.options import MODEL_FILES, Task, TrainingOptions
 from sapwood.counted import counted
 from sapwood.data_warnings import quiet
-from sapwood.errors import ParameterError
+from sapwood.errors import ParameterError, SapwoodError
 from sapwood.progress_bar import shown_by
 
 if TYPE_CHECKING:
-    from sapwood.cli.recipe import Recipe
-    from sapwood.cli.sample import Sample
+    from sapwood.cli.dataset import Dataset
+    from sapwood.estimators.checkpoint import Checkpoint
+    from sapwood.estimators.estimator import Estimator
 
 _EVERY = 50  # rounds or trees
 
 
 def train(
     data: Annotated[Path, typer.Argument(help="CSV or Parquet file.", show_default=False)],
-    target: TargetOption,
-    model: ModelOption = "tree",
-    task: TaskOption = Task.AUTO,
-    settings: SetOption = None,
+    options: TrainingOptions,
     test_size: Annotated[
-        float, typer.Option("--test-size", help="Share of the rows to test on; 0 trains on all rows and tests on none.")
+        float, typer.Option("--test-size", help="Fraction of the rows to test on; 0 trains on all rows.")
     ] = 0.25,
-    seed: SeedOption = 0,
-    weight: WeightOption = None,
-    drop: DropOption = None,
-    category: CategoryOption = None,
-    delimiter: DelimiterOption = None,
-    encoding: EncodingOption = None,
-    no_header: NoHeaderOption = False,
-    day_first: DayFirstOption = None,
-    drop_missing_target: DropMissingOption = False,
     show_tree: Annotated[
         bool | None,
-        typer.Option("--show-tree/--no-show-tree", help="Print the tree as text. [default: if small]"),
+        typer.Option("--show-tree/--no-show-tree", help="Print the tree as text. [default: if it is small]"),
     ] = None,
     picture: Annotated[
         Path | None, typer.Option("--picture", help="Draw the tree to this .png, .svg or .pdf file.")
@@ -68,8 +41,8 @@ def train(
         Path | None,
         typer.Option(
             "--out",
-            help="Save the model to this .sapwood or .json file. It is the model that was measured, so it has not seen "
-            "the rows kept back for testing; --test-size 0 trains it on all rows.",
+            help="Save the model to this .sapwood or .json file: the one that was measured, trained without the test "
+            "rows. Use --test-size 0 to train on all rows.",
         ),
     ] = None,
     checkpoint: Annotated[
@@ -77,141 +50,136 @@ def train(
         typer.Option(
             "--checkpoint",
             metavar="FILE",
-            help="File to resume from if training is interrupted: run the same command again. For "
-            "all models of many trees.",
+            help="File to resume from if training is interrupted: run the same command again. For all kinds of model "
+            "but tree.",
         ),
     ] = None,
     checkpoint_every: Annotated[
         int | None,
-        typer.Option("--checkpoint-every", min=1, metavar="N", help="… after every N rounds or trees. [default: 50]"),
+        typer.Option(
+            "--checkpoint-every", min=1, metavar="N", help="Rounds or trees between checkpoints. [default: 50]"
+        ),
     ] = None,
-    _traceback: TracebackOption = False,
 ) -> None:
-    """Train a model on a data file, keep some rows back, show how good it is on them, and save it if asked to."""
-    from sapwood.cli.recipe import recipe_from
+    """Train a model on a data file, measure it on held-out rows, and optionally save it."""
+    from sapwood.cli import report
+    from sapwood.cli.column_types import column_summary
+    from sapwood.cli.dataset import read_dataset, split
+    from sapwood.cli.output_file import write_picture
 
     if checkpoint is None and checkpoint_every is not None:
         raise typer.BadParameter("--checkpoint-every needs a file to write to with --checkpoint.")
-
-    recipe = recipe_from(
-        target=target,
-        model=model,
-        task=task,
-        settings=settings,
-        seed=seed,
-        weight=weight,
-        drop=drop,
-        category=category,
-        delimiter=delimiter,
-        encoding=encoding,
-        no_header=no_header,
-        day_first=day_first,
-        drop_missing_target=drop_missing_target,
-    )
-    _run(data, recipe, _Wanted(test_size, show_tree, picture, out, checkpoint, checkpoint_every or _EVERY))
+    outputs = _Outputs(show_tree, picture, out, checkpoint)
+    outputs.check(data, options)
+    dataset = read_dataset(data, options)
+    print_line(column_summary(dataset.X, options.category))
+    report.show_task(dataset)
+    training, test = (dataset, None) if test_size == 0 else split(dataset, test_size, options.seed)
+    estimator, seconds = fit(options, training, checkpoint=_checkpoint(checkpoint, checkpoint_every or _EVERY))
+    _show_results(estimator, seconds, training, test)
+    report.show_importances(estimator, dataset.X.column_names)
+    report.show_tree(estimator, show_tree)
+    if picture is not None:
+        print_line(write_picture(estimator, picture))
+    if out is not None:
+        print_line(_save(estimator, out, training, test))
 
 
 @dataclass(frozen=True)
-class _Wanted:
-    """What to keep back, to show and to write."""
+class _Outputs:
+    """What to show and to write."""
 
-    test_size: float
     show_tree: bool | None
     picture: Path | None
     out: Path | None
     checkpoint: Path | None
-    checkpoint_every: int
 
-    def check(self, data: Path, recipe: Recipe) -> None:
-        """Raise before any work is done if something could not be shown or written in the end."""
-        from sapwood.cli.models import find_model
-        from sapwood.cli.picture import check_picture
-        from sapwood.cli.saved_model import check_model_output
+    def check(self, data: Path, options: TrainingOptions) -> None:
+        """Raise, before any work is done, if something cannot be shown or written."""
+        from sapwood.cli.model_kinds import find_kind
+        from sapwood.cli.output_file import check_output, check_picture
 
-        if (self.picture is not None or self.show_tree) and not find_model(recipe.model).is_one_tree:
+        if (self.picture is not None or self.show_tree) and not find_kind(options.model).is_one_tree:
             raise ParameterError(
-                f"--model {recipe.model} makes many trees, of which none can be shown alone. Leave out --picture and "
-                "--show-tree, or use --model tree."
+                f"--model {options.model} makes many trees, but --picture and --show-tree show one. Leave them out, "
+                "use --model tree, or save the model with --out and run sapwood inspect FILE --tree N."
             )
         if self.picture is not None:
             check_picture(self.picture)
         if self.out is not None:
-            check_model_output(self.out, inputs=(data,))
+            check_output(self.out, MODEL_FILES, inputs=(data,))
         if self.checkpoint is not None:
-            self._check_checkpoint(self.checkpoint, data, recipe)
+            self._check_checkpoint(self.checkpoint, options)
+            check_output(self.checkpoint, None, inputs=(data,))
 
-    def _check_checkpoint(self, path: Path, data: Path, recipe: Recipe) -> None:
-        from sapwood.cli.models import MODELS, find_model
-        from sapwood.cli.output import check_output
+    def _check_checkpoint(self, path: Path, options: TrainingOptions) -> None:
+        from sapwood.cli.model_kinds import KINDS, find_kind
 
-        if find_model(recipe.model).is_one_tree:
-            known = ", ".join(name for name, model in MODELS.items() if not model.is_one_tree)
+        if find_kind(options.model).is_one_tree:
+            others = ", ".join(name for name, kind in KINDS.items() if not kind.is_one_tree)
             raise ParameterError(
-                f"--model {recipe.model} has no checkpoints, since it is one tree. Leave out --checkpoint, or use one "
-                f"of {known}."
+                f"--model {options.model} has no checkpoints, since it is one tree. Leave out --checkpoint, or use one "
+                f"of {others}."
             )
         if self.out is not None and path.resolve() == self.out.resolve():
-            raise ParameterError(f"--checkpoint and --out are the same file {str(path)!r}. Give another name.")
-        check_output(path, None, inputs=(data,))
-
-    def fit_options(self) -> dict[str, Any]:
-        """What `fit` is told besides the data."""
-        from sapwood.estimators.checkpoint import Checkpoint
-
-        if self.checkpoint is None:
-            return {}
-        return {"checkpoint": Checkpoint(self.checkpoint, rounds=self.checkpoint_every)}
+            raise ParameterError(f"--checkpoint and --out are the same file {str(path)!r}. Choose another name.")
 
 
-def _run(data: Path, recipe: Recipe, wanted: _Wanted) -> None:
-    from sapwood.cli import folds, report
-    from sapwood.cli.column_report import column_report
-    from sapwood.cli.picture import write_picture
-    from sapwood.cli.resumption import say_resumption
-    from sapwood.cli.sample import read_sample
+def _checkpoint(path: Path | None, every: int) -> Checkpoint | None:
+    """The checkpoint to write, after printing what there is to resume from."""
+    from sapwood.estimators.checkpoint import Checkpoint
 
-    wanted.check(data, recipe)
-    sample = read_sample(data, recipe)
-    say(column_report(sample, recipe.category))
-    say_sample(sample)
-    training, test = (sample, None) if wanted.test_size == 0 else folds.split(sample, wanted.test_size, recipe.seed)
-    if wanted.checkpoint is not None and wanted.checkpoint.exists():
-        say_resumption(wanted.checkpoint)
-    estimator, seconds = fit(recipe, training, **wanted.fit_options())
-    _show_results(estimator, seconds, training, test)
-    report.show_importances(estimator, sample.X.column_names)
-    report.show_tree(estimator, wanted.show_tree)
-    if wanted.picture is not None:
-        say(write_picture(estimator, wanted.picture))
-    if wanted.out is not None:
-        say(_saved(estimator, wanted.out, training, test))
+    if path is None:
+        return None
+    if path.exists():
+        _print_resumption(path)
+    return Checkpoint(path, rounds=every)
 
 
-def fit(recipe: Recipe, sample: Sample, with_bar: bool = True, **options: Any) -> tuple[Any, float]:
-    """A fitted estimator, and the seconds it took; ensembles show how far they are if `with_bar`."""
-    from sapwood.cli.models import check_single
+def _print_resumption(path: Path) -> None:
+    """Print how far the checkpoint is; `fit` raises if it cannot be read."""
+    from sapwood.cli.model_file import read_any_model
 
-    estimator = recipe.estimator(sample.task)
+    try:
+        saved = read_any_model(path)
+    except SapwoodError:
+        return
+    trees = saved.model.trees
+    done = f"round {saved.estimator.ensemble_.n_rounds}" if trees.round_size else counted(len(trees), "tree")
+    if saved.is_finished:
+        print_line(f"Checkpoint: {path} holds the finished model, so nothing is left to train.")
+    else:
+        print_line(f"Checkpoint: resuming after {done}; the time below is that of the rest.")
+
+
+def fit(
+    options: TrainingOptions, dataset: Dataset, with_bar: bool = True, checkpoint: Checkpoint | None = None
+) -> tuple[Estimator, float]:
+    """A fitted estimator, and the seconds that fitting took; ensembles show a progress bar if `with_bar`."""
+    from sapwood.cli.model_kinds import new_estimator, require_one_output
+
+    estimator = new_estimator(options, dataset.task)
     has_callbacks = "callbacks" in estimator.get_params(deep=False)
+    more = {} if checkpoint is None else {"checkpoint": checkpoint}
     start = time.perf_counter()
     with RoundsBar("training") as bar, quiet(), shown_by(bar if with_bar else _ignore):
         if has_callbacks and with_bar:
             estimator.set_params(callbacks=[bar])
-        estimator.fit(sample.X, sample.y, sample_weight=sample.weight, **options)
+        estimator.fit(dataset.X, dataset.y, sample_weight=dataset.weight, **more)
     seconds = time.perf_counter() - start
     if has_callbacks and with_bar:
         estimator.set_params(callbacks=None)
-    check_single(estimator)
+    require_one_output(estimator)
     return estimator, seconds
 
 
-def _ignore(_: Any) -> None:
+def _ignore(_: object) -> None:
     """Show nothing of a round."""
 
 
-def _saved(estimator: Any, path: Path, training: Sample, test: Sample | None) -> str:
-    """Save the model, and say what it has seen."""
-    from sapwood.cli.saved_model import write_model
+def _save(estimator: Estimator, path: Path, training: Dataset, test: Dataset | None) -> str:
+    """Save the model, and describe what it was trained on."""
+    from sapwood.cli.model_file import write_model
 
     seen = f"all {counted(training.n_rows, 'row')}"
     if test is not None:
@@ -222,18 +190,17 @@ def _saved(estimator: Any, path: Path, training: Sample, test: Sample | None) ->
     return f"Saved model: {write_model(estimator, path, training.readings)}. It has seen {seen}."
 
 
-def _show_results(estimator: Any, seconds: float, training: Sample, test: Sample | None) -> None:
+def _show_results(estimator: Estimator, seconds: float, training: Dataset, test: Dataset | None) -> None:
     from sapwood.cli import report
-    from sapwood.cli.metrics import baseline, scores
 
     n_test = "none" if test is None else test.n_rows
-    say(f"Rows: {training.n_rows} to train on, {n_test} to test on. Columns: {training.X.num_columns}.")
-    say(f"Model: {report.model_facts(estimator, seconds)}.")
-    columns = {"train": scores(estimator, training)}
+    print_line(f"Rows: {training.n_rows} to train on, {n_test} to test on. Columns: {training.X.num_columns}.")
+    print_line(f"Model: {report.model_summary(estimator, seconds)}.")
+    columns = {"train": report.scores(estimator, training)}
     measured, name = (training, "train") if test is None else (test, "test")
     if test is not None:
-        columns["test"] = scores(estimator, test)
-    columns[f"{name}, constant prediction"] = scores(baseline(training), measured)
+        columns["test"] = report.scores(estimator, test)
+    columns[f"{name}, constant prediction"] = report.scores(report.baseline(training), measured)
     report.show_scores("Measures" if training.weight is None else "Measures, weighted", columns)
     if test is not None and test.task is Task.CLASSIFICATION:
         report.show_confusion(estimator, test)

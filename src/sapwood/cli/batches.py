@@ -1,4 +1,4 @@
-"""Rows to predict, some at a time, so that a file may be larger than the memory."""
+"""Rows to predict in batches, so that a file may be larger than memory."""
 
 from __future__ import annotations
 
@@ -8,31 +8,33 @@ import tempfile
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
-from sapwood.cli.console import say
-from sapwood.cli.data import named_columns, no_rows, open_data, readable, require_columns, without_clocks
-from sapwood.cli.layout import Layout
-from sapwood.cli.sample import Sample, repeated_note
-from sapwood.cli.task import is_text
-from sapwood.cli.text_columns import convert, expected_reading, levels_of
+from sapwood.cli.column_types import convert, expected_reading, is_text, levels_of
+from sapwood.cli.console import print_line
+from sapwood.cli.data_file import named_columns, no_rows, open_data, readable, require_columns, without_clocks
+from sapwood.cli.dataset import Dataset, repeated_notes
+from sapwood.cli.options import FileFormat
 from sapwood.table.reading import Reading, Recognition
 
+if TYPE_CHECKING:
+    from pyarrow import Table
 
-class Rows:
-    """The rows of a file, read like those of training, and the columns of them to keep."""
 
-    def __init__(self, path: Path, layout: Layout, known: Sample, keep: Collection[str]) -> None:
-        self._path, self._layout, self._known = path, layout, known
-        self._file = open_data(path, layout, text=[*known.text_columns, *known.readings])
+class Batches:
+    """The rows of a file, read as those of the training file, with the columns to copy to the output."""
+
+    def __init__(self, path: Path, file_format: FileFormat, known: Dataset, keep: Collection[str]) -> None:
+        self._path, self._layout, self._known = path, file_format, known
+        self._file = open_data(path, file_format, text=[*known.text_columns, *known.readings])
         self.names = self._file.names
         self._keep = list(named_columns(keep, self.names))
         require_columns(self.names, self._keep, "--keep", path)
-        for note in repeated_note(self._file.repeated, path):
-            say(note)
+        for note in repeated_notes(self._file.repeated, path):
+            print_line(note)
 
-    def parts(self, columns: Collection[str]) -> Iterator[tuple[Any, Any, float]]:
-        """Parts of the rows: these columns, those to keep, and the share of the file that has been read."""
+    def read(self, columns: Collection[str]) -> Iterator[tuple[Table, Table, float]]:
+        """For each batch these columns, those to copy, and the share of the file that has been read."""
         names = [name for name in self.names if name in set(columns) | set(self._keep)]
         wanted = [name for name in self.names if name in set(columns)]
         n_rows = 0
@@ -47,7 +49,7 @@ class Rows:
             raise no_rows(self._path)
 
     def _readings(self, names: list[str]) -> dict[str, Reading]:
-        """Those of training, and of text where training had numbers or dates that were no text."""
+        """Those of training, and of text in columns that were numbers or dates in training."""
         types, kinds = self._file.types(names), self._known.kinds
         open_names = [
             name for name in names if is_text(types[name]) and name in kinds and name not in self._known.readings
@@ -63,8 +65,8 @@ class Rows:
 
 
 @contextmanager
-def plain_input(path: Path) -> Iterator[Path]:
-    """The path of a file; what comes through the standard input or a pipe is stored in a file first."""
+def regular_file(path: Path) -> Iterator[Path]:
+    """The path of a file; standard input (-) and pipes are copied to a temporary file first."""
     if str(path) != "-" and (path.is_file() or path.is_dir() or not path.exists()):
         yield path
         return
