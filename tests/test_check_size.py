@@ -45,7 +45,7 @@ TOO_LARGE = {
     "parameters 11 a.py f.g": f"def f():\n def g({names(11)}): pass",
     "arguments 13 a.py f -> g": f"def f(): return g({names(13)})",
     "arguments 13 a.py -> m.g": f"m.g(a, *({names(12)}))",
-    "parameters 11 cli/train.py helper": f"def helper({names(11)}): pass",
+    "parameters 11 cli/train.py train": f"def train({names(11)}): pass",
     "parameters 11 estimators/a.py _C.__init__": f"class _C:\n def __init__(self, {names(11)}): pass",
     "parameters 11 growth/a.py C.__init__": f"class C:\n def __init__(self, {names(11)}): pass",
 }
@@ -54,7 +54,6 @@ FINE = {
     "function": ("a.py", f'def f():\n    """Say.\n\n    More."""\n{BODY * 59}'),
     "parameters": ("a.py", f"class C:\n def f(self, {names(10)}): pass"),
     "arguments": ("a.py", f"f({names(11)}, *rest, key=1)"),
-    "command": ("cli/train.py", f"def train({names(40)}): pass"),
     "constructor": ("estimators/a.py", f"class C:\n def __init__(self, {names(40)}): pass"),
 }
 

@@ -84,7 +84,11 @@ def check(
     options: InputOptions,
     every: Annotated[bool, typer.Option("--all", help="Show all columns, even of wide tables.")] = False,
 ) -> None:
-    """Compare new rows with a model's training data, column by column; exit code 1 if they differ notably."""
+    """Compare new rows with training data.
+
+    Compares the rows column by column with those that the model was trained on. The exit code is 1 if any column
+    is conspicuous.
+    """
     from sapwood.cli.model_file import read_model
     from sapwood.table.comparison import SHOWN
 
@@ -105,7 +109,10 @@ def warmup(
     ] = False,
     n_jobs: Annotated[int | None, typer.Option("--n-jobs", help="Number of processes. [default: one per core]")] = None,
 ) -> None:
-    """Compile kernels now, so that no later call has to wait for them."""
+    """Compile kernels now.
+
+    Later calls then need not wait for it, for example if this is run while an image is built.
+    """
     from sapwood.compilation.warm import run_warmup
 
     start = time.perf_counter()

@@ -11,7 +11,7 @@ import numpy as np
 import typer
 
 from sapwood.cli.console import RoundsBar, print_line
-from sapwood.cli.options import KeepOption, ModelOption, TrainingOptions
+from sapwood.cli.options import KeepOption, TrainingOptions
 from sapwood.counted import counted
 from sapwood.data_warnings import quiet
 from sapwood.errors import ParameterError
@@ -32,7 +32,7 @@ class RuleName(StrEnum):
 def cv(
     data: Annotated[Path, typer.Argument(help="CSV or Parquet file.", show_default=False)],
     options: TrainingOptions,
-    model: ModelOption = "boosting",
+    model: Annotated[str, typer.Option("--model", help="Kind of model: boosting or gradient-boosting.")] = "boosting",
     folds: Annotated[int, typer.Option("--folds", min=2, help="Number of folds.")] = 5,
     rule: Annotated[
         RuleName,
@@ -51,7 +51,10 @@ def cv(
         Path | None, typer.Option("--picture", help="Draw the curve to this .png, .svg or .pdf file.")
     ] = None,
 ) -> None:
-    """Cross-validate a boosting model at each round, and show how many rounds are best."""
+    """Find the best number of boosting rounds.
+
+    Cross-validates a model at each round, and can write the predictions of held-out rows.
+    """
     from sapwood.cli.data_file import named_columns, require_columns
     from sapwood.cli.dataset import read_rows
     from sapwood.cli.output_file import TABLES, check_output, check_picture, table_writer, write_curve

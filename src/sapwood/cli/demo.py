@@ -6,17 +6,25 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from sapwood.cli.console import RoundsBar, print_line, print_table, track
+from sapwood.progress_bar import Told
+
+if TYPE_CHECKING:
+    from sapwood.estimators.estimator import Estimator
 
 
 def demo(
     out: Annotated[Path, typer.Option("--out", help="Picture file of the tree.")] = Path("sapwood_demo_tree.png"),
 ) -> None:
-    """Train and prune decision trees and boost others on the Wisconsin breast cancer data, and draw a tree."""
+    """Train four models on sample data.
+
+    Trains a full, a small and a pruned decision tree and a boosted ensemble on the Wisconsin breast cancer data,
+    compares them, and draws the pruned tree.
+    """
     from sapwood.cli.output_file import check_picture, write_picture
     from sapwood.show import export_text
 
@@ -35,7 +43,7 @@ def demo(
 
 @dataclass
 class _Trained:
-    estimator: Any
+    estimator: Estimator
     seconds: float
 
 
@@ -47,7 +55,6 @@ class _Demo:
     def __init__(self) -> None:
         self.rows: list[list[str]] = []
         self.names: list[str] = []
-        self.pruned: Any = None
         self.stages: dict[str, Callable[[], None]] = {
             "loading data": self._load,
             "compiling kernels": self._compile,
@@ -56,14 +63,14 @@ class _Demo:
             "pruning by cross-validation": self._prune,
         }
 
-    def boost(self, callback: Callable[[Any], None]) -> None:
+    def boost(self, callback: Callable[[Told], None]) -> None:
         """Boost trees, with a callback for each round."""
         from sapwood import NewtonBoostingClassifier
 
         model = NewtonBoostingClassifier(
             n_estimators=200, learning_rate=0.1, max_depth=3, callbacks=[callback], random_state=0
         )
-        self._add("boosted", self._timed(lambda: model.fit(self.X, self.y)))
+        self._add("boosted", self._fitted(model))
 
     def _load(self) -> None:
         from sklearn.datasets import load_breast_cancer
@@ -83,29 +90,26 @@ class _Demo:
             model.fit(self.X[few], self.y[few]).predict_proba(self.X[few])
 
     def _grow_full(self) -> None:
-        self._add("full", self._timed(lambda: self._tree().fit(self.X, self.y)))
+        self._add("full", self._fitted(self._tree()))
 
     def _grow_small(self) -> None:
-        self._add("depth 3", self._timed(lambda: self._tree(max_depth=3).fit(self.X, self.y)))
+        self._add("depth 3", self._fitted(self._tree(max_depth=3)))
 
     def _prune(self) -> None:
-        trained = self._timed(self._chosen)
-        self.pruned = trained.estimator
-        self._add("pruned", _Trained(self.pruned.estimator, trained.seconds))
-
-    def _chosen(self) -> Any:
         from sapwood import prune_by_cv
 
-        return prune_by_cv(self._tree(), self.X, self.y, cv=5, rule="1se")
+        start = time.perf_counter()
+        self.pruned = prune_by_cv(self._tree(), self.X, self.y, cv=5, rule="1se")
+        self._add("pruned", _Trained(self.pruned.estimator, time.perf_counter() - start))
 
-    def _tree(self, **parameters: Any) -> Any:
+    def _tree(self, max_depth: int | None = None) -> Estimator:
         from sapwood import DecisionTreeClassifier
 
-        return DecisionTreeClassifier(random_state=0, **parameters)
+        return DecisionTreeClassifier(random_state=0, max_depth=max_depth)
 
-    def _timed(self, work: Callable[[], Any]) -> _Trained:
+    def _fitted(self, estimator: Estimator) -> _Trained:
         start = time.perf_counter()
-        return _Trained(work(), time.perf_counter() - start)
+        return _Trained(estimator.fit(self.X, self.y), time.perf_counter() - start)
 
     def _add(self, name: str, trained: _Trained) -> None:
         from sklearn.metrics import roc_auc_score
@@ -113,13 +117,6 @@ class _Demo:
         model = trained.estimator
         first, second = model.score(self.X, self.y), model.score(self.X_test, self.y_test)
         area = roc_auc_score(self.y_test == model.classes_[1], model.predict_proba(self.X_test)[:, 1])
-        sizes = _sizes(model)
+        trees = [term.tree for term in model.model_.trees]
+        sizes = [str(max(tree.max_depth for tree in trees)), str(sum(tree.n_leaves for tree in trees))]
         self.rows.append([name, f"{first:.3f}", f"{second:.3f}", f"{area:.3f}", *sizes, f"{trained.seconds:.3f}"])
-
-
-def _sizes(model: Any) -> list[str]:
-    """Depth and leaves of a tree, or the largest depth and all leaves of many."""
-    if not hasattr(model, "ensemble_"):
-        return [str(model.get_depth()), str(model.get_n_leaves())]
-    trees = [tree for trees in model.ensemble_.rounds for tree in trees]
-    return [str(max(tree.max_depth for tree in trees)), str(sum(tree.n_leaves for tree in trees))]

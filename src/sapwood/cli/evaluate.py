@@ -22,14 +22,19 @@ _OF_TRAINING = ("cv", "task", "settings", "seed", "category")
 
 
 def evaluate(
+    *,
     context: typer.Context,
-    options: TrainingOptions,
     model: FileOrKindOption = "tree",
     train: TrainFile = None,
     test: Annotated[Path | None, typer.Option("--test", "--data", help="CSV or Parquet file to test on.")] = None,
     cv: Annotated[int | None, typer.Option("--cv", min=2, help="Number of folds of cross-validation.")] = None,
+    options: TrainingOptions,
 ) -> None:
-    """Measure a model file on a data file; or, with --train, train a model and measure it with --test or --cv."""
+    """Measure how well a model predicts.
+
+    A model file is measured with --model and --data. With --train, a model is trained, and measured on the rows of
+    --test or by cross-validation with --cv.
+    """
     file = chosen_file(context, model, train, _OF_TRAINING)
     if file is not None and test is None:
         raise typer.BadParameter("Give the rows to measure the model on with --data.")

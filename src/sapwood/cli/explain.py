@@ -35,7 +35,11 @@ def explain(
         bool, typer.Option("--change/--no-change", help="Find the smallest change of the row that changes its class.")
     ] = True,
 ) -> None:
-    """Explain a prediction by its path, Shapley values and nearest counterfactual; or rank columns over all rows."""
+    """Explain the predictions of a model.
+
+    With --row: its decision path, its Shapley values, and the smallest change that changes its class. Without: the
+    columns that matter most over all rows.
+    """
     from sapwood.cli.model_file import read_model
 
     saved = read_model(model)

@@ -46,7 +46,11 @@ def inspect(
     max_depth: Annotated[int, typer.Option("--max-depth", min=0, help="Levels of the tree to print.")] = 3,
     as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON, for programs.")] = False,
 ) -> None:
-    """Show what a model file holds: parameters, columns, classes, training history, importances and a tree."""
+    """Show what a model file holds.
+
+    Prints the file's checksum and version, and the model's parameters, columns, classes, training history,
+    importance of columns, and one of its trees.
+    """
     from sapwood.cli.model_file import read_any_model
     from sapwood.show import export_text
     from sapwood.show.one_tree import pick_tree

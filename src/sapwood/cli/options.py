@@ -40,7 +40,8 @@ class FileFormat:
     encoding: Annotated[
         str | None,
         typer.Option(
-            "--encoding", help="Encoding of the CSV file, such as cp1252. [default: utf-8, or as its byte order mark]"
+            "--encoding",
+            help="Encoding of the CSV file, such as cp1252. [default: utf-8, or utf-16 if so marked]",
         ),
     ] = None
     no_header: Annotated[
@@ -92,7 +93,6 @@ KeepOption = Annotated[
     typer.Option("--keep", metavar="COLUMN", help="Column of the input to copy to the output. Repeatable."),
 ]
 ModelFile = Annotated[Path, typer.Argument(help="Model file.", show_default=False)]
-ModelOption = Annotated[str, typer.Option("--model", help=f"Kind of model: {_KIND_NAMES}.")]
 TrainFile = Annotated[Path | None, typer.Option("--train", help="CSV or Parquet file to train on.")]
 
 
@@ -101,7 +101,7 @@ class TrainingOptions:
     """What to train, and the roles of the columns of a data file."""
 
     target: Annotated[str, typer.Option("--target", help="Column to predict.")]
-    model: ModelOption = "tree"
+    model: Annotated[str, typer.Option("--model", help=f"Kind of model: {_KIND_NAMES}.")] = "tree"
     task: Annotated[Task, typer.Option("--task", help="Task; auto chooses it by the target's values.")] = Task.AUTO
     settings: Annotated[
         list[str],

@@ -26,6 +26,7 @@ _OF_TRAINING = ("target", "task", "settings", "seed", "weight", "category", "dro
 
 
 def predict(
+    *,
     context: typer.Context,
     new: Annotated[
         Path,
@@ -35,17 +36,20 @@ def predict(
         ),
     ],
     out: Annotated[Path, typer.Option("--out", help="CSV or Parquet file to write, or - for CSV on standard output.")],
-    options: TrainingOptions,
     model: FileOrKindOption = "tree",
     train: TrainFile = None,
     target: Annotated[str, typer.Option("--target", show_default=False, help="Column to predict, with --train.")] = "",
+    options: TrainingOptions,
     proba: Annotated[
         bool | None,
         typer.Option("--proba/--no-proba", help="Write a probability for every class. [default: if there are classes]"),
     ] = None,
     keep: KeepOption = None,
 ) -> None:
-    """Write the predictions of a model for a data file; the model is read from a file, or trained with --train."""
+    """Predict the rows of a data file.
+
+    The model is read from a file with --model, or trained with --train and --target.
+    """
     from sapwood.cli.batches import regular_file
     from sapwood.cli.output_file import is_standard
 

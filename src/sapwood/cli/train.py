@@ -61,7 +61,10 @@ def train(
         ),
     ] = None,
 ) -> None:
-    """Train a model on a data file, measure it on held-out rows, and optionally save it."""
+    """Train a model on a data file.
+
+    Shows how columns were read, metrics on the training rows and on held-out test rows, and the most important columns.
+    """
     from sapwood.cli import report
     from sapwood.cli.column_types import column_summary
     from sapwood.cli.dataset import read_dataset, split
