@@ -2,7 +2,8 @@
 
     python scripts/check_size.py [--package kernels growth]
 
-Exempt are what users see as parameters: constructors of public estimators. `size_exceptions.txt` lists what is larger than its limit; the list may only shrink. With --package, a summary.
+Exempt are what users see as parameters: constructors of public estimators.
+`size_exceptions.txt` lists what is larger than its limit; the list may only shrink. With --package, a summary.
 """
 
 from __future__ import annotations

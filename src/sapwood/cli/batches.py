@@ -10,9 +10,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sapwood.cli.column_types import convert, expected_reading, is_text, levels_of
+from sapwood.cli.column_types import convert, expected_readings, is_text, levels_of
 from sapwood.cli.console import print_line
-from sapwood.cli.data_file import named_columns, no_rows, open_data, readable, require_columns, without_clocks
+from sapwood.cli.data_file import named_columns, no_rows, open_data, readable, require_columns, times_as_durations
 from sapwood.cli.dataset import Dataset, repeated_notes
 from sapwood.cli.options import FileFormat
 from sapwood.table.reading import Reading, Recognition
@@ -25,8 +25,8 @@ class Batches:
     """The rows of a file, read as those of the training file, with the columns to copy to the output."""
 
     def __init__(self, path: Path, file_format: FileFormat, known: Dataset, keep: Collection[str]) -> None:
-        self._path, self._layout, self._known = path, file_format, known
-        self._file = open_data(path, file_format, text=[*known.text_columns, *known.readings])
+        self._path, self._format, self._known = path, file_format, known
+        self._file = open_data(path, file_format, text=known.string_columns)
         self.names = self._file.names
         self._keep = list(named_columns(keep, self.names))
         require_columns(self.names, self._keep, "--keep", path)
@@ -41,7 +41,7 @@ class Batches:
         with readable(self._path):
             readings = self._readings(names)
             for table, share in self._file.batches(names):
-                rows = without_clocks(table)
+                rows = times_as_durations(table)
                 n_rows += rows.num_rows
                 if rows.num_rows:
                     yield convert(rows.select(wanted), readings, self._path), rows.select(self._keep), share
@@ -51,17 +51,12 @@ class Batches:
     def _readings(self, names: list[str]) -> dict[str, Reading]:
         """Those of training, and of text in columns that were numbers or dates in training."""
         types, kinds = self._file.types(names), self._known.kinds
-        open_names = [
-            name for name in names if is_text(types[name]) and name in kinds and name not in self._known.readings
-        ]
-        seen = {name: Recognition() for name in open_names}
-        for table, _ in self._file.batches(open_names) if open_names else ():
-            for name in open_names:
-                seen[name].look(levels_of(table.column(name)))
-        found = {
-            name: expected_reading(each, name, kinds[name], self._layout, self._path) for name, each in seen.items()
-        }
-        return {name: reading for name, reading in found.items() if reading is not None} | dict(self._known.readings)
+        text = [name for name in names if is_text(types[name]) and name in kinds and name not in self._known.readings]
+        found = {name: Recognition() for name in text}
+        for table, _ in self._file.batches(text) if text else ():
+            for name in text:
+                found[name].look(levels_of(table.column(name)))
+        return expected_readings(found, kinds, self._format, self._path) | dict(self._known.readings)
 
 
 @contextmanager

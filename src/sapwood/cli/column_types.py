@@ -21,13 +21,10 @@ if TYPE_CHECKING:
 
 _KINDS = ("number", "category", "boolean", "date", "duration")
 _MOST_NAMES = 5
-_UNIQUE = 0.9  # share of distinct values from which on text is likely an identifier
-_FEWEST_ROWS = 20
-
-
-Readings = Mapping[str, Reading]
 _MOST_NOTES = 8
 _FIRST_ROWS = 1000
+_UNIQUE = 0.9  # share of distinct values from which on text is likely an identifier
+_FEWEST_ROWS = 20  # to call text nearly unique
 
 
 def text_columns(table: Table) -> list[str]:
@@ -102,7 +99,7 @@ def shortened(notes: list[str]) -> list[str]:
     return notes if more <= 1 else [*notes[:_MOST_NOTES], f"… and {more} more columns."]
 
 
-def convert(table: Table, readings: Readings, path: Path) -> Table:
+def convert(table: Table, readings: Mapping[str, Reading], path: Path) -> Table:
     """The table with columns of text converted to numbers and dates."""
     for name, reading in readings.items():
         if name in table.column_names and is_text(table.schema.field(name).type):
@@ -131,16 +128,20 @@ def _values(column: ChunkedArray, name: str, reading: Reading, path: Path) -> Ar
     return pa.array(cells, kind, mask=none)
 
 
-def expected_reading(
-    recognition: Recognition, name: str, kind: str, file_format: FileFormat, path: Path
-) -> Reading | None:
-    """How to read text where the model expects numbers or dates; None if it is neither, which the model will refuse."""
-    reading = recognition.reading(None, file_format.day_first)
-    if reading is None and recognition.is_open and kind == "date":
-        raise DataFileError(
-            f"The dates in column {name!r} of {str(path)!r} are ambiguous. Use --day-first or --month-first."
-        )
-    return reading if reading is not None and reading.kind == kind else None
+def expected_readings(
+    found: Mapping[str, Recognition], kinds: Mapping[str, str], file_format: FileFormat, path: Path
+) -> dict[str, Reading]:
+    """How to read text in columns of numbers or dates; other text is left, for the model to refuse it."""
+    readings = {}
+    for name, recognition in found.items():
+        reading = recognition.reading(None, file_format.day_first)
+        if reading is None and recognition.is_open and kinds[name] == "date":
+            raise DataFileError(
+                f"The dates in column {name!r} of {str(path)!r} are ambiguous. Use --day-first or --month-first."
+            )
+        if reading is not None and reading.kind == kinds[name]:
+            readings[name] = reading
+    return readings
 
 
 def levels_of(column: ChunkedArray) -> list[str]:

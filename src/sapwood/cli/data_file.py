@@ -106,7 +106,7 @@ def _kind(path: Path) -> str:
     return suffix
 
 
-def without_clocks(table: Table) -> Table:
+def times_as_durations(table: Table) -> Table:
     """The table with times of day as durations since midnight."""
     pa = arrow()
     for position, field in enumerate(table.schema):

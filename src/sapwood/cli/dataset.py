@@ -14,7 +14,7 @@ from sapwood.arrays import Array, Floats
 from sapwood.cli.column_types import (
     convert,
     expected_kind,
-    expected_reading,
+    expected_readings,
     find_readings,
     is_number,
     is_text,
@@ -22,7 +22,7 @@ from sapwood.cli.column_types import (
     shortened,
     text_columns,
 )
-from sapwood.cli.data_file import named_columns, no_rows, open_data, readable, require_columns, without_clocks
+from sapwood.cli.data_file import named_columns, no_rows, open_data, readable, require_columns, times_as_durations
 from sapwood.cli.options import Task, TrainingOptions
 from sapwood.errors import DataFileError, InputError, ParameterError
 from sapwood.table.reading import Reading, recognise
@@ -71,9 +71,9 @@ class Dataset:
         return self.choice.task
 
     @property
-    def text_columns(self) -> list[str]:
-        """Names of the columns of strings, which are strings in other files as well."""
-        return text_columns(self.X)
+    def string_columns(self) -> list[str]:
+        """Columns to read as strings in other files: those of strings, and those whose text is converted."""
+        return [*text_columns(self.X), *self.readings]
 
     @property
     def kinds(self) -> dict[str, str]:
@@ -107,7 +107,7 @@ def read_rows(path: Path, options: TrainingOptions) -> tuple[Dataset, Table]:
     readings, notes = find_readings(table, names, options.file_format, file.decimal)
     table = convert(table, readings, path)
     choice = choose_task(table.column(options.target), options.target, options.task)
-    dataset = _sample(table, path, options, choice)
+    dataset = _dataset(table, path, options, choice)
     notes = [*repeated_notes(file.repeated, path), *shortened(notes)]
     return replace(dataset, readings=readings, notes=tuple(notes)), table
 
@@ -122,33 +122,22 @@ def repeated_notes(repeated: Mapping[str, list[str]], path: Path) -> list[str]:
 
 def read_more(path: Path, options: TrainingOptions, known: Dataset) -> Dataset:
     """The rows of another file, read as those of the training file."""
-    text = [*known.text_columns, *known.readings]
-    if known.y.dtype == object:
-        text.append(options.target)
-    file = open_data(path, options.file_format, text)
+    text = [options.target] if known.y.dtype == object else []
+    file = open_data(path, options.file_format, [*known.string_columns, *text])
     with readable(path):
         table = _usable_rows(file.read(), path, options)
     kinds = known.kinds | ({options.target: "number"} if known.task is Task.REGRESSION else {})
-    table = convert(table, {**_more_readings(table, kinds, known, options, path), **known.readings}, path)
-    dataset = _sample(table, path, options, known.choice)
+    text = [each.name for each in table.schema if is_text(each.type) and each.name in kinds]
+    found = {name: recognise(levels_of(table.column(name))) for name in text if name not in known.readings}
+    readings = expected_readings(found, kinds, options.file_format, path) | dict(known.readings)
+    table = convert(table, readings, path)
+    dataset = _dataset(table, path, options, known.choice)
     if dataset.y.dtype.kind != known.y.dtype.kind and {dataset.y.dtype.kind, known.y.dtype.kind} != {"i", "u"}:
         raise InputError(
             f"The target {options.target!r} holds {_kind_of(dataset.y)} in {str(path)!r}, but {_kind_of(known.y)} in "
             "the training file. Give both the same type."
         )
     return replace(dataset, classes=np.union1d(known.classes, dataset.classes))
-
-
-def _more_readings(
-    table: Table, kinds: Mapping[str, str], known: Dataset, options: TrainingOptions, path: Path
-) -> dict[str, Reading]:
-    """Readings of text in columns that were numbers or dates in the training file."""
-    found = {}
-    for each in table.schema:
-        if is_text(each.type) and each.name in kinds and each.name not in known.readings:
-            recognition = recognise(levels_of(table.column(each.name)))
-            found[each.name] = expected_reading(recognition, each.name, kinds[each.name], options.file_format, path)
-    return {name: reading for name, reading in found.items() if reading is not None}
 
 
 def _kind_of(y: Array) -> str:
@@ -161,7 +150,7 @@ def _usable_rows(table: Table, path: Path, options: TrainingOptions) -> Table:
 
     if table.num_rows == 0:
         raise no_rows(path)
-    table = without_clocks(table)
+    table = times_as_durations(table)
     require_columns(table.column_names, [options.target], "--target", path)
     missing = pc.is_null(table.column(options.target), nan_is_null=True)
     n_missing = pc.sum(missing).as_py() or 0
@@ -177,7 +166,7 @@ def _usable_rows(table: Table, path: Path, options: TrainingOptions) -> Table:
     return table.filter(pc.invert(missing)) if n_missing else table
 
 
-def _sample(table: Table, path: Path, options: TrainingOptions, choice: Choice) -> Dataset:
+def _dataset(table: Table, path: Path, options: TrainingOptions, choice: Choice) -> Dataset:
     require_columns(table.column_names, [options.weight] if options.weight is not None else [], "--weight", path)
     y = target_values(table.column(options.target), options.target, choice.task)
     X = table.drop_columns(_others(table, options))
@@ -211,7 +200,7 @@ def choose_task(column: ChunkedArray, name: str, wanted: Task) -> Choice:
         )
     if wanted is not Task.AUTO:
         return Choice(wanted, "as asked")
-    return _look(column, name, distinct)
+    return _task_of(column, name, distinct)
 
 
 def target_values(column: ChunkedArray, name: str, task: Task) -> Array:
@@ -219,7 +208,7 @@ def target_values(column: ChunkedArray, name: str, task: Task) -> Array:
     return _labels(column) if task is Task.CLASSIFICATION else _numbers(column, name)
 
 
-def _look(column: ChunkedArray, name: str, distinct: int) -> Choice:
+def _task_of(column: ChunkedArray, name: str, distinct: int) -> Choice:
     import pyarrow as pa
 
     if is_text(column.type):
@@ -232,7 +221,7 @@ def _look(column: ChunkedArray, name: str, distinct: int) -> Choice:
             f"The target {name!r} holds {column.type}, which is neither numbers nor classes. Choose another column, "
             "or use --task classification to make each value a class."
         )
-    return _look_at_numbers(column, name, distinct)
+    return _task_of_numbers(column, name, distinct)
 
 
 def _refuse_many_classes(column: ChunkedArray, name: str, distinct: int) -> None:
@@ -245,7 +234,7 @@ def _refuse_many_classes(column: ChunkedArray, name: str, distinct: int) -> None
         )
 
 
-def _look_at_numbers(column: ChunkedArray, name: str, distinct: int) -> Choice:
+def _task_of_numbers(column: ChunkedArray, name: str, distinct: int) -> Choice:
     if not _is_whole(column):
         return Choice(Task.REGRESSION, f"{name!r} holds numbers with decimals")
     few = distinct == 2 or (distinct <= _MOST_CLASSES and len(column) >= _ROWS_PER_CLASS * distinct)

@@ -26,7 +26,6 @@ _MOST_LEAVES = 150
 _LEVELS_OF_LARGE = 5
 _DOTS_PER_INCH = 120
 
-
 Write = Callable[["Table"], None]
 
 
