@@ -59,12 +59,12 @@ def test_predictions_are_those_of_the_estimator(run, flowers, tmp_path, model):
     arguments = ["--train", flowers, "--target", "kind", "--input", flowers, "--out", out]
     result = run("predict", *arguments, "--model", model, "--set", "n_estimators=5")
     assert result.exit_code == 0, result.output
-    sample = read_dataset(flowers, TrainingOptions(target="kind"))
+    dataset = read_dataset(flowers, TrainingOptions(target="kind"))
     kind = NewtonBoostingClassifier if model == "boosting" else GradientBoostingClassifier
-    alone = kind(n_estimators=5, random_state=0).fit(sample.X, sample.y)
+    alone = kind(n_estimators=5, random_state=0).fit(dataset.X, dataset.y)
     table = pq.read_table(out)
-    assert table["prediction"].to_pylist() == alone.predict(sample.X).tolist()
-    assert table["probability_été"].to_pylist() == alone.predict_proba(sample.X)[:, 1].tolist()
+    assert table["prediction"].to_pylist() == alone.predict(dataset.X).tolist()
+    assert table["probability_été"].to_pylist() == alone.predict_proba(dataset.X)[:, 1].tolist()
 
 
 @pytest.mark.parametrize("model", MODELS)
@@ -108,16 +108,16 @@ def test_cv_writes_predictions_of_held_out_rows(run, flowers, tmp_path, extensio
     assert f"Predictions of 120 held-out rows: {out}" in result.output
     table = read_table(out)
     assert table.column_names == ["when", "kind", "fold", "prediction", "probability_winter", "probability_été"]
-    sample = read_dataset(flowers, TrainingOptions(target="kind", drop=["when"]))
-    splits = folds(sample, 4, 3)
+    dataset = read_dataset(flowers, TrainingOptions(target="kind", drop=["when"]))
+    splits = folds(dataset, 4, 3)
     alone = cross_validate_boosting(
-        NewtonBoostingClassifier(n_estimators=6, random_state=3), sample.X, sample.y, cv=splits, rule="1se"
+        NewtonBoostingClassifier(n_estimators=6, random_state=3), dataset.X, dataset.y, cv=splits, rule="1se"
     )
     assert table["prediction"].to_pylist() == alone.oof_prediction.tolist()
     assert table["probability_été"].to_pylist() == pytest.approx(alone.oof_probability[:, 1].tolist())
     fold = np.array(table["fold"].to_pylist())
     assert all((fold[test] == k + 1).all() for k, (_, test) in enumerate(splits))
-    assert table["kind"].to_pylist() == sample.y.tolist()
+    assert table["kind"].to_pylist() == dataset.y.tolist()
 
 
 def test_cv_of_numbers_with_weights_metric_picture_and_early_stopping(run, houses, tmp_path):

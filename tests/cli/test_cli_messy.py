@@ -148,10 +148,10 @@ def test_codes_and_declared_categories_stay_text(tmp_path):
     columns = {"zip": ["01234", "12345"] * 5, "n": ["1", "2"] * 5, "y": [0, 1] * 5}
     declared = pa.array(["$1,000", "$2,000"] * 5).dictionary_encode()
     pq.write_table(pa.table(columns).append_column("price", declared), tmp_path / "d.parquet")
-    sample = read_dataset(tmp_path / "d.parquet", TrainingOptions(target="y"))
-    assert sample.text_columns == ["zip", "n", "price"]
-    assert not sample.readings
-    assert not sample.notes
+    dataset = read_dataset(tmp_path / "d.parquet", TrainingOptions(target="y"))
+    assert dataset.string_columns == ["zip", "n", "price"]
+    assert not dataset.readings
+    assert not dataset.notes
 
 
 def test_a_text_target_of_very_many_values_is_asked_about(run, tmp_path):

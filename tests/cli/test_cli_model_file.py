@@ -47,9 +47,9 @@ def test_without_test_rows_the_model_has_seen_all_of_them(run, houses, tmp_path)
     assert "It has seen all 150 rows." in result.output
     assert "train, constant prediction" in result.output
     assert "│ test" not in result.output
-    sample = read_dataset(houses, TrainingOptions(target="price"))
+    dataset = read_dataset(houses, TrainingOptions(target="price"))
     assert sw.load(path).tree_.n_node_samples[0] == 150
-    assert np.array_equal(sw.load(path).predict(sample.X), sample.y)
+    assert np.array_equal(sw.load(path).predict(dataset.X), dataset.y)
 
 
 @pytest.mark.parametrize("extension", ["json", "JSON"])

@@ -29,8 +29,8 @@ def test_numbers_of_a_file_are_measured_with_weights(run, houses, saved_prices):
     assert result.exit_code == 0, result.output
     assert "Measures on 150 test rows, weighted" in result.output
     assert "Confusion" not in result.output
-    sample = read_dataset(houses, TrainingOptions(target="price", weight="w"))
-    assert cell(result.output, "RMSE") == pytest.approx(scores(sw.load(saved_prices), sample)["RMSE"], rel=1e-3)
+    dataset = read_dataset(houses, TrainingOptions(target="price", weight="w"))
+    assert cell(result.output, "RMSE") == pytest.approx(scores(sw.load(saved_prices), dataset)["RMSE"], rel=1e-3)
     assert cell(result.output, "R²", 2) == 0.0
 
 

@@ -15,15 +15,15 @@ def test_predictions_are_those_of_the_estimator_in_the_order_of_the_rows(run, fl
     out = tmp_path / "out.csv"
     result = run("predict", "--train", flowers, "--target", "kind", "--input", flowers, "--out", out, "--keep", "when")
     assert result.exit_code == 0, result.output
-    sample = read_dataset(flowers, TrainingOptions(target="kind"))
-    tree = DecisionTreeClassifier(random_state=0).fit(sample.X, sample.y)
+    dataset = read_dataset(flowers, TrainingOptions(target="kind"))
+    tree = DecisionTreeClassifier(random_state=0).fit(dataset.X, dataset.y)
     with out.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     assert list(rows[0]) == ["when", "prediction", "probability_winter", "probability_été"]
-    assert [row["prediction"] for row in rows] == tree.predict(sample.X).tolist()
-    probability = tree.predict_proba(sample.X)
+    assert [row["prediction"] for row in rows] == tree.predict(dataset.X).tolist()
+    probability = tree.predict_proba(dataset.X)
     assert [float(row["probability_été"]) for row in rows] == pytest.approx(probability[:, 1].tolist())
-    assert [row["when"] for row in rows] == [str(day) for day in sample.X["when"].to_pylist()]
+    assert [row["when"] for row in rows] == [str(day) for day in dataset.X["when"].to_pylist()]
 
 
 def test_parquet_out_without_probabilities(run, flowers, tmp_path):

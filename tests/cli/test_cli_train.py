@@ -178,8 +178,8 @@ def test_rows_without_target_are_dropped_if_asked(run, tmp_path):
 
 
 def test_the_seed_decides_the_split(houses):
-    sample = read_dataset(houses, TrainingOptions(target="price"))
-    first, again, other = (split(sample, 0.25, seed)[0].y for seed in (1, 1, 2))
+    dataset = read_dataset(houses, TrainingOptions(target="price"))
+    first, again, other = (split(dataset, 0.25, seed)[0].y for seed in (1, 1, 2))
     assert np.array_equal(first, again)
     assert not np.array_equal(first, other)
 
