@@ -22,7 +22,15 @@ from sapwood.cli.column_types import (
     shortened,
     text_columns,
 )
-from sapwood.cli.data_file import named_columns, no_rows, open_data, readable, require_columns, times_as_durations
+from sapwood.cli.data_file import (
+    named_columns,
+    no_rows,
+    open_data,
+    readable,
+    repeated_notes,
+    require_columns,
+    times_as_durations,
+)
 from sapwood.cli.options import Task, TrainingOptions
 from sapwood.errors import DataFileError, InputError, ParameterError
 from sapwood.table.reading import Reading, recognise
@@ -110,14 +118,6 @@ def read_rows(path: Path, options: TrainingOptions) -> tuple[Dataset, Table]:
     dataset = _dataset(table, path, options, choice)
     notes = [*repeated_notes(file.repeated, path), *shortened(notes)]
     return replace(dataset, readings=readings, notes=tuple(notes)), table
-
-
-def repeated_notes(repeated: Mapping[str, list[str]], path: Path) -> list[str]:
-    """A note for each name that several columns have."""
-    return [
-        f"{str(path)!r} has more than one column {name!r}; the others are renamed to {', '.join(map(repr, others))}."
-        for name, others in repeated.items()
-    ]
 
 
 def read_more(path: Path, options: TrainingOptions, known: Dataset) -> Dataset:

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sapwood.cached_property import cached_property
-from sapwood.cli.batches import Batches
-from sapwood.cli.data_file import arrow, check_exists, named_columns, require_columns
+from sapwood.cli.data_file import Batches, arrow, check_exists, named_columns, require_columns
 from sapwood.cli.dataset import Choice, Dataset, target_values
 from sapwood.cli.model_kinds import require_one_output
 from sapwood.cli.options import InputOptions, Task

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pyarrow import Table
 
     from sapwood.arrays import Array
-    from sapwood.cli.batches import Batches
+    from sapwood.cli.data_file import Batches
     from sapwood.cli.dataset import Dataset
     from sapwood.estimators.estimator import Estimator
 
@@ -50,7 +50,7 @@ def predict(
 
     The model is read from a file with --model, or trained with --train and --target.
     """
-    from sapwood.cli.batches import regular_file
+    from sapwood.cli.data_file import regular_file
     from sapwood.cli.output_file import is_standard
 
     file = chosen_file(context, model, train, _OF_TRAINING)
@@ -83,7 +83,7 @@ class _Job:
 
     def open(self, known: Dataset) -> Batches:
         """The rows to predict, read as those of training."""
-        from sapwood.cli.batches import Batches
+        from sapwood.cli.data_file import Batches
 
         if self.proba and known.task is Task.REGRESSION:
             raise ParameterError("--proba needs classes, but the task is regression. Leave out --proba.")
