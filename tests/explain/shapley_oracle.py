@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from descent_cases import slow_leaf, trees
-from sapwood.explain.enumeration import shapley_of_game
+from sapwood.explain.shap.enumeration import shapley_of_game
 from sapwood.tree import Tree
 from sapwood.tree_sum import Term, TreeSum
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from sapwood.explain.enumeration import enumerate_values, shapley_of_game, worth_of_subsets
+from sapwood.explain.shap.enumeration import enumerate_values, shapley_of_game, worth_of_subsets
 from strategies import examples
 
 
@@ -34,7 +34,7 @@ def test_a_linear_function_gives_each_column_its_own_part(monkeypatch: pytest.Mo
     def predict(rows: np.ndarray) -> np.ndarray:
         return rows @ slope
 
-    monkeypatch.setattr("sapwood.explain.enumeration.MOST_PREDICTED", 12)  # two rows at a time
+    monkeypatch.setattr("sapwood.explain.shap.enumeration.MOST_PREDICTED", 12)  # two rows at a time
     found = enumerate_values(predict, cells, background, [0, 2, 3])
     assert_allclose(found, (cells - background.mean(axis=0)) * slope, atol=1e-12)
     worth = worth_of_subsets(predict, cells, background, [0, 2, 3])

@@ -282,7 +282,7 @@ def test_models_without_proof():
 
 
 def test_a_search_that_is_cut_short(monkeypatch):
-    module = sys.modules["sapwood.explain.counterfactual"]  # the function of the same name hides it
+    module = sys.modules["sapwood.explain.counterfactual.counterfactual"]  # the function of the same name hides it
     model, row = fitted("newton two"), frame().iloc[[3]]
     whole = counterfactual(model, row)
     monkeypatch.setattr(module, "MOST_BOXES", 1)

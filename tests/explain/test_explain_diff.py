@@ -20,7 +20,7 @@ import sapwood as sw
 from model_cases import _MAKERS, KINDS, fitted, foreign, frame, signal, three_classes
 from sapwood.errors import InputError, InputTypeError, NotFittedError, ParameterError
 from sapwood.explain import ModelDiff, diff
-from sapwood.explain.model import is_sum
+from sapwood.explain.column_numbers import is_sum
 from strategies import examples
 
 SUMS = [kind for kind in KINDS if kind != "adaboost numbers"]

@@ -14,7 +14,7 @@ import sapwood as sw
 from model_cases import KINDS, fitted, foreign, frame, signal, three_classes, two_classes
 from sapwood.errors import InputError, InputTypeError, NotFittedError, ParameterError
 from sapwood.explain import Importance, importance, shap_values
-from sapwood.explain.model import is_sum
+from sapwood.explain.column_numbers import is_sum
 from strategies import examples
 
 STRUCTURE = ["gain", "splits", "cover"]
@@ -154,7 +154,7 @@ def test_groups_are_added_shuffled_together_and_summed():
 @examples
 @given(st.lists(st.tuples(*[st.integers(0, 2)] * 2), min_size=2, max_size=6))
 def test_ties_are_decided_by_the_next_measure_and_then_by_name(rows):
-    from sapwood.explain.importance import _sorted
+    from sapwood.explain.importance.importance import _sorted
 
     gains = np.array([row[0] for row in rows], dtype=float)
     splits = np.array([row[1] for row in rows], dtype=float)

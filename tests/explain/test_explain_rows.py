@@ -11,8 +11,8 @@ from sklearn.preprocessing import OneHotEncoder
 import sapwood as sw
 from model_cases import fitted, foreign, frame, two_classes
 from sapwood.errors import InputError
-from sapwood.explain.native import to_code, to_native
-from sapwood.explain.rows import Rows
+from sapwood.explain.column_values import to_code, to_native
+from sapwood.explain.editable_rows import Rows
 
 
 def test_a_table_is_matched_once_and_predicted_as_it_is():

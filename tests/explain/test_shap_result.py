@@ -153,7 +153,7 @@ def test_without_shap_the_error_says_what_to_install(monkeypatch: pytest.MonkeyP
 
 
 def test_values_that_do_not_add_up_are_a_bug(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sapwood.explain.tree_paths.TreePaths.expectation", lambda self: np.array([2.9]))
+    monkeypatch.setattr("sapwood.explain.shap.tree_paths.TreePaths.expectation", lambda self: np.array([2.9]))
     with pytest.raises(InternalError, match=r"row 0 miss its score by 0\.1\. Please report this"):
         shap_values(worked_example(), [[1.0, 1.0]])
     assert shap_values(worked_example(), [[1.0, 1.0]], check_additivity=False).base_values.tolist() == [2.9]

@@ -22,8 +22,8 @@ from explain.shapley_oracle import (
     values_of,
     with_background,
 )
-from sapwood.explain.quadrature import gauss_rule
-from sapwood.explain.shapley import Interactions, Interventional, PathDependent, completed_pairs, parting_weights, play
+from sapwood.explain.shap.quadrature import gauss_rule
+from sapwood.explain.shap.games import Interactions, Interventional, PathDependent, completed_pairs, parting_weights, play
 from sapwood.tree_sum import Term, TreeSum
 from strategies import examples
 
@@ -89,7 +89,7 @@ def test_many_batches_of_trees_add_up(data: Any) -> None:
     base = TreeSum(np.array([0.5]), 3, chosen.__getitem__, 2.0)
     with pytest.MonkeyPatch.context() as patch:
         whole = play(PathDependent(width), base, Rows(X), False, 1)
-        patch.setattr("sapwood.explain.shapley.MOST_COEFFICIENTS", 1)
+        patch.setattr("sapwood.explain.shap.games.MOST_COEFFICIENTS", 1)
         parts = play(PathDependent(width), base, Rows(X), False, 2)
     alone = [play(PathDependent(width), tree_sum_of(term), Rows(X), False, 1) for term in chosen]
     assert_allclose(parts.values, whole.values, **NEAR)

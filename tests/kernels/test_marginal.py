@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sapwood as sw
-from sapwood.explain.marginal import splits_of
+from sapwood.explain.dependence.recursion import splits_of
 from sapwood.kernels.marginal import add_marginals
 from sapwood.show.row_path import goes_left
 from strategies import cases, examples

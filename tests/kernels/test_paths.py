@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from descent_cases import rows_for, slow_leaf, trees
-from sapwood.explain.tree_paths import TreePaths, cover_ratios
+from sapwood.explain.shap.tree_paths import TreePaths, cover_ratios
 from sapwood.kernels.paths import LEFT, RIGHT, STOP
 from sapwood.tree import Tree
 from sapwood.tree_sum import Term

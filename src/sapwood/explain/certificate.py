@@ -20,7 +20,7 @@ from sapwood.arrays import Mask
 from sapwood.boosting.ensemble import Ensemble
 from sapwood.counted import counted
 from sapwood.errors import ParameterError
-from sapwood.explain.boxes import Boxes, find_cells, subtree_ends
+from sapwood.explain.leaf_boxes import Boxes, find_cells, subtree_ends
 from sapwood.explain.counter_example import CounterExample, CounterExampleSearch, Violation
 from sapwood.result import Part, Result
 from sapwood.table.schema import Schema

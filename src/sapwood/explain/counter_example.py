@@ -11,7 +11,7 @@ import numpy as np
 
 from sapwood.arrays import Floats
 from sapwood.boosting.ensemble import Ensemble
-from sapwood.explain.boxes import Boxes, Cells
+from sapwood.explain.leaf_boxes import Boxes, Cells
 from sapwood.one_line import one_line
 from sapwood.predictor import Predictor
 from sapwood.result import Part, Result, TextTable

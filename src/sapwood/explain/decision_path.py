@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sapwood.data_warnings import quiet
-from sapwood.explain.model import classes_of_tree, plain, score_title, scores_per_round
-from sapwood.explain.numbering import member_number
+from sapwood.explain.column_numbers import classes_of_tree, plain, score_title, scores_per_round
+from sapwood.explain.tree_number import member_number
 from sapwood.keywords import answering
 from sapwood.parameters import Interval, check_parameters
 from sapwood.predictor import Descent

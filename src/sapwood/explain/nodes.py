@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sapwood.explain.model import Model, plain, scores_per_round
+from sapwood.explain.column_numbers import Model, plain, scores_per_round
 from sapwood.table.frame import make_frame
 from sapwood.table.schema import Schema
 from sapwood.tree import Tree

@@ -8,9 +8,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sapwood.explain.conditions import Conditions
-from sapwood.explain.model import classes_of_tree, plain, score_title, scores_per_round
-from sapwood.explain.numbering import member_number
+from sapwood.explain.leaf_conditions import Conditions
+from sapwood.explain.column_numbers import classes_of_tree, plain, score_title, scores_per_round
+from sapwood.explain.tree_number import member_number
 from sapwood.keywords import answering
 from sapwood.parameters import Interval, Nothing, check_parameters
 from sapwood.result import Part, Result

@@ -13,16 +13,16 @@ from numpy.typing import NDArray
 from sapwood.cached_property import cached_property
 from sapwood.data_warnings import quiet
 from sapwood.errors import InputError, InternalError
-from sapwood.explain.beam import beam_search
-from sapwood.explain.boxes import find_cells
-from sapwood.explain.cheapest import Found, Point, Rules, cheapest
+from sapwood.explain.counterfactual.beam import beam_search
+from sapwood.explain.leaf_boxes import find_cells
+from sapwood.explain.counterfactual.cheapest_change import Found, Point, Rules, cheapest
 from sapwood.explain.decision_path import plain_prediction
-from sapwood.explain.goal import Goal, goal_of
-from sapwood.explain.leaf_reach import Reach, reach_of
-from sapwood.explain.literal import Within, literal_duration, literal_number
-from sapwood.explain.model import column_numbers, plain
-from sapwood.explain.native import to_native
-from sapwood.explain.slots import Slots, scales_of, slots_of
+from sapwood.explain.counterfactual.prediction_target import Goal, goal_of
+from sapwood.explain.counterfactual.reachable_leaves import Reach, reach_of
+from sapwood.explain.counterfactual.rounded_text import Within, literal_duration, literal_number
+from sapwood.explain.column_numbers import column_numbers, plain
+from sapwood.explain.column_values import to_native
+from sapwood.explain.counterfactual.candidates import Slots, scales_of, slots_of
 from sapwood.keywords import answering
 from sapwood.parameters import Interval, Nothing, check_parameters
 from sapwood.result import Part, Result

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sapwood.explain.column_pairs import ColumnPairs
+from sapwood.explain.diff.column_pairs import ColumnPairs
 from sapwood.tree import Tree
 
 Ints = NDArray[np.intp]

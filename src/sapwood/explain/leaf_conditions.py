@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sapwood.cached_property import cached_property
-from sapwood.explain.boxes import Boxes, Cells, Side, find_cells
+from sapwood.explain.leaf_boxes import Boxes, Cells, Side, find_cells
 from sapwood.show.value import level_text, threshold_text
 from sapwood.table.schema import Schema
 from sapwood.tree import Tree

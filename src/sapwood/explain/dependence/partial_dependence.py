@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 
 from sapwood.data_warnings import quiet
 from sapwood.errors import InputError, ParameterError
-from sapwood.explain.answers import Answers
-from sapwood.explain.grid import Axis, axis_of, own_axis, points_of
-from sapwood.explain.marginal import marginal_scores
-from sapwood.explain.model import column_number, is_sum
-from sapwood.explain.rows import Rows
+from sapwood.explain.model_output import Answers
+from sapwood.explain.dependence.grid import Axis, axis_of, own_axis, points_of
+from sapwood.explain.dependence.recursion import marginal_scores
+from sapwood.explain.column_numbers import column_number, is_sum
+from sapwood.explain.editable_rows import Rows
 from sapwood.keywords import answering
 from sapwood.parameters import Flag, Interval, OneOf, check_parameters
 from sapwood.result import Part, Result, TextTable

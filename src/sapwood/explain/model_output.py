@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sapwood.errors import ParameterError
-from sapwood.explain.model import is_sum
+from sapwood.explain.column_numbers import is_sum
 from sapwood.show.fitted import classes_by_output
 
 Floats = NDArray[np.float64]

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sapwood.cached_property import cached_property
-from sapwood.explain.column_pairs import ColumnPairs
-from sapwood.explain.rows import Rows
-from sapwood.explain.shap import shap_values
-from sapwood.explain.shap_result import ShapValues
+from sapwood.explain.diff.column_pairs import ColumnPairs
+from sapwood.explain.editable_rows import Rows
+from sapwood.explain.shap.shap_values import shap_values
+from sapwood.explain.shap.shap_result import ShapValues
 from sapwood.one_line import one_line
 from sapwood.result import Part, Result, TextTable
 from sapwood.table.storage import MatrixStorage

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sapwood.errors import InputError, InputTypeError
-from sapwood.explain.native import to_code, to_native
+from sapwood.explain.column_values import to_code, to_native
 from sapwood.table.column import MISSING, Array
 from sapwood.table.schema import ColumnSchema
 

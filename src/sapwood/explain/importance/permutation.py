@@ -13,7 +13,7 @@ from sklearn.base import is_regressor
 from sklearn.metrics import get_scorer, r2_score
 
 from sapwood.errors import InputError, ParameterError, SapwoodError
-from sapwood.explain.model import Model, plain
+from sapwood.explain.column_numbers import Model, plain
 from sapwood.show.fitted import classes_by_output
 from sapwood.table.names import shorten
 from sapwood.table.target import ClassTarget, NumberTarget

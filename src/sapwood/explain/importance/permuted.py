@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sapwood.explain.model import Model
-from sapwood.explain.rows import Rows
-from sapwood.explain.scoring import Scoring
+from sapwood.explain.column_numbers import Model
+from sapwood.explain.editable_rows import Rows
+from sapwood.explain.importance.permutation import Scoring
 from sapwood.progress_bar import WorkBar
 from sapwood.threads import run_all
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from sapwood.explain.slots import Slots
+from sapwood.explain.counterfactual.candidates import Slots
 from sapwood.tree import Tree
 
 Floats = NDArray[np.float64]

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from sapwood.explain.model import plain
+from sapwood.explain.column_numbers import plain
 from sapwood.result import Part, Result
 from sapwood.show.names import one_line
 

@@ -14,8 +14,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from sapwood.explain.quadrature import deficit, edge_coefficients, gauss_rule, surplus
-from sapwood.explain.tree_paths import TreePaths
+from sapwood.explain.shap.quadrature import deficit, edge_coefficients, gauss_rule, surplus
+from sapwood.explain.shap.tree_paths import TreePaths
 from sapwood.kernels.interactions import Edges, add_interactions
 from sapwood.kernels.interactions import Scratch as PairScratch
 from sapwood.kernels.interventional import Scratch, add_interventional

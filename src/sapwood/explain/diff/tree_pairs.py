@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sapwood.cached_property import cached_property
-from sapwood.explain.column_pairs import ColumnPairs
-from sapwood.explain.rows import Rows
-from sapwood.explain.tree_twins import Questions, Twins, find_twins
+from sapwood.explain.diff.column_pairs import ColumnPairs
+from sapwood.explain.editable_rows import Rows
+from sapwood.explain.diff.matching_nodes import Questions, Twins, find_twins
 from sapwood.predictor import Descent, find
 from sapwood.result import Part, Result, TextTable
 from sapwood.table.table import Table

@@ -9,15 +9,15 @@ from sklearn.base import is_regressor
 
 from sapwood.data_warnings import quiet
 from sapwood.errors import InputError, InputTypeError
-from sapwood.explain.column_pairs import ColumnPairs
-from sapwood.explain.model import has_trees, is_sum
-from sapwood.explain.model_diff import ModelDiff
-from sapwood.explain.moves import Moves
-from sapwood.explain.parameter_changes import parameter_changes
-from sapwood.explain.rows import Rows
-from sapwood.explain.shap_moves import ShapMoves
-from sapwood.explain.split_changes import SplitChange, split_changes
-from sapwood.explain.tree_pairs import TreePairs, pair_trees
+from sapwood.explain.diff.column_pairs import ColumnPairs
+from sapwood.explain.column_numbers import has_trees, is_sum
+from sapwood.explain.diff.model_diff import ModelDiff
+from sapwood.explain.diff.prediction_moves import Moves
+from sapwood.explain.diff.parameter_changes import parameter_changes
+from sapwood.explain.editable_rows import Rows
+from sapwood.explain.diff.shap_moves import ShapMoves
+from sapwood.explain.diff.split_changes import SplitChange, split_changes
+from sapwood.explain.diff.tree_pairs import TreePairs, pair_trees
 from sapwood.keywords import answering
 from sapwood.parameters import Interval, Nothing, check_parameters
 from sapwood.show.fitted import classes_by_output, require_model

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from sapwood.adaboost.r2 import weighted_median
 from sapwood.errors import ParameterError
-from sapwood.explain.enumeration import MOST_PLAYERS, enumerate_values
-from sapwood.explain.model import Model, match_background
-from sapwood.explain.shapley import Explained
+from sapwood.explain.shap.enumeration import MOST_PLAYERS, enumerate_values
+from sapwood.explain.column_numbers import Model, match_background
+from sapwood.explain.shap.games import Explained
 from sapwood.predictor import Descent
 from sapwood.table.column import read_only
 from sapwood.table.table import Table

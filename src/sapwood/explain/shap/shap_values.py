@@ -14,11 +14,11 @@ from typing import Any, TypeVar
 import numpy as np
 
 from sapwood.errors import InternalError, ParameterError
-from sapwood.explain.display import display_data
-from sapwood.explain.median import explain_median
-from sapwood.explain.model import Model, match_background
-from sapwood.explain.shap_result import ShapInteractions, ShapValues
-from sapwood.explain.shapley import Explained, Interactions, Interventional, PathDependent, completed_pairs, play
+from sapwood.explain.shap.display_data import display_data
+from sapwood.explain.shap.median import explain_median
+from sapwood.explain.column_numbers import Model, match_background
+from sapwood.explain.shap.shap_result import ShapInteractions, ShapValues
+from sapwood.explain.shap.games import Explained, Interactions, Interventional, PathDependent, completed_pairs, play
 from sapwood.keywords import answering
 from sapwood.losses.counts import Gamma, Poisson, Tweedie
 from sapwood.losses.logistic import Logistic

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from sapwood.explain.model import Model
-from sapwood.explain.native import to_native
+from sapwood.explain.column_numbers import Model
+from sapwood.explain.column_values import to_native
 from sapwood.table.column import Array
 from sapwood.table.table import Table
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sapwood.errors import MissingExtraError, ParameterError
-from sapwood.explain.display import seconds_and_words
+from sapwood.explain.shap.display_data import seconds_and_words
 from sapwood.result import Part, Result, TextTable
 from sapwood.show.names import one_line
 from sapwood.show.number import number_text

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from sapwood.adaboost.r2 import weighted_median
 from sapwood.errors import InputError
-from sapwood.explain.model import is_sum, plain
+from sapwood.explain.column_numbers import is_sum, plain
 from sapwood.show.fitted import classes_by_output
 from sapwood.table.names import shorten
 from sapwood.tree_sum import Term, TreeSum

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sapwood.cached_property import cached_property
-from sapwood.explain.answers import Answers
-from sapwood.explain.model import plain
-from sapwood.explain.rows import Rows
+from sapwood.explain.model_output import Answers
+from sapwood.explain.column_numbers import plain
+from sapwood.explain.editable_rows import Rows
 from sapwood.result import Part, Result
 from sapwood.show.names import one_line
 from sapwood.show.number import number_text, plain_number

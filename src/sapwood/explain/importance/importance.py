@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 
 from sapwood.data_warnings import quiet
 from sapwood.errors import InputError, InputTypeError, ParameterError
-from sapwood.explain.model import groups_of, has_trees
-from sapwood.explain.permuted import permuted
-from sapwood.explain.scoring import Scoring
-from sapwood.explain.shap import shap_values
-from sapwood.explain.structure import structure
+from sapwood.explain.column_numbers import groups_of, has_trees
+from sapwood.explain.importance.permuted import permuted
+from sapwood.explain.importance.permutation import Scoring
+from sapwood.explain.shap.shap_values import shap_values
+from sapwood.explain.importance.structure import structure
 from sapwood.keywords import answering
 from sapwood.parameters import Flag, Interval, Nothing, OneOf, RandomState, check_parameters
 from sapwood.result import Part, Result, TextTable

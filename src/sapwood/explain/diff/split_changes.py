@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sapwood.explain.column_pairs import ColumnPairs, Pair
-from sapwood.explain.model import plain
-from sapwood.explain.native import to_native
+from sapwood.explain.diff.column_pairs import ColumnPairs, Pair
+from sapwood.explain.column_numbers import plain
+from sapwood.explain.column_values import to_native
 from sapwood.result import Part, Result
 from sapwood.show.names import one_line
 from sapwood.show.value import levels_text, threshold_text

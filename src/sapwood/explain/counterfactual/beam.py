@@ -7,8 +7,8 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from sapwood.explain.cheapest import Point, Rules
-from sapwood.explain.slots import Slots
+from sapwood.explain.counterfactual.cheapest_change import Point, Rules
+from sapwood.explain.counterfactual.candidates import Slots
 
 Floats = NDArray[np.float64]
 Measure = Callable[[list[Point]], tuple[NDArray[np.bool_], Floats]]  # which reach the goal, and what the others lack

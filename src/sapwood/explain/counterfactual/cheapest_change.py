@@ -15,8 +15,8 @@ from itertools import count
 
 import numpy as np
 
-from sapwood.explain.leaf_reach import Choice, Floats, Reach
-from sapwood.explain.slots import Slots
+from sapwood.explain.counterfactual.reachable_leaves import Choice, Floats, Reach
+from sapwood.explain.counterfactual.candidates import Slots
 
 Point = tuple[int, ...]  # a slot for each free column
 _ROUNDING = 1e-12

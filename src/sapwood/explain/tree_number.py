@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from sapwood.errors import ParameterError
-from sapwood.explain.model import plain, scores_per_round
+from sapwood.explain.column_numbers import plain, scores_per_round
 from sapwood.show.names import one_line
 from sapwood.table.names import shorten
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sapwood.codes.separation import round_down
-from sapwood.explain.boxes import Cells
+from sapwood.explain.leaf_boxes import Cells
 from sapwood.table.schema import ColumnSchema
 
 Floats = NDArray[np.float64]

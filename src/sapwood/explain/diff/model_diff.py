@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from sapwood.errors import InputError
-from sapwood.explain.column_pairs import ColumnChange
-from sapwood.explain.moves import Moves, RowMove
-from sapwood.explain.parameter_changes import ParameterChange
-from sapwood.explain.shap_moves import ShapMoves
-from sapwood.explain.split_changes import SplitChange
-from sapwood.explain.tree_pairs import AFTER, BEFORE, SAME, STRUCTURE, VALUES, ScoreParts, TreePairs
+from sapwood.explain.diff.column_pairs import ColumnChange
+from sapwood.explain.diff.prediction_moves import Moves, RowMove
+from sapwood.explain.diff.parameter_changes import ParameterChange
+from sapwood.explain.diff.shap_moves import ShapMoves
+from sapwood.explain.diff.split_changes import SplitChange
+from sapwood.explain.diff.tree_pairs import AFTER, BEFORE, SAME, STRUCTURE, VALUES, ScoreParts, TreePairs
 from sapwood.parameters import OneOf, check_parameters
 from sapwood.result import Part, Result
 from sapwood.show.names import one_line

@@ -1,0 +1,1 @@
+"""The smallest change of a row after which a model predicts something else."""
