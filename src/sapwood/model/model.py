@@ -219,6 +219,11 @@ class Model(Result):
         if not self.classes:
             raise ParameterError(f"predict_proba is for classes, but {self.estimator} predicts numbers. Use predict.")
 
+    @property
+    def has_trees(self) -> bool:
+        """Whether there are trees of this library to look at, beside estimators of others."""
+        return len(self.trees) > 0 or self.is_all_trees
+
 
 def model_of(model: Any, argument: str = "model") -> Model:
     """The Model of a fitted estimator, or the Model itself; errors name the argument."""
