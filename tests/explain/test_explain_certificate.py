@@ -269,7 +269,7 @@ def test_a_tree_that_others_make_up_for_is_named():
     assert not example.in_model
     assert example.tree_values == (1.0, 0.0)
     assert example.scores == (1.0, 3.0)
-    assert "other trees make up for it" in certificate.proof
+    assert "other trees compensate for it" in certificate.proof
     assert certified(good).ok
 
 

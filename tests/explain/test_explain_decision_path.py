@@ -27,9 +27,9 @@ def test_a_worked_example():
         "Prediction: yes",
         "Probabilities: yes 100 %, no 0 %",
         "2 trees",
-        "Tree 0 says 100 % for yes, 50 points more than on average:",
+        "Tree 0 predicts 100 % for yes, 50 points more than on average:",
         "  1. a = 3 > 1.5",
-        "Tree 1 says 100 % for yes, 25 points more than on average:",
+        "Tree 1 predicts 100 % for yes, 25 points more than on average:",
         "  1. a = 3 > 1.5",
     ]
     assert found.prediction == "yes"
@@ -41,7 +41,7 @@ def test_a_worked_example():
 @pytest.mark.parametrize("kind", KINDS)
 def test_trees_are_those_that_say_most(kind):
     model, X = fitted(kind), frame()
-    tree_sum, table = model._tree_sum(), model._match(X.iloc[[7]])
+    tree_sum, table = model.model_.trees, model.model_.match(X.iloc[[7]])
     found = decision_path(model, X.iloc[7].to_dict(), most=2)
     assert len(found.paths) == min(2, len(tree_sum))
     differences = []

@@ -20,7 +20,6 @@ import sapwood as sw
 from model_cases import _MAKERS, KINDS, fitted, foreign, frame, signal, three_classes
 from sapwood.errors import InputError, InputTypeError, NotFittedError, ParameterError
 from sapwood.explain import ModelDiff, diff
-from sapwood.explain.column_numbers import is_sum
 from strategies import examples
 
 SUMS = [kind for kind in KINDS if kind != "adaboost numbers"]
@@ -44,8 +43,8 @@ def with_tree(model: Any, **arrays: Any) -> Any:
 
 
 def score_moves(before: Any, after: Any, X: Any) -> np.ndarray:
-    kept = [k for k, name in enumerate(after._score_names()) if name is not None]
-    return (after._scores(X) - before._scores(X))[kept].T
+    kept = after.model_.kept_scores
+    return (after.model_.scores(X) - before.model_.scores(X))[kept].T
 
 
 def test_a_worked_example():
@@ -132,7 +131,7 @@ def test_every_model_prints_a_page_and_gives_frames(kind):
     assert len(str(found).splitlines()) <= 45
     assert str(found) == repr(found)
     for part in PARTS:
-        if part == "features" and not is_sum(fitted(kind)):
+        if part == "features" and not fitted(kind).model_.is_sum:
             with pytest.raises(InputError, match=r"part='features' is not known of these models\. Moves are not"):
                 found.to_frame(part)
         else:
@@ -192,7 +191,7 @@ def test_another_way_of_missing_values_is_a_change_of_structure():
     assert found.trees.trees[0].status == "other structure"
     [change] = [split for split in found.splits if split.is_change]
     assert change.turned == (before.tree_.threshold[node],)
-    assert "missing values go another way at" in change.words
+    assert "missing values change sides at" in change.words
 
 
 @pytest.mark.parametrize("kind", KINDS)

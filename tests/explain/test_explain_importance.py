@@ -14,7 +14,6 @@ import sapwood as sw
 from model_cases import KINDS, fitted, foreign, frame, signal, three_classes, two_classes
 from sapwood.errors import InputError, InputTypeError, NotFittedError, ParameterError
 from sapwood.explain import Importance, importance, shap_values
-from sapwood.explain.column_numbers import is_sum
 from strategies import examples
 
 STRUCTURE = ["gain", "splits", "cover"]
@@ -67,7 +66,7 @@ def test_every_model_with_rows(kind):
     expected = [*STRUCTURE, "permutation", "permutation_se"]
     if hasattr(model, "permutation_importance") and model.bootstrap:
         expected += ["oob_permutation", "oob_permutation_se"]
-    if is_sum(model):
+    if model.model_.is_sum:
         expected += ["mean_abs_shap"]
     assert list(found.measures) == expected
     assert found.sorted_by == "permutation"

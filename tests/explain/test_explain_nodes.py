@@ -33,7 +33,7 @@ def test_a_worked_example():
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_node_of_every_tree_is_there(kind):
     model = fitted(kind)
-    found, tree_sum = model.to_frame(), model._tree_sum()
+    found, tree_sum = model.to_frame(), model.model_.trees
     assert len(found) == sum(member.tree.node_count for member in tree_sum)
     assert found["tree"].nunique() == len(tree_sum)
     assert (found["is_leaf"] == found["feature"].isna()).all()

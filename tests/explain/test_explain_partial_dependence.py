@@ -180,13 +180,13 @@ def test_scores_of_every_model(kind):
     assert quick.method == "recursion"
     assert quick.average.shape == brute.average.shape == (len(quick.output_names), 3)
     changed = X.assign(age=brute.grid[0][1])
-    table = model._match(changed)
-    tree_sum = model._tree_sum()
+    table = model.model_.match(changed)
+    tree_sum = model.model_.trees
     scores = np.repeat(tree_sum.base[:, None], len(X), axis=1)
     for member in tree_sum:
         leaves = Predictor(member.tree).leaves(table)
         scores[member.column : member.column + member.values.shape[1]] += member.values[leaves].T
-    kept = [k for k, name in enumerate(model._score_names()) if name is not None]
+    kept = model.model_.kept_scores
     np.testing.assert_allclose(brute.individual[:, :, 1], scores[kept] / tree_sum.divisor, rtol=1e-9, atol=1e-12)
 
 

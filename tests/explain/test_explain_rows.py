@@ -12,13 +12,13 @@ import sapwood as sw
 from model_cases import fitted, foreign, frame, two_classes
 from sapwood.errors import InputError
 from sapwood.explain.column_values import to_code, to_native
-from sapwood.explain.editable_rows import Rows
+from sapwood.explain.editable_rows import EditableRows
 
 
 def test_a_table_is_matched_once_and_predicted_as_it_is():
     model, X = fitted("forest classes"), frame()
-    rows = Rows.of(model, X)
-    np.testing.assert_array_equal(model.predict_proba(rows.as_they_are), model.predict_proba(X))
+    rows = EditableRows.of(model.model_, X)
+    np.testing.assert_array_equal(model.predict_proba(rows.unchanged), model.predict_proba(X))
     reds = X.assign(colour="red")
     red = np.zeros(len(X), dtype=np.int32) + model.schema_.columns[2].code_of["red"]
     np.testing.assert_array_equal(model.predict_proba(rows.replace({2: red})), model.predict_proba(reds))
@@ -28,7 +28,7 @@ def test_a_table_is_matched_once_and_predicted_as_it_is():
 def test_rows_of_estimators_of_other_kinds_stay_in_their_container(make):
     model, X, _ = foreign("bagging")
     given = make(X)
-    rows = Rows.of(model, given)
+    rows = EditableRows.of(model.model_, given)
     changed = X.copy()
     changed[:, 1] = 0.25
     found = rows.replace({1: np.full(len(X), 0.25)})
@@ -52,13 +52,13 @@ def test_frames_with_categories(categorical):
     shuffled = X.copy()
     for name in X.columns:
         shuffled[name] = X[name].iloc[order].array
-    found = Rows.of(model, X[["colour", "age"]][["age", "colour"]]).shuffle([0, 1], order)
+    found = EditableRows.of(model.model_, X[["colour", "age"]][["age", "colour"]]).shuffle([0, 1], order)
     np.testing.assert_allclose(model.predict_proba(found), model.predict_proba(shuffled))
 
 
 def test_frames_of_polars():
     model, X, _ = foreign("bagging")
-    rows = Rows.of(model, pl.DataFrame(X, schema=list("abc")))
+    rows = EditableRows.of(model.model_, pl.DataFrame(X, schema=list("abc")))
     found = rows.replace({2: np.zeros(len(X))})
     assert isinstance(found, pl.DataFrame)
     assert found.columns == ["a", "b", "c"]

@@ -87,7 +87,7 @@ def test_dates_truth_and_missing_values_in_words():
 def test_rules_of_every_model(kind):
     model = fitted(kind)
     rules = trees_as_rules(model)
-    assert len(rules) == sum(member.tree.n_leaves for member in model._tree_sum())
+    assert len(rules) == sum(member.tree.n_leaves for member in model.model_.trees)
     shares = pd.Series([rule.share for rule in rules]).groupby([rule.tree for rule in rules]).sum()
     np.testing.assert_allclose(shares, 1.0)
     assert len(rules.to_frame()) == len(rules) == len(str(rules).splitlines())

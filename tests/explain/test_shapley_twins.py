@@ -22,8 +22,15 @@ from explain.shapley_oracle import (
     values_of,
     with_background,
 )
+from sapwood.explain.shap.games import (
+    Interactions,
+    Interventional,
+    PathDependent,
+    completed_pairs,
+    parting_weights,
+    play,
+)
 from sapwood.explain.shap.quadrature import gauss_rule
-from sapwood.explain.shap.games import Interactions, Interventional, PathDependent, completed_pairs, parting_weights, play
 from sapwood.tree_sum import Term, TreeSum
 from strategies import examples
 

@@ -20,15 +20,15 @@ from sapwood.arrays import Mask
 from sapwood.boosting.ensemble import Ensemble
 from sapwood.counted import counted
 from sapwood.errors import ParameterError
-from sapwood.explain.leaf_boxes import Boxes, find_cells, subtree_ends
 from sapwood.explain.counter_example import CounterExample, CounterExampleSearch, Violation
+from sapwood.explain.leaf_boxes import Boxes, find_cells, subtree_ends
 from sapwood.result import Part, Result
 from sapwood.table.schema import Schema
 from sapwood.tree import Tree
 
 Sets = tuple[frozenset[int], ...]
 WIDTH = 110  # of the argument in print
-MOST_VIOLATIONS = 50  # for which counter-examples are looked for
+MOST_VIOLATIONS = 50  # for which counter-examples are searched
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -37,9 +37,9 @@ class Certificate(Result):
 
     Attributes:
         ok: whether all constraints are kept by every tree.
-        checked: the constraints, in words.
-        n_trees, n_leaf_pairs, n_paths: what was looked at.
-        proof: the argument in words; or what is wrong, if `ok` is false.
+        checked: the constraints as text.
+        n_trees, n_leaf_pairs, n_paths: what was checked.
+        proof: the argument as text; or what is wrong, if `ok` is false.
         counter_example: rows that show it, if `ok` is false.
     """
 
@@ -82,7 +82,7 @@ def certify(ensemble: Ensemble, schema: Schema, signs: NDArray[np.int8] | None, 
 
 
 class _Check:
-    """Goes through all trees, and counts what it looks at."""
+    """Checks all trees, and counts what it checks."""
 
     def __init__(self, ensemble: Ensemble, schema: Schema) -> None:
         self._trees = [(t, k, tree) for t, trees in enumerate(ensemble.rounds) for k, tree in enumerate(trees)]
@@ -198,7 +198,7 @@ def _describe_sets(together: Sets | None, schema: Schema) -> list[str]:
 
 
 def _describe_violation(example: CounterExample) -> str:
-    """What is wrong, in words."""
+    """The violation as text."""
     where = f"tree {example.tree} of round {example.round}"
     names = " and ".join(map(repr, example.columns))
     if example.kind == "interaction":
@@ -219,6 +219,6 @@ def _describe_violation(example: CounterExample) -> str:
         )
     return (
         f"When {change}, {where} goes from {example.tree_values[0]:.6g} to {example.tree_values[1]:.6g}: the wrong "
-        "way. In the rows that were tried, other trees make up for it, so the tree breaks the constraint, and the "
-        "model as a whole was not seen to."
+        "way. In the rows that were tried, other trees compensate for it: the tree breaks the constraint, but no row was "
+        "found for which the model does."
     )

@@ -1,68 +1,80 @@
-"""Values of a column between the codes of a table and what a user would write."""
+"""Values of a column as the numbers in a table (codes), and as users write them."""
 
 from __future__ import annotations
 
+from datetime import datetime, timedelta
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sapwood.arrays import Array
 from sapwood.errors import InputError
 from sapwood.table.levels import is_missing, to_level
 from sapwood.table.names import nearest_name, shorten
 from sapwood.table.schema import ColumnSchema
 from sapwood.table.seconds import to_seconds
 
+EPOCH = datetime(1970, 1, 1)
 _MICROSECONDS = 1e6
+_TIMES = {"date": "M8[us]", "duration": "m8[us]"}
 
 
-def to_native(codes: NDArray[Any], column: ColumnSchema) -> NDArray[Any]:
+def plain(value: Any) -> Any:
+    """A number or label of Python instead of NumPy."""
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def python_value(code: float, column: ColumnSchema) -> Any:
+    """Level, bool, datetime (UTC, without a zone), timedelta or number of a code that is not missing."""
+    if column.kind == "category":
+        return column.levels[int(code)]
+    if column.kind == "boolean":
+        return code > 0.5
+    if column.kind == "number":
+        return code
+    duration = timedelta(seconds=code)
+    return duration if column.kind == "duration" else EPOCH + duration
+
+
+def to_native(codes: Array, column: ColumnSchema) -> Array:
     """Level names, truth values, dates or numbers; missing categories and truth values are None."""
     if column.kind == "category":
         names = np.array([*column.levels, None], dtype=object)
-        return np.asarray(names[np.where(_is_code(codes, column), codes, -1).astype(np.intp)])
+        with np.errstate(invalid="ignore"):
+            is_level = (codes >= 0) & (codes < len(column.levels))
+        return np.asarray(names[np.where(is_level, codes, -1).astype(np.intp)])
     if column.kind == "boolean":
         return np.array([None, False, True], dtype=object)[np.nan_to_num(codes + 1.0).astype(np.intp)]
-    if column.kind in ("date", "duration"):
-        unit = "M8[us]" if column.kind == "date" else "m8[us]"
-        ticks = np.round(np.nan_to_num(codes.astype(np.float64)) * _MICROSECONDS).astype(np.int64).view(unit)
-        ticks[np.isnan(codes)] = "NaT"
-        return ticks
+    if column.kind in _TIMES:
+        ticks = np.round(np.nan_to_num(codes.astype(np.float64)) * _MICROSECONDS).astype(np.int64)
+        times = ticks.view(_TIMES[column.kind])
+        times[np.isnan(codes)] = "NaT"
+        return times
     return codes
 
 
-def _is_code(codes: NDArray[Any], column: ColumnSchema) -> NDArray[np.bool_]:
-    with np.errstate(invalid="ignore"):
-        return (codes >= 0) & (codes < len(column.levels))
-
-
 def to_code(value: Any, column: ColumnSchema, argument: str) -> float:
-    """The number that stands for one value of a user: a level's, seconds, or itself; NaN for a missing one."""
+    """The code of a user's value: number of a level, seconds, or the number itself; NaN for a missing value."""
     if is_missing(value):
         return float("nan")
     if column.kind == "category":
         return _level_code(value, column, argument)
     try:
-        return _number(value, column.kind)
+        if column.kind in _TIMES:
+            return float(to_seconds(np.asarray(value, dtype=_TIMES[column.kind]).reshape(1))[0])
+        return float(value)
     except (TypeError, ValueError, OverflowError) as error:
         raise InputError(
-            f"{argument} holds {value!r}, but column {column.name!r} is a {column.kind}. Give values of that kind."
+            f"{argument} holds {value!r}, but column {column.name!r} is a {column.kind}. Pass values of that kind."
         ) from error
 
 
-def _number(value: Any, kind: str) -> float:
-    if kind in ("date", "duration"):
-        times = np.asarray(value, dtype="M8[us]" if kind == "date" else "m8[us]")
-        return float(to_seconds(times.reshape(1))[0])
-    return float(value)
-
-
-def _level_code(value: Any, column: ColumnSchema, argument: str) -> float:
+def _level_code(value: object, column: ColumnSchema, argument: str) -> float:
     level = to_level(value)
     if level in column.code_of:
         return float(column.code_of[level])
     hint = nearest_name(level, [str(own) for own in column.levels]) if isinstance(level, str) else ""
     raise InputError(
-        f"{argument} holds {value!r}, which is no level of column {column.name!r}.{hint} Its levels are "
+        f"{argument} holds {value!r}, which is not a level of column {column.name!r}.{hint} Its levels are "
         f"{shorten(column.levels)}."
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,6 +10,7 @@ import numpy as np
 
 from sapwood.arrays import Floats
 from sapwood.boosting.ensemble import Ensemble
+from sapwood.explain.column_values import python_value
 from sapwood.explain.leaf_boxes import Boxes, Cells
 from sapwood.one_line import one_line
 from sapwood.predictor import Predictor
@@ -24,8 +24,6 @@ from sapwood.tree import Tree
 TRIES = 16  # rows tried for each violation
 MOST_ROWS = 1 << 18  # to be scored at a time
 NOISE = 1e-9  # of the scores: a smaller change of a change may be rounding
-MICROSECONDS = 1e6
-EPOCH = datetime.datetime(1970, 1, 1)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -41,9 +39,9 @@ class CounterExample(Result):
             takes the path, if the model's scores do not show the violation.
         scores: of the rows. Two are in the wrong order; of four, the change by the first column depends on the second.
         round, tree: where the violation was found.
-        in_model: whether `scores`, those of the whole model, show the violation. If not, other trees make up for it in
-            all rows that were tried, and only the tree's own values show it.
-        tree_values: what the tree alone says for the rows.
+        in_model: whether `scores`, those of the whole model, show the violation. If not, other trees compensate for it
+            in all rows that were tried, and only the tree's own values show it.
+        tree_values: values of the tree for the rows.
     """
 
     kind: str
@@ -56,7 +54,7 @@ class CounterExample(Result):
     tree_values: tuple[float, ...]
 
     def _parts(self) -> Iterator[Part]:
-        """The rows, with what they get: their own columns first, since other columns are alike in all of them."""
+        """The rows with their scores: their own columns first, since other columns are the same in all of them."""
         yield f"Counter-example ({self.kind}) in tree {self.tree} of round {self.round}:"
         names = [*self.columns, *(name for name in self.rows[0] if name not in self.columns)]
         heads = ["score", "value of the tree", *map(one_line, names)]
@@ -70,7 +68,7 @@ class CounterExample(Result):
 
 @dataclass(frozen=True, eq=False)
 class Violation:
-    """Two leaves (by position) of a tree in the wrong order of a column; or one leaf with columns too many above it."""
+    """Two leaves (by position) of a tree in the wrong order of a column; or a leaf with too many columns above it."""
 
     round: int
     score: int
@@ -83,7 +81,7 @@ class Violation:
 
 
 class CounterExampleSearch:
-    """Looks for rows at which the whole model shows a violation."""
+    """Searches rows at which the whole model shows a violation."""
 
     def __init__(self, ensemble: Ensemble, schema: Schema, cells: list[Cells]) -> None:
         self._ensemble = ensemble
@@ -93,7 +91,7 @@ class CounterExampleSearch:
         self._missing = np.array([MISSING if column.kind == "category" else np.nan for column in schema.columns])
 
     def best(self, violations: Sequence[Violation]) -> CounterExample:
-        """Rows for the first violation that the model shows; else for the first one, of which only the tree tells."""
+        """Rows for the first violation that the model shows; else for the first one, which only the tree shows."""
         find_rows = self._order if violations[0].sign else self._interaction
         for violation in violations:
             rows, scores = find_rows(violation)
@@ -167,7 +165,7 @@ class CounterExampleSearch:
         return four
 
     def _tree_rows(self, violation: Violation) -> Floats:
-        """Rows that show what the tree does: in both leaves, or in the one leaf."""
+        """Rows that show the violation in the tree: in both leaves, or in the one leaf."""
         if not violation.sign:
             return self._draw(violation, 1)
         (j,) = violation.columns
@@ -193,13 +191,5 @@ class CounterExampleSearch:
 
 
 def _value(column: ColumnSchema, x: float) -> Any:
-    if column.kind == "category":
-        return None if x < 0 else column.levels[int(x)]
-    if np.isnan(x):
-        return None if column.kind != "number" else x
-    if column.kind == "boolean":
-        return bool(x)
-    if column.kind in ("date", "duration"):
-        span = datetime.timedelta(microseconds=round(x * MICROSECONDS))
-        return span if column.kind == "duration" else EPOCH + span
-    return x
+    is_missing = x < 0 if column.kind == "category" else np.isnan(x)
+    return None if is_missing and column.kind != "number" else python_value(x, column)

@@ -1,7 +1,7 @@
-"""Rows in which some columns are replaced, in a form that the model predicts.
+"""Rows in which columns can be replaced, in a form that the model predicts.
 
-Columns are replaced in the table that was matched once. Only models with estimators of other kinds inside, which read
-the caller's rows themselves, get these rows with native values in place of codes.
+Columns are replaced in the table that was matched once. Only models with estimators of other libraries inside, which
+read the caller's rows themselves, get these rows with native values in place of codes.
 """
 
 from __future__ import annotations
@@ -15,48 +15,48 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from sapwood.explain.column_numbers import Model
+from sapwood.arrays import Array
 from sapwood.explain.column_values import to_native
-from sapwood.table.column import Array
+from sapwood.model import Model
 from sapwood.table.table import Table
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
+class EditableRows:
     """Rows of X, matched to the model."""
 
     X: Any
     table: Table
-    reads_rows: bool
+    keeps_container: bool
 
     @classmethod
-    def of(cls, model: Model, X: Any, *, as_given: bool = False) -> Rows:
-        """Match rows; `as_given` keeps to the caller's own container in any case."""
-        return cls(X, model._match(X), as_given or not model._is_all_trees)
+    def of(cls, model: Model, X: object, *, keep_container: bool = False) -> EditableRows:
+        """Match rows; `keep_container` predicts the caller's own container in any case."""
+        return cls(X, model.match(X), keep_container or not model.is_all_trees)
 
     @property
-    def as_they_are(self) -> Any:
+    def unchanged(self) -> Any:
         """What to predict for the rows without a change."""
-        return self.X if self.reads_rows else self.table
+        return self.X if self.keeps_container else self.table
 
     def replace(self, columns: Mapping[int, Array]) -> Any:
-        """What to predict once some columns hold these values, given as `Table.values` gives them."""
-        if not self.reads_rows:
+        """What to predict once some columns hold these values, in the form of `Table.values`."""
+        if not self.keeps_container:
             return self.table.replace(columns)
         schema = self.table.schema
         native = {j: to_native(values, schema.columns[j]) for j, values in columns.items()}
-        return _put(self.X, native, list(schema.names) if schema.named else None)
+        frame = nw.from_native(self.X, eager_only=True, pass_through=True)
+        if isinstance(frame, nw.DataFrame):
+            return _replace_in_frame(frame, native, list(schema.names) if schema.named else None)
+        return _replace_in_matrix(self.X, native)
 
     def shuffle(self, columns: list[int], order: NDArray[np.intp]) -> Any:
         """What to predict once some columns are taken from the rows in another order."""
         return self.replace({j: self.table.values(j)[order] for j in columns})
 
 
-def _put(X: Any, columns: Mapping[int, NDArray[Any]], names: list[str] | None) -> Any:
-    """The same container with other columns; the caller's is left alone."""
-    frame = nw.from_native(X, eager_only=True, pass_through=True)
-    if isinstance(frame, nw.DataFrame):
-        return _put_frame(frame, columns, names)
+def _replace_in_matrix(X: Any, columns: Mapping[int, Array]) -> Any:
+    """A copy with other columns."""
     if sparse.issparse(X):
         matrix = sparse.lil_array(X)
         for j, values in columns.items():
@@ -70,7 +70,7 @@ def _put(X: Any, columns: Mapping[int, NDArray[Any]], names: list[str] | None) -
     return matrix
 
 
-def _put_frame(frame: nw.DataFrame[Any], columns: Mapping[int, NDArray[Any]], names: list[str] | None) -> Any:
+def _replace_in_frame(frame: nw.DataFrame[Any], columns: Mapping[int, Array], names: list[str] | None) -> Any:
     """Columns by name where the model knows names, else by place; categories keep the frame's own type."""
     new = []
     for j, values in columns.items():

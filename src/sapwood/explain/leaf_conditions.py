@@ -1,4 +1,4 @@
-"""What holds for the rows of a leaf: one condition for each column, however often its path asks about it."""
+"""The conditions of a leaf: one for each column, however often its path splits it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from sapwood.tree import Tree
 
 @dataclass(frozen=True, eq=False)
 class Conditions:
-    """Words the boxes of the leaves of one tree."""
+    """The boxes of the leaves of one tree as text."""
 
     tree: Tree
     schema: Schema
@@ -36,18 +36,18 @@ class Conditions:
     def of_leaf(self, k: int) -> tuple[str, ...]:
         """The conditions of leaf k, counted from the left; none for a lone root."""
         found = (self._of_column(j, side, k) for j, side in self.boxes.sides.items())
-        return tuple(words for words in found if words is not None)
+        return tuple(text for text in found if text is not None)
 
     def _of_column(self, j: int, side: Side, k: int) -> str | None:
-        """What the leaf asks of a column, or None if it admits everything."""
+        """The condition on a column, or None if the leaf admits every value."""
         cells, name, missing = self._cells[j], self.names[j], bool(side.missing[k])
-        words = self._levels(cells, side, k) if cells.is_category else self._interval(cells, side, k)
+        text = self._levels(cells, side, k) if cells.is_category else self._interval(cells, side, k)
         if not side.has_cells[k]:
             return f"{name} is missing"
-        if words is None:
+        if text is None:
             return None if missing else f"{name} is not missing"
-        words = words.replace("\0", name, 1)
-        return f"({words} or missing)" if missing and self.schema.columns[j].has_missing else words
+        text = text.replace("\0", name, 1)
+        return f"({text} or missing)" if missing and self.schema.columns[j].has_missing else text
 
     def _levels(self, cells: Cells, side: Side, k: int) -> str | None:
         """The shorter list: levels that are admitted, or the others."""

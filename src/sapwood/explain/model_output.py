@@ -1,23 +1,25 @@
-"""What a model is asked for: probabilities, predictions, or the scores that its trees add up."""
+"""An output of a model, chosen by the user: probabilities, predictions, or the scores that its trees add up."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from sklearn.base import is_regressor
 
+from sapwood.arrays import Floats
 from sapwood.errors import ParameterError
-from sapwood.explain.column_numbers import is_sum
-from sapwood.show.fitted import classes_by_output
-
-Floats = NDArray[np.float64]
+from sapwood.explain.column_values import plain
+from sapwood.model import Model, model_of
+from sapwood.show.number import plain_number
+from sapwood.show.value import level_text
 
 
 @dataclass(frozen=True, eq=False)
-class Answers:
+class ModelOutput:
     """`read` gives (outputs, rows); where they are sums over trees, `columns` are theirs among the scores."""
 
     kind: str
@@ -26,48 +28,73 @@ class Answers:
     columns: list[int] | None
 
     @classmethod
-    def of(cls, model: Any, output: str) -> Answers:
-        """What `output` means for this model; of two probabilities, only that of the second class is told."""
-        is_class = hasattr(model, "classes_")
-        kind = ("probability" if is_class else "prediction") if output == "auto" else output
-        if kind == ("prediction" if is_class else "probability"):
-            other = "probability" if is_class else "prediction"
+    def of(cls, model: Model, output: str) -> ModelOutput:
+        """What `output` means for this model; of two probabilities, only that of the second class."""
+        own, other = ("probability", "prediction") if model.is_classifier else ("prediction", "probability")
+        kind = own if output == "auto" else output
+        if kind == other:
             raise ParameterError(
-                f"output={output!r} is not allowed for {type(model).__name__}, which predicts "
-                f"{'classes' if is_class else 'numbers'}. Use output={other!r}."
+                f"output={output!r} is not allowed for {model.estimator}, which predicts "
+                f"{'classes' if model.is_classifier else 'numbers'}. Use output={own!r}."
             )
         if kind == "score":
             return _scores(model)
-        return _probabilities(model) if is_class else _predictions(model)
+        return _probabilities(model) if model.is_classifier else _predictions(model)
 
 
-def _scores(model: Any) -> Answers:
-    if not is_sum(model):
+def _scores(model: Model) -> ModelOutput:
+    if not model.is_sum:
         raise ParameterError(
-            f"output='score' is not allowed for {type(model).__name__}, which predicts the median of its learners, not "
-            "a sum. Use output='prediction'."
+            f"output='score' is not allowed for {model.estimator}, which predicts the median of its learners, not a "
+            "sum. Use output='prediction'."
         )
-    names = model._score_names()
-    kept = [k for k, name in enumerate(names) if name is not None]
-    columns = None if not model._is_all_trees else kept
-    return Answers("score", tuple(names[k] for k in kept), lambda X: model._scores(X)[kept], columns)
+    kept = model.kept_scores
+    names = tuple(model.score_names[k] for k in kept)
+    return ModelOutput("score", names, lambda X: model.scores(X)[kept], kept if model.is_all_trees else None)
 
 
-def _probabilities(model: Any) -> Answers:
-    classes = classes_by_output(model)
-    columns = None
-    if model._answers_in_scores and model._is_all_trees:
-        columns = [k for k, name in enumerate(model._score_names()) if name is not None]
-    if len(classes) == 1:
-        first = 1 if len(classes[0]) == 2 else 0
-        names = tuple(classes[0].tolist()[first:])
-        return Answers("probability", names, lambda X: model.predict_proba(X).T[first:], columns and columns[first:])
-    several = tuple(f"output {o}: {label}" for o, labels in enumerate(classes) for label in labels.tolist())
-    return Answers("probability", several, lambda X: np.concatenate(model.predict_proba(X), axis=1).T, columns)
+def _probabilities(model: Model) -> ModelOutput:
+    columns = model.kept_scores if model.response.is_identity and model.is_all_trees else None
+    if model.single:
+        labels = model.classes[0].tolist()
+        first = 1 if len(labels) == 2 else 0
+        own = columns and columns[first:]
+        return ModelOutput("probability", tuple(labels[first:]), lambda X: model.predict_proba(X).T[first:], own)
+    names = tuple(f"output {o}: {label}" for o, labels in enumerate(model.classes) for label in labels.tolist())
+    return ModelOutput("probability", names, lambda X: np.concatenate(model.predict_proba(X), axis=1).T, columns)
 
 
-def _predictions(model: Any) -> Answers:
-    n_scores = len(model._score_names()) if is_sum(model) else 1
-    names = ["prediction"] if n_scores == 1 else model._score_names()
-    columns = list(range(n_scores)) if model._answers_in_scores and model._is_all_trees else None
-    return Answers("prediction", tuple(names), lambda X: np.asarray(model.predict(X)).reshape(-1, n_scores).T, columns)
+def _predictions(model: Model) -> ModelOutput:
+    names = model.score_names if model.is_sum and len(model.score_names) > 1 else ("prediction",)
+    columns = list(range(len(names))) if model.response.is_identity and model.is_all_trees else None
+    return ModelOutput("prediction", names, lambda X: model.predict(X).reshape(-1, len(names)).T, columns)
+
+
+def predicted_kind(given: object) -> str:
+    """What an estimator or Model predicts: "classes", "numbers" or "ranks"."""
+    model = model_of(given)
+    if model.is_classifier:
+        return "classes"
+    ranks = model.estimator.endswith("Ranker") if isinstance(given, Model) else not is_regressor(given)
+    return "ranks" if ranks else "numbers"
+
+
+def first_prediction(model: Model, X: object) -> Any:
+    """The class or number that is predicted for the first row; a tuple if there are several outputs."""
+    return plain_prediction(model.predict(X)[0])
+
+
+def plain_prediction(prediction: Any) -> Any:
+    """A prediction as a value of Python, or a tuple of values."""
+    return tuple(prediction.tolist()) if np.ndim(prediction) else plain(prediction)
+
+
+def prediction_values(prediction: Any) -> tuple[Any, ...]:
+    """The prediction of each output."""
+    return prediction if isinstance(prediction, tuple) else (prediction,)
+
+
+def prediction_text(prediction: Any, gap: float = math.inf) -> str:
+    """The prediction of each output as text; differences of `gap` are visible."""
+    values = prediction_values(prediction)
+    return ", ".join(plain_number(v, 3, gap) if isinstance(v, float) else level_text(v) for v in values)

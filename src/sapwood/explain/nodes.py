@@ -2,32 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from sapwood.explain.column_numbers import Model, plain, scores_per_round
+from sapwood.arrays import Array, Floats
+from sapwood.explain.column_values import plain
+from sapwood.model import model_of
 from sapwood.table.frame import make_frame
 from sapwood.table.schema import Schema
 from sapwood.tree import Tree
 from sapwood.tree_sum import Term
 
-Columns = dict[str, NDArray[Any]]
+Columns = dict[str, Array]
 
 
-def nodes_frame(model: Model) -> Any:
-    """One line for each node; see `to_frame` of the models."""
-    names, per_round = model._score_names(), scores_per_round(model)
-    found = []
-    for t, term in enumerate(model._tree_sum()):
-        where = _whereabouts(t, names, per_round, term.tree.node_count)
-        found.append(where | _nodes(term.tree, model.schema_) | _words(term, names, per_round))
-        found[-1] |= _rows(term.tree, has_impurity=per_round is None)
+def nodes_frame(estimator: object) -> Any:
+    """One line for each node; see `to_frame` of the estimators."""
+    model = model_of(estimator)
+    names, round_size, found = model.score_names, model.trees.round_size, []
+    for t, term in enumerate(model.require_trees()):
+        position = _position(t, names, round_size, term.tree.node_count)
+        found.append(position | _nodes(term.tree, model.schema) | _values(term, names, round_size))
+        found[-1] |= _rows(term.tree, has_impurity=not round_size)
     return make_frame({name: np.concatenate([own[name] for own in found]) for name in found[0]})
 
 
-def gains(tree: Tree) -> NDArray[np.float64]:
+def gains(tree: Tree) -> Floats:
     """By how much the split of each node lowers weight times impurity; 0 for leaves."""
     mass = tree.weighted_n_node_samples * tree.impurity
     inner = ~tree.is_leaf
@@ -36,12 +38,12 @@ def gains(tree: Tree) -> NDArray[np.float64]:
     return gain
 
 
-def _whereabouts(t: int, names: list[Any], per_round: int | None, n_nodes: int) -> Columns:
-    """The tree, and of boosting its round and what its score is about."""
-    where: dict[str, Any] = {"tree": t}
-    if per_round is not None:
-        where |= {"round": t // per_round, "score": names[t % per_round]}
-    return {name: np.full(n_nodes, value) for name, value in where.items()}
+def _position(t: int, names: Sequence[Any], round_size: int, n_nodes: int) -> Columns:
+    """Number of the tree, and for boosting its round and the name of its score."""
+    position: dict[str, Any] = {"tree": t}
+    if round_size:
+        position |= {"round": t // round_size, "score": names[t % round_size]}
+    return {name: np.full(n_nodes, value) for name, value in position.items()}
 
 
 def _nodes(tree: Tree, schema: Schema) -> Columns:
@@ -62,7 +64,7 @@ def _nodes(tree: Tree, schema: Schema) -> Columns:
     }
 
 
-def _levels(tree: Tree, schema: Schema) -> NDArray[Any]:
+def _levels(tree: Tree, schema: Schema) -> Array:
     """Names of the levels that go left, as lists; None where a node does not split a category."""
     out = np.full(tree.node_count, None, dtype=object)
     for node in np.flatnonzero(tree.subset_start >= 0):
@@ -71,16 +73,16 @@ def _levels(tree: Tree, schema: Schema) -> NDArray[Any]:
     return out
 
 
-def _words(term: Term, names: list[Any], per_round: int | None) -> Columns:
+def _values(term: Term, names: Sequence[Any], round_size: int) -> Columns:
     width = term.values.shape[1]
-    if width == 1 or per_round is not None:
+    if width == 1 or round_size:
         return {"value": term.values[:, 0]}
     own = names[term.column : term.column + width]
     return {f"value {name}": term.values[:, k] for k, name in enumerate(own) if name is not None}
 
 
 def _rows(tree: Tree, has_impurity: bool) -> Columns:
-    """Nodes of boosting have none: what stands in its place only keeps account of the gains, from 0 in the root."""
+    """Nodes of boosting have no impurity; `Tree.impurity` only records gains there, from 0 in the root."""
     return {
         "n_rows": tree.n_node_samples,
         "weight": tree.weighted_n_node_samples,

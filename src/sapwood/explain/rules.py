@@ -1,4 +1,4 @@
-"""Trees as rules: one for each leaf, IF conditions THEN what the leaf says."""
+"""Trees as rules: one for each leaf, IF conditions THEN the prediction of the leaf."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from sapwood.counted import counted
 from sapwood.explain.leaf_conditions import Conditions
-from sapwood.explain.column_numbers import classes_of_tree, plain, score_title, scores_per_round
-from sapwood.explain.tree_number import member_number
+from sapwood.explain.model_output import prediction_values
+from sapwood.explain.tree_number import classes_of_tree, score_title, tree_number
 from sapwood.keywords import answering
+from sapwood.model import Model, model_of
 from sapwood.parameters import Interval, Nothing, check_parameters
 from sapwood.result import Part, Result
-from sapwood.show.fitted import require_model
 from sapwood.show.names import feature_names_for
 from sapwood.show.number import percent, plain_number
 from sapwood.show.prediction import class_shares, predicted
@@ -31,7 +32,7 @@ _ENTITY, _TAG, _MARK = re.compile(r"&(?=#?\w+;)"), re.compile(r"<(?=[A-Za-z/!?])
 
 @dataclass(frozen=True, repr=False)
 class Rule(Result):
-    """A leaf: what holds for its rows, how many of the training rows it has, and what it says.
+    """A leaf: the conditions that lead to it, its number of training rows, and its prediction.
 
     `prediction` is a class or number (a tuple if there are several outputs) and `shares` are those of the classes, one
     tuple for each output. A tree of boosting adds its number to a score, which `about` names.
@@ -55,19 +56,18 @@ class Rule(Result):
 
     @property
     def says(self) -> str:
-        """What the leaf says, in words."""
-        answers = self.prediction if isinstance(self.prediction, tuple) else (self.prediction,)
+        """The prediction as text."""
+        values = prediction_values(self.prediction)
         if self.shares is not None:
-            sure = [max(row) for row in self.shares]
-            return ", ".join(f"{level_text(a)} ({percent(s)})" for a, s in zip(answers, sure, strict=True))
+            largest = [max(row) for row in self.shares]
+            return ", ".join(f"{level_text(v)} ({percent(s)})" for v, s in zip(values, largest, strict=True))
         if self.about is None:
-            return ", ".join(plain_number(answer, 3) for answer in answers)
-        sign = "+" if answers[0] >= 0 else ""
-        return f"{sign}{plain_number(answers[0], 3)} to the {self.about}"
+            return ", ".join(plain_number(value, 3) for value in values)
+        sign = "+" if values[0] >= 0 else ""
+        return f"{sign}{plain_number(values[0], 3)} to the {self.about}"
 
     def _parts(self) -> Iterator[Part]:
-        rows = f"{self.n_rows} row{'s' if self.n_rows != 1 else ''}, {percent(self.share)}"
-        yield f"IF {self.condition} THEN {self.says}  [{rows}]"
+        yield f"IF {self.condition} THEN {self.says}  [{counted(self.n_rows, 'row')}, {percent(self.share)}]"
 
 
 @dataclass(frozen=True, repr=False)
@@ -123,41 +123,41 @@ class Rules(Result, Sequence[Rule]):
 
 
 def _marked_down(cell: str) -> str:
-    """Text that Markdown shows as it is: no columns, tags, entities, links or code come of it."""
+    """Text that Markdown shows as it is, without columns, tags, entities, links or code."""
     return _MARK.sub(r"\\\g<0>", _TAG.sub("&lt;", _ENTITY.sub("&amp;", cell)))
 
 
 @answering
 def trees_as_rules(
-    model: Any, *, tree: Any = None, feature_names: Any = None, decimals: int = 2, most: int | None = None
+    model: object, *, tree: object = None, feature_names: Any = None, decimals: int = 2, most: int | None = None
 ) -> Rules:
     """One rule for each leaf: "IF a <= 3 AND b in {x, y} THEN yes (80 %)".
 
-    Conditions on the same column are merged into one. "or missing" is said only of columns that had missing values in
+    Conditions on the same column are merged into one. "or missing" stands only at columns that had missing values in
     training; levels that were unknown to training go where missing values go.
 
     Args:
-        model: any fitted model whose terms are trees of this library.
+        model: any fitted model of trees of this library.
         tree: number of one tree, or (round, score) for boosting, the score by number or class name; None takes all.
         feature_names: names to use instead of those seen in fit.
-        decimals: least number of decimals of thresholds; they get more where fewer would make two look alike.
-        most: keep so many rules, those of most rows (by share of their tree) first.
+        decimals: minimum number of decimals of thresholds; they get more where fewer would make two look alike.
+        most: maximum number of rules; those with the largest share of the rows of their tree come first.
     """
     check_parameters("trees_as_rules", _RULES, {"decimals": decimals, "most": most})
-    require_model(model)
-    names = feature_names_for(feature_names, model.schema_)
-    tree_sum = model._tree_sum()
-    chosen = range(len(tree_sum)) if tree is None else [member_number(tree, model)]
-    found = (rule for t in chosen for rule in _rules_of(model, t, tree_sum.term(t), names, decimals))
+    model = model_of(model)
+    names = feature_names_for(feature_names, model.schema)
+    trees = model.require_trees()
+    chosen = range(len(trees)) if tree is None else [tree_number(tree, model)]
+    found = (rule for t in chosen for rule in _rules_of(model, t, trees.term(t), names, decimals))
     rules = tuple(found) if most is None else tuple(heapq.nsmallest(most, found, key=lambda rule: -rule.share))
-    labels = classes_of_tree(model, tree_sum.term(chosen[0]).tree)
-    return Rules(rules, tuple(tuple(map(plain, own)) for own in labels))
+    labels = classes_of_tree(model, trees.term(chosen[0]).tree)
+    return Rules(rules, tuple(tuple(own.tolist()) for own in labels))
 
 
-def _rules_of(model: Any, t: int, term: Term, names: list[str], decimals: int) -> Iterator[Rule]:
-    tree, labels, per_round = term.tree, classes_of_tree(model, term.tree), scores_per_round(model)
-    conditions = Conditions(tree, model.schema_, names, decimals)
-    about = None if per_round is None else score_title(model, term.column)
+def _rules_of(model: Model, t: int, term: Term, names: list[str], decimals: int) -> Iterator[Rule]:
+    tree, labels = term.tree, classes_of_tree(model, term.tree)
+    conditions = Conditions(tree, model.schema, names, decimals)
+    about = score_title(model, term.column) if model.trees.round_size else None
     for k, leaf in enumerate(conditions.boxes.leaves.tolist()):
         shares = tuple(tuple(row.tolist()) for row in class_shares(tree, leaf)) if labels else None
         weight = float(tree.weighted_n_node_samples[leaf])

@@ -1,4 +1,4 @@
-"""Which leaves rows can reach whose columns are known up to sets of slots, and the most that these leaves say."""
+"""Leaves that rows can reach whose columns are known up to sets of candidates, and the largest values of these."""
 
 from __future__ import annotations
 
@@ -8,26 +8,25 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from sapwood.explain.counterfactual.candidates import Slots
+from sapwood.arrays import Floats, Ints, Mask
+from sapwood.explain.counterfactual.candidates import Candidates
 from sapwood.tree import Tree
 
-Floats = NDArray[np.float64]
-Mask = NDArray[np.bool_]
-Slice = tuple[int, int]  # first and last slot of numbers
-Choice = Slice | Mask  # slots that a column may be in: neighbours, or any
+Slice = tuple[int, int]  # first and last candidate of numbers
+Choice = Slice | Mask  # candidates that a column may be in: neighbours, or any
 
 
 @dataclass(frozen=True, eq=False)
-class Reach:
-    """The leaves of all trees that the row can reach by changes of the free columns, and the slots they admit."""
+class ReachableLeaves:
+    """The leaves of all trees that the row can reach by changes of the free columns, and the candidates they admit."""
 
     starts: NDArray[np.intp]  # of each tree's leaves
-    first: NDArray[np.int64]  # (leaves, ordered columns)
-    last: NDArray[np.int64]
-    admits: tuple[Mask, ...]  # (leaves, slots) of each column that is not ordered
+    first: Ints  # (leaves, ordered columns)
+    last: Ints
+    admits: tuple[Mask, ...]  # (leaves, candidates) of each column that is not ordered
     gains: Floats  # (leaves, margins)
 
-    def most(self, choices: Sequence[Choice]) -> tuple[Floats, NDArray[np.int64]]:
+    def most(self, choices: Sequence[Choice]) -> tuple[Floats, Ints]:
         """The largest margins of each tree (trees, margins), and for each column how many leaves its choice divides."""
         slices = [choice for choice in choices if isinstance(choice, tuple)]
         masks = [choice for choice in choices if not isinstance(choice, tuple)]
@@ -42,13 +41,15 @@ class Reach:
         return per_tree, np.array([next(divided) if isinstance(c, tuple) else next(other) for c in choices])
 
 
-def reach_of(trees: Sequence[Tree], gains: Sequence[Floats], free: Sequence[Slots], codes: Floats) -> Reach:
-    """Follow all splits of free columns both ways, and those of the others as the row does."""
+def reachable_leaves(
+    trees: Sequence[Tree], gains: Sequence[Floats], free: Sequence[Candidates], codes: Floats
+) -> ReachableLeaves:
+    """Follow splits of free columns to both sides, and splits of other columns to the side of the row."""
     parts = [_leaves(tree, free, codes) for tree in trees]
     leaves = [part[0] for part in parts]
     starts = np.concatenate([[0], np.cumsum([len(own) for own in leaves])[:-1]])
     masks = zip(*(part[3] for part in parts), strict=True)
-    return Reach(
+    return ReachableLeaves(
         starts,
         np.concatenate([part[1] for part in parts]),
         np.concatenate([part[2] for part in parts]),
@@ -57,21 +58,21 @@ def reach_of(trees: Sequence[Tree], gains: Sequence[Floats], free: Sequence[Slot
     )
 
 
-Parts = tuple[NDArray[np.intp], NDArray[np.int64], NDArray[np.int64], list[Mask]]
+Parts = tuple[NDArray[np.intp], Ints, Ints, list[Mask]]
 
 
-def _leaves(tree: Tree, free: Sequence[Slots], codes: Floats) -> Parts:
+def _leaves(tree: Tree, free: Sequence[Candidates], codes: Floats) -> Parts:
     """Leaves that can be reached, and what they admit; parents before children."""
-    n, ordered = tree.node_count, [slots for slots in free if slots.ordered]
-    others = [slots for slots in free if not slots.ordered]
-    place = {slots.number: k for own in (ordered, others) for k, slots in enumerate(own)}
-    is_ordered = {slots.number: slots.ordered for slots in free}
+    n, ordered = tree.node_count, [candidates for candidates in free if candidates.ordered]
+    others = [candidates for candidates in free if not candidates.ordered]
+    place = {candidates.number: k for own in (ordered, others) for k, candidates in enumerate(own)}
+    is_ordered = {candidates.number: candidates.ordered for candidates in free}
     first, last = np.zeros((n, len(ordered)), np.int64), np.zeros((n, len(ordered)), np.int64)
-    last[0] = [len(slots) - 1 for slots in ordered]
-    admits = [np.ones((n, len(slots)), dtype=np.bool_) for slots in others]
+    last[0] = [len(candidates) - 1 for candidates in ordered]
+    admits = [np.ones((n, len(candidates)), dtype=np.bool_) for candidates in others]
     alive = np.ones(n, dtype=np.bool_)
-    cut = _cut_slots(tree, free)
-    way = _own_way(tree, codes)
+    cut = _cut_candidates(tree, free)
+    goes_left = _goes_left(tree, codes)
     for node in np.flatnonzero(~tree.is_leaf).tolist():
         sides, j = [tree.children_left[node], tree.children_right[node]], int(tree.feature[node])
         alive[sides] = alive[node]
@@ -81,13 +82,13 @@ def _leaves(tree: Tree, free: Sequence[Slots], codes: Floats) -> Parts:
         for mask in admits:
             mask[sides] = mask[node]
         if j not in place:
-            alive[sides[0]], alive[sides[1]] = way[node], not way[node]
+            alive[sides[0]], alive[sides[1]] = goes_left[node], not goes_left[node]
         elif is_ordered[j]:
             last[sides[0], place[j]] = min(last[node, place[j]], cut[node])
             first[sides[1], place[j]] = max(first[node, place[j]], cut[node] + 1)
             alive[sides] = (first[sides, place[j]] <= last[sides, place[j]]).tolist()
         else:
-            left = _left_slots(tree, node, others[place[j]], int(cut[node]))
+            left = _left_candidates(tree, node, others[place[j]], int(cut[node]))
             own = admits[place[j]]
             own[sides[0]] &= left
             own[sides[1]] &= ~left
@@ -96,36 +97,36 @@ def _leaves(tree: Tree, free: Sequence[Slots], codes: Floats) -> Parts:
     return leaves, first[leaves], last[leaves], [mask[leaves] for mask in admits]
 
 
-def _cut_slots(tree: Tree, free: Sequence[Slots]) -> NDArray[np.int64]:
-    """For each split of numbers in a free column, the last slot that goes left."""
+def _cut_candidates(tree: Tree, free: Sequence[Candidates]) -> Ints:
+    """For each split of numbers in a free column, the last candidate that goes left."""
     cut = np.zeros(tree.node_count, dtype=np.int64)
-    for slots in free:
-        here = (tree.feature == slots.number) & (tree.subset_start < 0)
-        cut[here] = np.searchsorted(slots.cuts, tree.threshold[here])
+    for candidates in free:
+        here = (tree.feature == candidates.number) & (tree.subset_start < 0)
+        cut[here] = np.searchsorted(candidates.cuts, tree.threshold[here])
     return cut
 
 
-def _own_way(tree: Tree, codes: Floats) -> Mask:
+def _goes_left(tree: Tree, codes: Floats) -> Mask:
     """For each split whether the row itself goes left there."""
     inner = np.flatnonzero(~tree.is_leaf)
-    way = np.zeros(tree.node_count, dtype=np.bool_)
+    left = np.zeros(tree.node_count, dtype=np.bool_)
     x = codes[tree.feature[inner]]
-    way[inner] = (x <= tree.threshold[inner]) | (np.isnan(x) & tree.missing_go_to_left[inner])
+    left[inner] = (x <= tree.threshold[inner]) | (np.isnan(x) & tree.missing_go_to_left[inner])
     for node in inner[tree.subset_start[inner] >= 0].tolist():
         code = codes[tree.feature[node]]
         known = 0 <= code < tree.n_levels[tree.feature[node]]
-        way[node] = int(code) in tree.left_levels(node) if known else tree.missing_go_to_left[node]
-    return way
+        left[node] = int(code) in tree.left_levels(node) if known else tree.missing_go_to_left[node]
+    return left
 
 
-def _left_slots(tree: Tree, node: int, slots: Slots, cut: int) -> Mask:
-    """Slots that go left; the one after all levels and numbers is that of a missing value."""
-    left = np.zeros(len(slots), dtype=np.bool_)
+def _left_candidates(tree: Tree, node: int, candidates: Candidates, cut: int) -> Mask:
+    """Candidates that go left; the one after all levels and numbers is that of a missing value."""
+    left = np.zeros(len(candidates), dtype=np.bool_)
     if tree.is_subset_split(node):
         left[tree.left_levels(node)] = True
-        n_known = len(slots.column.levels)
+        n_known = len(candidates.column.levels)
     else:
-        n_known = len(slots) - 1
+        n_known = len(candidates) - 1
         left[: cut + 1] = True
     left[n_known:] = tree.missing_go_to_left[node]
     return left

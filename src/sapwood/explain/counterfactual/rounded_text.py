@@ -1,4 +1,4 @@
-"""Numbers in print that may be taken literally: what is printed lies in the same interval as the number itself."""
+"""Numbers rounded for print within given bounds, so that the printed number has the same effect as the exact one."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _EXACT = Context(prec=800)  # a double has no more digits than that
 
 @dataclass(frozen=True)
 class Within:
-    """Where a printed number must lie: above `low`, up to `high`, and no farther than `error` from the number."""
+    """Bounds of a printed number: above `low`, up to `high`, and no farther than `error` from the exact one."""
 
     low: float
     high: float
@@ -25,8 +25,8 @@ class Within:
     rounding: str = ROUND_HALF_EVEN
 
     @classmethod
-    def moved(cls, low: float, high: float, error: float, upwards: bool) -> Within:
-        """Of a number that came just across a threshold, from which rounding leads away."""
+    def away(cls, low: float, high: float, error: float, upwards: bool) -> Within:
+        """For a number that came just across a threshold: rounding moves it away from there."""
         return cls(low, high, error, ROUND_CEILING if upwards else ROUND_FLOOR)
 
     def admits(self, printed: float, value: float) -> bool:
@@ -34,12 +34,12 @@ class Within:
         return printed == value or (self.low < printed <= self.high and abs(printed - value) <= self.error)
 
 
-def literal_number(value: float, within: Within) -> str:
+def rounded_number(value: float, within: Within) -> str:
     """The number with two decimals, or as many more as it takes."""
     return _shortest(value, 1.0, within)
 
 
-def literal_duration(seconds: float, within: Within) -> str:
+def rounded_duration(seconds: float, within: Within) -> str:
     """Seconds in the largest unit that fits: 3.5 h."""
     unit, name = duration_unit(seconds)
     return f"{_shortest(seconds, unit, within)} {name}"

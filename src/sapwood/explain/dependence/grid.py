@@ -1,4 +1,4 @@
-"""The values of a column at which a model is looked at."""
+"""The grid of values of a column at which partial dependence is computed."""
 
 from __future__ import annotations
 
@@ -7,14 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sapwood.arrays import Array, Floats
 from sapwood.errors import InputError, InputTypeError
 from sapwood.explain.column_values import to_code, to_native
-from sapwood.table.column import MISSING, Array
+from sapwood.table.column import MISSING
 from sapwood.table.schema import ColumnSchema
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,7 +23,7 @@ class Axis:
     codes: Floats
 
     @property
-    def labels(self) -> NDArray[Any]:
+    def labels(self) -> Array:
         """The values as the user knows them."""
         return to_native(self.codes, self.column)
 
@@ -43,13 +41,11 @@ def axis_of(column: ColumnSchema, cells: Array, resolution: int, percentiles: tu
         return Axis(column, np.arange(len(column.levels), dtype=np.float64))
     present = np.unique(cells[np.isfinite(cells)]).astype(np.float64)
     if not len(present):
-        raise InputError(
-            f"Column {column.name!r} of X holds no finite value, so there is nothing to make a grid of. Pass `values`."
-        )
+        raise InputError(f"Column {column.name!r} of X holds no finite value to make a grid of. Pass `values`.")
     if len(present) < resolution:
         return Axis(column, present)
     low, high = _quantiles(cells[np.isfinite(cells)].astype(np.float64), percentiles)
-    if np.isclose(low, high):  # one value is nearly all there is
+    if np.isclose(low, high):  # nearly all rows have the same value
         low, high = present[0], present[-1]
     return Axis(column, np.linspace(low, high, resolution))
 
@@ -61,14 +57,14 @@ def _quantiles(values: Floats, percentiles: tuple[float, float]) -> Floats:
     return np.asarray(mquantiles(values, prob=percentiles), dtype=np.float64)
 
 
-def own_axis(column: ColumnSchema, values: Any) -> Axis:
-    """Values of the user's own."""
+def own_axis(column: ColumnSchema, values: object) -> Axis:
+    """Values that the user gave."""
     argument = f"values of {column.name!r}"
     if isinstance(values, (str, Mapping)) or not isinstance(values, Iterable):
         raise InputTypeError(f"{argument} are {values!r}, but must be a list of values of that column.")
     codes = np.array([to_code(value, column, argument) for value in values])
     if not len(codes):
-        raise InputError(f"{argument} are empty. Give at least one value, or values=None for a grid made of X.")
+        raise InputError(f"{argument} are empty. Pass one or more values, or values=None for a grid made of X.")
     return Axis(column, codes)
 
 

@@ -1,4 +1,4 @@
-"""Partial dependence: what a model says on average as one or two columns change, and what it says of each row."""
+"""Partial dependence: the mean output of a model as one or two columns change, and the output for each row."""
 
 from __future__ import annotations
 
@@ -6,30 +6,29 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from itertools import product
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sapwood.arrays import Array, Floats
 from sapwood.data_warnings import quiet
 from sapwood.errors import InputError, ParameterError
-from sapwood.explain.model_output import Answers
+from sapwood.explain.column_numbers import column_number
 from sapwood.explain.dependence.grid import Axis, axis_of, own_axis, points_of
 from sapwood.explain.dependence.recursion import marginal_scores
-from sapwood.explain.column_numbers import column_number, is_sum
-from sapwood.explain.editable_rows import Rows
+from sapwood.explain.editable_rows import EditableRows
+from sapwood.explain.model_output import ModelOutput
 from sapwood.keywords import answering
+from sapwood.model import Model, model_of
+from sapwood.one_line import one_line
 from sapwood.parameters import Flag, Interval, OneOf, check_parameters
 from sapwood.result import Part, Result, TextTable
-from sapwood.show.fitted import require_model
-from sapwood.show.names import one_line
 from sapwood.show.number import number_text, plain_number
 from sapwood.table.frame import make_frame
 from sapwood.table.schema import Schema
+from sapwood.table.table import Table
 from sapwood.table.weight import check_weight
 from sapwood.threads import resolve_jobs, run_all
-
-Floats = NDArray[np.float64]
 
 SHOWN_POINTS = (10, 4)  # of each axis in print, if there is one, or two
 
@@ -44,7 +43,7 @@ _RULES = {
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PartialDependence(Result):
-    """What the model says over a grid of one or two columns.
+    """The output of the model over a grid of one or two columns.
 
     `grid` holds the values of each column as the user knows them (numbers, level names, dates, truth values), and
     `grid_codes` the numbers that stand for them. `average` is (outputs, *grid), `individual` (outputs, rows, *grid).
@@ -52,7 +51,7 @@ class PartialDependence(Result):
 
     feature_names: tuple[str, ...]
     kinds: tuple[str, ...]
-    grid: tuple[NDArray[Any], ...]
+    grid: tuple[Array, ...]
     grid_codes: tuple[Floats, ...]
     average: Floats
     individual: Floats | None
@@ -76,7 +75,7 @@ class PartialDependence(Result):
         return make_frame(columns)
 
     def _parts(self) -> Iterator[Part]:
-        """What it is about, and averages at a few points of the grid."""
+        """A title, and averages at a few points of the grid."""
         of, on = (", ".join(map(one_line, names)) for names in (self.output_names, self.feature_names))
         about = self.output if self.output_names == (self.output,) else f"{self.output} of {of}"
         rows = "" if self.individual is None else f", with curves of {self.individual.shape[1]} rows"
@@ -92,7 +91,7 @@ class PartialDependence(Result):
         lines = [[*map(one_line, self.feature_names), *map(one_line, self.output_names)]]
         for at in product(*spread):
             values = [_cell(own[i]) for own, i in zip(self.grid, at, strict=True)]
-            lines.append([*values, *(number_text(float(said), 4) for said in self.average[(slice(None), *at)])])
+            lines.append([*values, *(number_text(float(mean), 4) for mean in self.average[(slice(None), *at)])])
         return lines
 
     def _head(self, name: str) -> str:
@@ -100,34 +99,40 @@ class PartialDependence(Result):
         return self._head(f"{name}_") if name in self.feature_names else name
 
 
+class GridOptions(TypedDict, total=False):
+    """Keywords of `partial_dependence` that choose the grid; see there."""
+
+    grid_resolution: int
+    percentiles: tuple[float, float]
+    values: Any
+
+
 @answering
 @quiet()
 def partial_dependence(
-    model: Any,
-    X: Any,
-    features: Any,
+    model: object,
+    X: object,
+    features: object,
     *,
     kind: str = "average",
     method: str = "auto",
-    grid_resolution: int = 50,
-    percentiles: tuple[float, float] = (0.05, 0.95),
-    values: Any = None,
     centred: bool = False,
     output: str = "auto",
     sample_weight: Any = None,
     n_jobs: int | None = None,
+    **grid: Unpack[GridOptions],
 ) -> PartialDependence:
-    """What the model says on average over all rows once one column, or two, have a given value in each of them.
+    """The mean output of the model over all rows once one column, or two, have a given value in each of them.
 
-    Two methods. "brute" replaces the values in every row of X, predicts and averages. "recursion" asks the trees: at
-    splits of other columns a row goes both ways, by the weight of the training rows that did; this takes no rows and
-    far less time. If X are the training rows as the trees weigh them, both agree where the columns are independent of
-    the others, and where every tree asks about these columns only or not at all. Otherwise they are different averages:
-    at a split of another column, recursion knows which branch of these columns it is in.
+    Two methods. "brute" replaces the values in every row of X, predicts and averages. "recursion" uses the trees alone:
+    at splits of other columns it follows both branches, by the weight of the training rows in each; this needs no rows
+    and far less time. If X are the training rows as the trees weigh them, both agree where the columns are independent
+    of the others, and where every tree splits either these columns only or none of them. Otherwise they are different
+    averages: at a split of another column, recursion knows which branch of these columns it is in.
 
-    Recursion averages what the trees add up. It does not apply to curves of rows, to `sample_weight`, to AdaBoost's
-    median, to models with estimators of other kinds inside, nor to answers that are no sums: probabilities of boosting,
-    and predictions of losses with a link. "auto" is recursion where it applies, else brute.
+    Recursion averages the sums of the trees. It does not apply to curves of rows, to `sample_weight`, to AdaBoost's
+    median, to models with estimators of other libraries inside, nor to outputs that are not sums: probabilities of
+    boosting, and predictions of losses with a link. "auto" is recursion where it applies, else brute.
 
     Args:
         model: any fitted model.
@@ -135,37 +140,32 @@ def partial_dependence(
         features: a column by name or number, or a pair of them.
         kind: "average"; "individual" or "both" also give the curve of every row (ICE).
         method: see above.
-        grid_resolution: values of a numeric column; fewer if X has fewer distinct ones. Categories take all levels.
-        percentiles: quantiles of X between which the grid of a numeric column lies.
-        values: a grid of one's own: values of the column, or a mapping from columns to values.
-        centred: subtract what is said at the first point of the grid, so that every curve starts at 0.
-        output: "probability" (of the second class only, if there are two), "prediction", "score" (what the trees add
-            up), or "auto": probabilities of classes, predictions of numbers.
+        grid_resolution: number of values of a numeric column, 50 by default; fewer if X has fewer distinct ones.
+            Categories take all levels.
+        percentiles: quantiles of X between which the grid of a numeric column lies, (0.05, 0.95) by default.
+        values: a grid of your own: values of the column, or a mapping from columns to values. None, the default, makes
+            one of X.
+        centred: subtract the output at the first point of the grid, so that every curve starts at 0.
+        output: "probability" (of the second class only, if there are two), "prediction", "score" (the sum of the
+            trees), or "auto": probabilities of classes, predictions of numbers.
         sample_weight: weights of the rows in the average.
         n_jobs: threads; the result does not depend on it.
     """
-    given = {"kind": kind, "method": method, "output": output, "grid_resolution": grid_resolution, "centred": centred}
-    check_parameters("partial_dependence", _RULES, given)
-    require_model(model)
-    columns = _columns(features, model.schema_)
-    limits = _percentiles(percentiles)
-    own = _own_values(values, columns, model.schema_)
-    rows = Rows.of(model, X)
+    given = {"kind": kind, "method": method, "output": output, "centred": centred}
+    check_parameters("partial_dependence", _RULES, {"grid_resolution": grid.get("grid_resolution", 50)} | given)
+    model = model_of(model)
+    columns = _columns(features, model.schema)
+    rows = EditableRows.of(model, X)
+    axes = _axes(columns, model.schema, rows.table, grid)
     weight = check_weight(sample_weight, rows.table.n_rows)
-    answers = Answers.of(model, output)
-    by_recursion = _choose(method, _obstacle(model, answers, kind, weight))
-    axes = [
-        own_axis(model.schema_.columns[j], own[j])
-        if j in own
-        else axis_of(model.schema_.columns[j], rows.table.values(j), grid_resolution, limits)
-        for j in columns
-    ]
+    chosen = ModelOutput.of(model, output)
+    by_recursion = _use_recursion(method, _obstacle(model, chosen, kind, weight))
     points, shape, threads = points_of(axes), tuple(len(axis.codes) for axis in axes), resolve_jobs(n_jobs)
+    individual = None
     if by_recursion:
-        average = marginal_scores(model._tree_sum(), columns, points, threads)[answers.columns]
-        individual = None
+        average = marginal_scores(model.trees, columns, points, threads)[chosen.columns]
     else:
-        average, individual = _brute(rows, answers, columns, axes, points, weight, kind != "average", threads)
+        average, individual = _brute(rows, chosen, dict(zip(columns, axes, strict=True)), weight, kind, threads)
         individual = None if individual is None else individual.reshape(*individual.shape[:2], *shape)
     average = average.reshape(-1, *shape)
     return PartialDependence(
@@ -175,21 +175,21 @@ def partial_dependence(
         tuple(axis.codes for axis in axes),
         _centred(average, 1) if centred else average,
         _centred(individual, 2) if centred and individual is not None else individual,
-        answers.names,
-        answers.kind,
+        chosen.names,
+        chosen.kind,
         bool(centred),
         "recursion" if by_recursion else "brute",
     )
 
 
-def _cell(value: Any) -> str:
+def _cell(value: object) -> str:
     """A value of the grid in a table."""
     if isinstance(value, (float, np.floating)):
         return plain_number(float(value), 2)
     return str(value).removesuffix("T00:00:00.000000") if isinstance(value, np.datetime64) else one_line(value)
 
 
-def _columns(features: Any, schema: Schema) -> list[int]:
+def _columns(features: object, schema: Schema) -> list[int]:
     """One column or two different ones."""
     wanted = list(features) if isinstance(features, (tuple, list, np.ndarray)) else [features]
     found = [column_number(feature, schema, "features") for feature in wanted]
@@ -199,6 +199,18 @@ def _columns(features: Any, schema: Schema) -> list[int]:
             "each of several columns."
         )
     return found
+
+
+def _axes(columns: list[int], schema: Schema, table: Table, grid: GridOptions) -> list[Axis]:
+    """The grid of each column: the user's, or one made of the rows."""
+    resolution, limits = grid.get("grid_resolution", 50), _percentiles(grid.get("percentiles", (0.05, 0.95)))
+    own = _own_values(grid.get("values"), columns, schema)
+    return [
+        own_axis(schema.columns[j], own[j])
+        if j in own
+        else axis_of(schema.columns[j], table.values(j), resolution, limits)
+        for j in columns
+    ]
 
 
 def _percentiles(percentiles: Any) -> tuple[float, float]:
@@ -214,7 +226,7 @@ def _percentiles(percentiles: Any) -> tuple[float, float]:
     return low, high
 
 
-def _own_values(values: Any, columns: list[int], schema: Schema) -> dict[int, Any]:
+def _own_values(values: object, columns: list[int], schema: Schema) -> dict[int, object]:
     """The user's grid by column number."""
     if values is None:
         return {}
@@ -232,55 +244,48 @@ def _own_values(values: Any, columns: list[int], schema: Schema) -> dict[int, An
     return {columns[0]: values}
 
 
-def _obstacle(model: Any, answers: Answers, kind: str, weight: Floats | None) -> str | None:
+def _obstacle(model: Model, output: ModelOutput, kind: str, weight: Floats | None) -> str | None:
     """Why recursion does not apply, if it does not."""
     if kind != "average":
-        return f"kind={kind!r} asks for the curve of every row, but recursion knows averages only"
+        return f"kind={kind!r} asks for the curve of every row, but recursion gives averages only"
     if weight is not None:
         return "sample_weight is given, but recursion averages over the rows of training"
-    if not is_sum(model):
-        return f"{type(model).__name__} predicts the median of its learners, not their sum"
-    if not model._is_all_trees:
-        return f"this {type(model).__name__} has estimators inside that are no trees of Sapwood"
-    if answers.columns is None:
-        return f"output={answers.kind!r} is no sum over the trees of this {type(model).__name__}; output='score' is"
+    if not model.is_sum:
+        return f"{model.estimator} predicts the median of its learners, not their sum"
+    if not model.is_all_trees:
+        return f"this {model.estimator} has estimators inside that are not trees of Sapwood"
+    if output.columns is None:
+        return f"output={output.kind!r} is not a sum over the trees of this {model.estimator}; output='score' is"
     return None
 
 
-def _choose(method: str, obstacle: str | None) -> bool:
-    """Whether to use recursion."""
+def _use_recursion(method: str, obstacle: str | None) -> bool:
     if method == "recursion" and obstacle is not None:
         raise ParameterError(f"method='recursion' is not allowed here: {obstacle}. Use method='brute'.")
     return method != "brute" and obstacle is None
 
 
 def _brute(
-    rows: Rows,
-    answers: Answers,
-    columns: list[int],
-    axes: list[Axis],
-    points: Floats,
-    weight: Floats | None,
-    keep: bool,
-    n_jobs: int,
+    rows: EditableRows, output: ModelOutput, axes: Mapping[int, Axis], weight: Floats | None, kind: str, n_jobs: int
 ) -> tuple[Floats, Floats | None]:
-    """Averages (outputs, points) and, if they are to be kept, the answers for each row (outputs, rows, points)."""
+    """Averages (outputs, points) and, unless `kind` is "average", the output for each row (outputs, rows, points)."""
     n_rows, dtype = rows.table.n_rows, rows.table.dtype
 
-    def said(point: Floats) -> Floats:
-        cells = zip(columns, axes, point.tolist(), strict=True)
-        return answers.read(rows.replace({j: axis.cells(code, n_rows, dtype) for j, axis, code in cells}))
+    def values_at(point: Floats) -> Floats:
+        codes = zip(axes.items(), point.tolist(), strict=True)
+        return output.read(rows.replace({j: axis.cells(code, n_rows, dtype) for (j, axis), code in codes}))
 
-    def mean(answer: Floats) -> Floats:
-        return np.asarray(np.average(answer, axis=1, weights=weight))
+    def mean(values: Floats) -> Floats:
+        return np.asarray(np.average(values, axis=1, weights=weight))
 
-    def averaged(point: Floats) -> Floats:
-        return mean(said(point))
+    def mean_at(point: Floats) -> Floats:
+        return mean(values_at(point))
 
-    if keep:
-        individual = np.stack(run_all([partial(said, point) for point in points], n_jobs), axis=2)
+    points = points_of(list(axes.values()))
+    if kind != "average":
+        individual = np.stack(run_all([partial(values_at, point) for point in points], n_jobs), axis=2)
         return mean(individual), individual
-    return np.stack(run_all([partial(averaged, point) for point in points], n_jobs), axis=1), None
+    return np.stack(run_all([partial(mean_at, point) for point in points], n_jobs), axis=1), None
 
 
 def _centred(curves: Floats, n_axes: int) -> Floats:

@@ -1,4 +1,4 @@
-"""The columns of two models side by side, and what is different about them, in words."""
+"""The columns of two models side by side, and their differences."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sapwood.one_line import one_line
 from sapwood.result import Part, Result
-from sapwood.show.names import one_line
 from sapwood.show.value import levels_text, value_text
 from sapwood.table.schema import ColumnSchema, Schema
 
@@ -21,14 +21,14 @@ Pair = tuple[ColumnSchema | None, ColumnSchema | None]
 
 @dataclass(frozen=True, repr=False)
 class ColumnChange(Result):
-    """One thing that is different about a column.
+    """One difference of a column.
 
     | what | before and after |
     |---|---|
     | added, removed | None, and the kind of the column; or the other way round |
     | kind | kinds |
-    | levels | levels that went, levels that came |
-    | range | least and largest value of training |
+    | levels | levels that were removed, levels that were added |
+    | range | smallest and largest value of training |
     | missing | whether there were missing values in training |
     """
 
@@ -53,7 +53,7 @@ class ColumnPairs:
 
     @classmethod
     def of(cls, before: Schema, after: Schema) -> ColumnPairs:
-        """Pair columns by name; by place if one of the models knows no names."""
+        """Pair columns by name; by position if one of the models knows no names."""
         if not (before.named and after.named):
             both = tuple(zip(before.columns, after.columns, strict=True))
             place = np.arange(len(both))
@@ -76,7 +76,7 @@ class ColumnPairs:
         return first, second
 
     def changes(self) -> tuple[ColumnChange, ...]:
-        """All that is different, column by column."""
+        """All differences, column by column."""
         both = zip(self.names, self.pairs, strict=True)
         return tuple(change for name, pair in both for change in _changes(name, *pair))
 
@@ -94,8 +94,8 @@ def _changes(name: str, before: ColumnSchema | None, after: ColumnSchema | None)
         yield from _levels(name, title, before, after)
         yield from _range(name, title, before, after)
     if before is not None and after is not None and before.has_missing != after.has_missing:
-        words = "no missing values before, some now" if after.has_missing else "missing values before, none now"
-        yield ColumnChange(name, "missing", before.has_missing, after.has_missing, f"{title}: {words}")
+        text = "no missing values before, some now" if after.has_missing else "missing values before, none now"
+        yield ColumnChange(name, "missing", before.has_missing, after.has_missing, f"{title}: {text}")
 
 
 def _levels(name: str, title: str, before: ColumnSchema, after: ColumnSchema) -> Iterator[ColumnChange]:
@@ -112,8 +112,8 @@ def _range(name: str, title: str, before: ColumnSchema, after: ColumnSchema) -> 
         return
     verb = "grew" if _covers(new, old) else "shrank" if _covers(old, new) else "moved"
     gap = min((abs(a - b) for a, b in zip(old, new, strict=True) if abs(a - b) > 0), default=math.inf)
-    words = f"{title}: range {verb}, {_range_text(before, gap)} → {_range_text(after, gap)}"
-    yield ColumnChange(name, "range", old, new, words)
+    text = f"{title}: range {verb}, {_range_text(before, gap)} → {_range_text(after, gap)}"
+    yield ColumnChange(name, "range", old, new, text)
 
 
 def _covers(outer: tuple[float, float], inner: tuple[float, float]) -> bool:

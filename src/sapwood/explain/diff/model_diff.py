@@ -1,4 +1,4 @@
-"""What a comparison of two models is handed over as."""
+"""ModelDiff: the result of a comparison of two models."""
 
 from __future__ import annotations
 
@@ -6,23 +6,24 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from sapwood.counted import counted
 from sapwood.errors import InputError
 from sapwood.explain.diff.column_pairs import ColumnChange
-from sapwood.explain.diff.prediction_moves import Moves, RowMove
 from sapwood.explain.diff.parameter_changes import ParameterChange
+from sapwood.explain.diff.prediction_moves import Moves, RowMove
 from sapwood.explain.diff.shap_moves import ShapMoves
 from sapwood.explain.diff.split_changes import SplitChange
 from sapwood.explain.diff.tree_pairs import AFTER, BEFORE, SAME, STRUCTURE, VALUES, ScoreParts, TreePairs
+from sapwood.one_line import one_line
 from sapwood.parameters import OneOf, check_parameters
 from sapwood.result import Part, Result
-from sapwood.show.names import one_line
 from sapwood.show.number import number_text, percent, plain_number
 from sapwood.table.frame import make_frame
 
 SHOWN = {"columns": 8, "parameters": 8, "rows": 5, "splits": 5, "features": 8}
-"""Lines of each part in print, so that all of it is a page."""
+"""Lines of each part in print, so that all parts fit on a page."""
 
-STATUS_WORDS = {SAME: "the same", VALUES: "with other leaf values", STRUCTURE: "of other structure"}
+STATUS_TEXTS = {SAME: "the same", VALUES: "with other leaf values", STRUCTURE: "of other structure"}
 PARTS = ("rows", "features", "trees", "splits", "columns", "parameters")
 
 
@@ -32,14 +33,14 @@ class ModelDiff(Result):
 
     | part | meaning |
     |---|---|
-    | columns | what is different about the columns that the models were fitted to |
+    | columns | differences of the columns that the models were fitted to |
     | parameters | parameters with other values |
-    | moves | what both models predict for the rows of X, and by how much it differs |
-    | trees | trees that are the same, and what the others do to the scores; None if there are members of other kinds |
+    | moves | predictions of both models for the rows of X, and their differences |
+    | trees | trees that are the same, and what the others change; None if there are members of other libraries |
     | splits | thresholds and sets of levels that came and went, column by column |
-    | shap | which columns explain the moves; None if the scores of the models are no sums that mean the same |
+    | shap | which columns explain the moves; None if the scores of the models are not sums on the same scale |
 
-    `notes` tell why a part is None.
+    `notes` explain why a part is None.
     """
 
     model_names: tuple[str, str]
@@ -87,44 +88,38 @@ class ModelDiff(Result):
         """A page: columns, parameters, predictions, trees, and columns that explain the moves."""
         before, after = self.model_names
         names = after if before == after else f"{before} → {after}"
-        yield f"Model diff: {names}, {_counted(self.moves.n_rows, 'row')}"
+        yield f"Model diff: {names}, {counted(self.moves.n_rows, 'row')}"
         if self.is_same:
             trees = "" if self.trees is None else ", trees"
             yield f"No difference: columns, parameters{trees} and predictions are the same."
             return
-        yield from self._columns_text()
-        yield from self._parameters_text()
+        yield from _listed("Columns", self.columns, SHOWN["columns"])
+        yield from _listed("Parameters", self.parameters, SHOWN["parameters"])
         yield from self._moves_text()
         yield from self._trees_text()
         yield from self._features_text()
         yield from (f"Note: {note}" for note in self.notes)
-
-    def _columns_text(self) -> Iterator[str]:
-        yield from _listed("Columns", self.columns, SHOWN["columns"])
-
-    def _parameters_text(self) -> Iterator[str]:
-        yield from _listed("Parameters", self.parameters, SHOWN["parameters"])
 
     def _moves_text(self) -> Iterator[str]:
         moves, summary = self.moves, self.summary
         n, more = int(moves.has_moved.sum()), f" by more than {moves.tolerance:g}" if moves.tolerance else ""
         flips = int(moves.changes_class.sum())
         classes = f"; {flips} change class ({percent(summary['changes_class'])})" if moves.are_classes else ""
-        yield f"Predictions: {n} of {_counted(moves.n_rows, 'row')} move{more} ({percent(summary['moved'])}){classes}"
+        yield f"Predictions: {n} of {counted(moves.n_rows, 'row')} move{more} ({percent(summary['moved'])}){classes}"
         if n:
             size = {name: number_text(summary[name], 3) for name in ("mean", "q50", "q90", "largest")}
             what = "largest change of a probability" if moves.are_classes else "size of the move"
-            least = f"mean {size['mean']}, median {size['q50']}, 90 % of rows up to {size['q90']}"
-            yield f"  {what}: {least}, at most {size['largest']}"
+            usual = f"mean {size['mean']}, median {size['q50']}, 90 % of rows up to {size['q90']}"
+            yield f"  {what}: {usual}, at most {size['largest']}"
             moved = moves.order[moves.has_moved[moves.order]]
-            yield from (f"  {moves.words_of(int(i))}" for i in moved[: SHOWN["rows"]])
+            yield from (f"  {moves.describe(int(i))}" for i in moved[: SHOWN["rows"]])
 
     def _trees_text(self) -> Iterator[str]:
         if self.trees is None:
             return
         counts, first, same = self.trees.counts, self.trees.n_first_same, float(self.trees.same_leaves.mean())
-        words = [f"{n} {STATUS_WORDS.get(status, status)}" for status, n in counts.items() if n]
-        yield f"Trees: {', '.join(words)}"
+        texts = [f"{n} {STATUS_TEXTS.get(status, status)}" for status, n in counts.items() if n]
+        yield f"Trees: {', '.join(texts)}"
         if 0 < first < len(self.trees.trees):
             yield f"  the first {first} are the same" if first > 1 else "  the first one is the same"
         both = " that both models have" if counts[BEFORE] or counts[AFTER] else ""
@@ -141,7 +136,7 @@ class ModelDiff(Result):
     def _features_text(self) -> Iterator[str]:
         if self.shap is None or not self.shap.values.any():
             return
-        rows = _counted(len(self.shap.rows), "row")
+        rows = counted(len(self.shap.rows), "row")
         yield f"Columns that explain the moves, by the mean size of the differences of Shapley values ({rows}):"
         shown = [(one_line(name), number_text(size, 4)) for name, size in self.shap.sizes if size > 0]
         width = max(len(name) for name, _ in shown)
@@ -178,17 +173,13 @@ class ModelDiff(Result):
 
     def _known(self, part: Any, name: str) -> Any:
         if part is None:
-            raise InputError(f"part={name!r} is not known of these models. {' '.join(self.notes)} Use another part.")
+            raise InputError(f"part={name!r} is not known for these models. {' '.join(self.notes)} Use another part.")
         return part
 
 
 def _fields(items: Sequence[Any], *names: str) -> dict[str, Any]:
     """Columns of a frame, one for each attribute."""
     return {name: [getattr(item, name) for item in items] for name in names}
-
-
-def _counted(n: int, noun: str) -> str:
-    return f"{n} {noun}{'s' if n != 1 else ''}"
 
 
 def _lines(items: Sequence[Any], most: int, what: str) -> Iterator[str]:

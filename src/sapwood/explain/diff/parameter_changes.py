@@ -8,16 +8,17 @@ from typing import Any
 
 import numpy as np
 
-from sapwood.explain.column_numbers import plain
+from sapwood.explain.column_values import plain
+from sapwood.model import Model
+from sapwood.one_line import one_line
 from sapwood.result import Part, Result
-from sapwood.show.names import one_line
 
 LONGEST = 60  # characters of a value in print
 
 
 @dataclass(frozen=True, repr=False)
 class ParameterChange(Result):
-    """A parameter with another value; "model" stands for the class of the model."""
+    """A parameter with another value; "model" is the class of the estimator."""
 
     name: str
     before: Any
@@ -29,16 +30,18 @@ class ParameterChange(Result):
     @property
     def words_before(self) -> str:
         """The old value in print."""
-        return _short(_words(self.before))
+        return _short(_text(self.before))
 
     @property
     def words_after(self) -> str:
         """The new value in print."""
-        return _short(_words(self.after))
+        return _short(_text(self.after))
 
 
 def parameter_changes(before: Any, after: Any) -> tuple[ParameterChange, ...]:
-    """The class of the model, if it is another one, and all parameters that both have, with other values."""
+    """Another class of the estimator, and parameters with other values; none if one of the two is a Model."""
+    if isinstance(before, Model) or isinstance(after, Model):
+        return ()
     kinds = type(before), type(after)
     found = [ParameterChange("model", *kinds)] if kinds[0] is not kinds[1] else []
     old, new = before.get_params(), after.get_params()
@@ -47,15 +50,15 @@ def parameter_changes(before: Any, after: Any) -> tuple[ParameterChange, ...]:
 
 
 def _same(before: Any, after: Any) -> bool:
-    """By what is written, since 1 and 1.0 may mean different things; functions are what they are."""
+    """Compare as text, since 1 and 1.0 may mean different things; functions by identity."""
     if before is after:
         return True
     if isinstance(before, np.ndarray) and isinstance(after, np.ndarray):
         return np.array_equal(before, after)
-    return not (callable(before) and callable(after)) and _words(before) == _words(after)
+    return not (callable(before) and callable(after)) and _text(before) == _text(after)
 
 
-def _words(value: Any) -> str:
+def _text(value: Any) -> str:
     """A value as it is written; the class of objects that are equal to nothing but themselves, such as estimators."""
     if callable(value):
         return str(getattr(value, "__name__", type(value).__name__))

@@ -1,4 +1,4 @@
-"""Moves: what two models predict for the same rows, and by how much it differs."""
+"""Moves: the predictions of two models for the same rows, and their differences."""
 
 from __future__ import annotations
 
@@ -10,17 +10,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sapwood.arrays import Array, Floats, Mask
 from sapwood.cached_property import cached_property
-from sapwood.explain.model_output import Answers
-from sapwood.explain.column_numbers import plain
-from sapwood.explain.editable_rows import Rows
+from sapwood.explain.editable_rows import EditableRows
+from sapwood.explain.model_output import ModelOutput, plain_prediction, prediction_text
+from sapwood.model import Model
+from sapwood.one_line import one_line
 from sapwood.result import Part, Result
-from sapwood.show.names import one_line
-from sapwood.show.number import number_text, plain_number
-from sapwood.show.value import level_text
-
-Floats = NDArray[np.float64]
-Mask = NDArray[np.bool_]
+from sapwood.show.number import number_text
 
 QUANTILES = (0.5, 0.9, 0.99)
 
@@ -41,7 +38,7 @@ class RowMove(Result):
 
     def _parts(self) -> Iterator[Part]:
         gap = abs(self.move) if self.move else math.inf
-        old, new = (_said(answer, gap) for answer in (self.before, self.after))
+        old, new = (prediction_text(prediction, gap) for prediction in (self.before, self.after))
         yield f"row {self.row}: {old} → {new}" if old != new else f"row {self.row}: {old}"
 
 
@@ -53,8 +50,8 @@ class Moves(Result):
     one of its numbers. A row has moved if its class changed, or if that size is above the tolerance.
     """
 
-    before: NDArray[Any]
-    after: NDArray[Any]
+    before: Array
+    after: Array
     numbers_before: Floats
     numbers_after: Floats
     output_names: tuple[Any, ...]
@@ -62,13 +59,13 @@ class Moves(Result):
     tolerance: float
 
     @classmethod
-    def of(cls, models: Sequence[Any], rows: Sequence[Rows], tolerance: float) -> Moves:
-        """Ask both models."""
-        answers = [Answers.of(model, "auto") for model in models]
-        told = [own.as_they_are for own in rows]
-        before, after = (np.asarray(model.predict(X)) for model, X in zip(models, told, strict=True))
-        old, new = (np.ascontiguousarray(own.read(X).T) for own, X in zip(answers, told, strict=True))
-        return cls(before, after, old, new, answers[1].names, answers[1].kind == "probability", float(tolerance))
+    def of(cls, models: Sequence[Model], rows: Sequence[EditableRows], tolerance: float) -> Moves:
+        """Predict the rows with both models."""
+        outputs = [ModelOutput.of(model, "auto") for model in models]
+        given = [own.unchanged for own in rows]
+        before, after = (model.predict(X) for model, X in zip(models, given, strict=True))
+        old, new = (np.ascontiguousarray(output.read(X).T) for output, X in zip(outputs, given, strict=True))
+        return cls(before, after, old, new, outputs[1].names, models[1].is_classifier, float(tolerance))
 
     @property
     def n_rows(self) -> int:
@@ -84,7 +81,7 @@ class Moves(Result):
 
     @cached_property
     def size(self) -> Floats:
-        """Largest change of each row, without its sign; infinite if a number came from nowhere."""
+        """Largest change of each row, without its sign; infinite if a number was or is NaN."""
         sizes = np.abs(self.change).max(axis=1)
         return np.where(np.isnan(sizes), np.inf, sizes)
 
@@ -114,7 +111,7 @@ class Moves(Result):
         """Row i."""
         sizes = np.nan_to_num(np.abs(self.change[i]), nan=np.inf, posinf=np.inf)
         k = int(sizes.argmax())
-        before, after = (_plain_answer(own[i]) for own in (self.before, self.after))
+        before, after = (plain_prediction(own[i]) for own in (self.before, self.after))
         return RowMove(i, before, after, float(self.change[i, k]), self.output_names[k], bool(self.has_moved[i]))
 
     @cached_property
@@ -131,10 +128,10 @@ class Moves(Result):
         """The rows that move, the largest move first."""
         moved = self.order[self.has_moved[self.order]]
         yield f"Moves: {len(moved)} of {self.n_rows} rows"
-        yield from (f"  {self.words_of(int(i))}" for i in moved)
+        yield from (f"  {self.describe(int(i))}" for i in moved)
 
-    def words_of(self, i: int) -> str:
-        """Row i in words, with what changed most."""
+    def describe(self, i: int) -> str:
+        """Row i as text, with the output that changed most."""
         row = self.row(i)
         signed = f"{'+' if row.move > 0 else ''}{number_text(row.move, 3)}"
         if self.are_classes:
@@ -157,12 +154,3 @@ class Moves(Result):
             found["about"] = np.array(self.output_names, dtype=object)[largest[order]]
         found["has_moved"] = self.has_moved[order]
         return found | ({"changes_class": self.changes_class[order]} if self.are_classes else {})
-
-
-def _plain_answer(answer: Any) -> Any:
-    return tuple(answer.tolist()) if np.ndim(answer) else plain(answer)
-
-
-def _said(answer: Any, gap: float) -> str:
-    answers = answer if isinstance(answer, tuple) else (answer,)
-    return ", ".join(plain_number(one, 3, gap) if isinstance(one, float) else level_text(one) for one in answers)

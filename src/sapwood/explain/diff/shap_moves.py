@@ -9,22 +9,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sapwood.arrays import Floats
 from sapwood.cached_property import cached_property
 from sapwood.explain.diff.column_pairs import ColumnPairs
-from sapwood.explain.editable_rows import Rows
-from sapwood.explain.shap.shap_values import shap_values
+from sapwood.explain.editable_rows import EditableRows
 from sapwood.explain.shap.shap_result import ShapValues
+from sapwood.explain.shap.shap_values import shap_values
+from sapwood.model import Model
 from sapwood.one_line import one_line
 from sapwood.result import Part, Result, TextTable
 from sapwood.table.storage import MatrixStorage
 from sapwood.table.table import Table
 
-Floats = NDArray[np.float64]
-
 
 @dataclass(frozen=True)
 class FeatureMove:
-    """How much a column has to do with the moves of an output: mean size and mean of the differences over the rows."""
+    """How much a column contributes to the moves of an output: mean size and mean of the differences over the rows."""
 
     feature: str
     output: Any
@@ -37,7 +37,7 @@ class ShapMoves(Result):
     """Shapley values of after less those of before, (rows, features, outputs).
 
     Those of a row and its difference of base values add up to the move of its score. A column that only one of the
-    models has is worth 0 to the other. `rows` are the numbers of the rows in X.
+    models has counts as 0 for the other. `rows` are the numbers of the rows in X.
     """
 
     values: Floats
@@ -48,7 +48,12 @@ class ShapMoves(Result):
 
     @classmethod
     def of(
-        cls, models: Sequence[Any], rows: Sequence[Rows], pairs: ColumnPairs, most: int | None, n_jobs: int | None
+        cls,
+        models: Sequence[Model],
+        rows: Sequence[EditableRows],
+        pairs: ColumnPairs,
+        most: int | None,
+        n_jobs: int | None,
     ) -> ShapMoves:
         """Explain `most` rows, spread evenly over X, or all of them."""
         n_rows = rows[0].table.n_rows
@@ -96,7 +101,7 @@ def _spread(n_rows: int, most: int) -> NDArray[np.intp]:
 
 
 def _take(table: Table, rows: NDArray[np.intp]) -> Table:
-    """Some rows, in the codes of the model: `Table.take` would forget levels that are gone."""
+    """Some rows, in the codes of the model: `Table.take` would drop levels that do not occur in them."""
     return table if len(rows) == table.n_rows else Table(table.schema, MatrixStorage(table.pick(rows)))
 
 

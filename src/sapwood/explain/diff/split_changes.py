@@ -1,4 +1,4 @@
-"""Which thresholds and sets of levels came and went, column by column."""
+"""Thresholds and sets of levels that only one of two models has, column by column."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sapwood.arrays import Floats
+from sapwood.counted import counted
+from sapwood.explain.column_values import plain, to_native
 from sapwood.explain.diff.column_pairs import ColumnPairs, Pair
-from sapwood.explain.column_numbers import plain
-from sapwood.explain.column_values import to_native
+from sapwood.one_line import one_line
 from sapwood.result import Part, Result
-from sapwood.show.names import one_line
 from sapwood.show.value import levels_text, threshold_text
 from sapwood.table.levels import sort_levels
 from sapwood.table.schema import ColumnSchema
@@ -26,7 +26,7 @@ Split = float | tuple[Any, ...]
 """A threshold, or the levels that go left."""
 
 SHOWN = 3
-"""Splits that are listed in words."""
+"""Splits that are listed in print."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -34,7 +34,7 @@ class SplitChange(Result):
     """How two models split a column: number of splits, and the splits that only one of them has.
 
     A split is a number, a date, a duration, or a tuple of the levels that go left. Those in `turned` are in both
-    models, but missing values go another way.
+    models, but missing values go to the other side.
     """
 
     feature: str
@@ -64,12 +64,12 @@ class _Splits:
     """Splits of a model on one column, and where missing values go at each."""
 
     count: int = 0
-    ways: dict[Split, set[bool]] = field(default_factory=lambda: defaultdict(set))
+    missing_left: dict[Split, set[bool]] = field(default_factory=lambda: defaultdict(set))
 
     def add(self, splits: Iterable[Split], missing_left: Iterable[bool]) -> None:
         for split, left in zip(splits, missing_left, strict=True):
             self.count += 1
-            self.ways[split].add(left)
+            self.missing_left[split].add(left)
 
 
 def split_changes(tree_sums: Sequence[TreeSum], pairs: ColumnPairs) -> tuple[SplitChange, ...]:
@@ -83,8 +83,7 @@ def split_changes(tree_sums: Sequence[TreeSum], pairs: ColumnPairs) -> tuple[Spl
 def _splits_of(tree_sum: TreeSum, pairs: ColumnPairs, side: int) -> dict[int, _Splits]:
     """Splits of a model by the number of the pair of the column."""
     found: dict[int, _Splits] = defaultdict(_Splits)
-    for member in tree_sum:
-        tree = member.tree
+    for tree in (term.tree for term in tree_sum):
         for j in np.unique(tree.feature[~tree.is_leaf]).tolist():
             k = int(pairs.places[side][j])
             column = pairs.pairs[k][side]
@@ -97,7 +96,7 @@ def _splits_of(tree_sum: TreeSum, pairs: ColumnPairs, side: int) -> dict[int, _S
 def _read(tree: Tree, nodes: list[int], column: ColumnSchema) -> list[Split]:
     if column.kind != "category":
         cuts = tree.threshold[nodes]
-        if column.kind == "boolean":  # drawn thresholds all ask for the truth
+        if column.kind == "boolean":  # thresholds drawn at random all separate false and true
             cuts = np.where((cuts >= 0.0) & (cuts < 1.0), 0.5, cuts)
         return list(cuts.tolist())
     return [sort_levels(column.levels[code] for code in tree.left_levels(node)) for node in nodes]
@@ -107,19 +106,20 @@ def _change(name: str, pair: Pair, before: _Splits, after: _Splits) -> SplitChan
     old, new = pair[0] or pair[1], pair[1] or pair[0]
     assert old is not None
     assert new is not None
-    both = before.ways.keys() & after.ways.keys()
+    both = before.missing_left.keys() & after.missing_left.keys()
     turns = both if old.has_missing or new.has_missing else set()
+    turned = (split for split in turns if before.missing_left[split] != after.missing_left[split])
     listed = {
-        "came": (new, _sorted(after.ways.keys() - both)),
-        "went": (old, _sorted(before.ways.keys() - both)),
-        "missing values go another way at": (new, _sorted(s for s in turns if before.ways[s] != after.ways[s])),
+        "came": (new, _sorted(after.missing_left.keys() - both)),
+        "went": (old, _sorted(before.missing_left.keys() - both)),
+        "missing values change sides at": (new, _sorted(turned)),
     }
-    number = f"{before.count} → {after.count}" if before.count != after.count else f"{after.count}"
-    words = [f"{one_line(name)}: {number} split{'s' if after.count != 1 else ''}"]
+    before_it = f"{before.count} → " if before.count != after.count else ""
+    text = [f"{one_line(name)}: {before_it}{counted(after.count, 'split')}"]
     cuts = np.array([split for _, splits in listed.values() for split in splits if isinstance(split, float)])
-    words += [f"{verb} {_listed(column, splits, cuts)}" for verb, (column, splits) in listed.items() if splits]
-    came, went, turned = (tuple(_native(column, split) for split in splits) for column, splits in listed.values())
-    return SplitChange(name, before.count, after.count, came, went, turned, "; ".join(words))
+    text += [f"{verb} {_listed(column, splits, cuts)}" for verb, (column, splits) in listed.items() if splits]
+    native = [tuple(_native(column, split) for split in splits) for column, splits in listed.values()]
+    return SplitChange(name, before.count, after.count, native[0], native[1], native[2], "; ".join(text))
 
 
 def _sorted(splits: Iterable[Split]) -> list[Split]:
@@ -131,13 +131,13 @@ def _sorted(splits: Iterable[Split]) -> list[Split]:
     return sorted(splits, key=place)
 
 
-def _listed(column: ColumnSchema, splits: list[Split], cuts: NDArray[np.float64]) -> str:
+def _listed(column: ColumnSchema, splits: list[Split], cuts: Floats) -> str:
     rest = len(splits) - SHOWN
-    words = ", ".join(_words(column, split, cuts) for split in splits[:SHOWN])
-    return f"{words}, … +{rest} more" if rest > 0 else words
+    text = ", ".join(_text(column, split, cuts) for split in splits[:SHOWN])
+    return f"{text}, … +{rest} more" if rest > 0 else text
 
 
-def _words(column: ColumnSchema, split: Split, cuts: NDArray[np.float64]) -> str:
+def _text(column: ColumnSchema, split: Split, cuts: Floats) -> str:
     """A split in print, with as many digits as tell it from the other cuts."""
     if isinstance(split, tuple):
         return levels_text(split)

@@ -1,4 +1,4 @@
-"""The trees of two models side by side, by position: which are the same, and what the others do to the scores."""
+"""The trees of two models side by side, by position: which are the same, and how the others change the scores."""
 
 from __future__ import annotations
 
@@ -10,32 +10,30 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sapwood.arrays import Floats, Mask
 from sapwood.cached_property import cached_property
 from sapwood.explain.diff.column_pairs import ColumnPairs
-from sapwood.explain.editable_rows import Rows
-from sapwood.explain.diff.matching_nodes import Questions, Twins, find_twins
+from sapwood.explain.diff.matching_nodes import MatchingNodes, SplitComparison, matching_nodes
+from sapwood.explain.editable_rows import EditableRows
+from sapwood.model import Model
 from sapwood.predictor import Descent, find
 from sapwood.result import Part, Result, TextTable
 from sapwood.table.table import Table
 from sapwood.tree_sum import Term, TreeSum
 
-Floats = NDArray[np.float64]
 Leaves = NDArray[np.int32]
-Mask = NDArray[np.bool_]
 
-SAME, VALUES, STRUCTURE, BEFORE, AFTER = (
-    *("same", "other values", "other structure"),
-    *("only before", "only after"),
-)
+SAME, VALUES, STRUCTURE = "same", "other values", "other structure"
+BEFORE, AFTER = "only before", "only after"
 
 
 @dataclass(frozen=True)
 class TreeChange:
     """What became of the tree at one position.
 
-    `status` is "same", "other values" (the same splits, but leaves say something else), "other structure", "only
-    before" or "only after". `leaves_kept` are leaves that the same splits lead to in both trees, `leaves_same` those of
-    them that also say the same; `largest_step` is the largest change of what a kept leaf says.
+    `status` is "same", "other values" (the same splits, but other leaf values), "other structure", "only before" or
+    "only after". `leaves_kept` are leaves that the same splits lead to in both trees, `leaves_same` those of them that
+    also have the same value; `largest_step` is the largest change of the value of a kept leaf.
     """
 
     tree: int
@@ -53,7 +51,7 @@ class ScoreParts(Result):
 
     | part | moves because of |
     |---|---|
-    | start | what is there before the first tree |
+    | start | other scores before the first tree |
     | values | other leaf values in trees of the same structure |
     | structure | trees of other structure, trees that came or went, and the weight of a tree among them |
     """
@@ -108,33 +106,32 @@ def _cells(change: TreeChange) -> list[str]:
 
 
 def pair_trees(
-    models: Sequence[Any], rows: Sequence[Rows], pairs: ColumnPairs, *, with_parts: bool, n_jobs: int
+    models: Sequence[Model], rows: Sequence[EditableRows], pairs: ColumnPairs, *, with_parts: bool, n_jobs: int
 ) -> TreePairs:
-    """Compare trees by position, on rows; parts only if the scores of both models mean the same."""
+    """Compare trees by position, on rows; parts only if the scores of both models are on the same scale."""
     before, after = (
-        _Reader(model._tree_sum(), own.table, model._unseen_policy == "node", n_jobs)
-        for model, own in zip(models, rows, strict=True)
+        _Reader(model.trees, own.table, model.unseen == "node", n_jobs) for model, own in zip(models, rows, strict=True)
     )
-    questions = Questions(pairs, (before.stops, after.stops))
+    comparison = SplitComparison(pairs, (before.stops, after.stops))
     moved = _Moved(*np.zeros((2, before.table.n_rows, before.tree_sum.n_columns))) if with_parts else None
     changes, same_leaves = [], np.ones(before.table.n_rows, dtype=np.bool_)
     for t in range(max(len(before.tree_sum), len(after.tree_sum))):
         old, new = before.read(t), after.read(t)
-        twins = None
+        match = None
         if old is None or new is None:
             changes.append(_alone(t, old, new))
         else:
-            twins = find_twins(old.term.tree, new.term.tree, questions)
-            same_leaves &= twins.node[old.leaves] == new.leaves
-            changes.append(_change(t, old.term, new.term, twins, before.stops))
+            match = matching_nodes(old.term.tree, new.term.tree, comparison)
+            same_leaves &= match.node[old.leaves] == new.leaves
+            changes.append(_change(t, old.term, new.term, match, before.stops))
         if moved is not None:
-            moved.add(old, new, twins is not None and twins.are_alike)
+            moved.add(old, new, match is not None and match.is_complete)
     return TreePairs(tuple(changes), same_leaves, None if moved is None else _parts(models, rows, moved))
 
 
 @dataclass(frozen=True, eq=False)
 class _Read:
-    """A tree, where rows end in it, and by what its words are divided."""
+    """A tree, the leaves of the rows in it, and the divisor of its values."""
 
     term: Term
     leaves: Leaves
@@ -146,30 +143,30 @@ class _Read:
         return slice(self.term.column, self.term.column + self.term.values.shape[1])
 
     @property
-    def said(self) -> Floats:
-        """What the tree says of each row, before the division."""
+    def row_values(self) -> Floats:
+        """The value of the tree for each row, before the division."""
         return np.asarray(self.term.values[self.leaves])
 
 
 @dataclass(frozen=True, eq=False)
 class _Moved:
-    """Sums over the trees of what they do to the scores, (rows, columns)."""
+    """Sums over the trees of their changes of the scores, (rows, columns)."""
 
     values: Floats
     structure: Floats
 
     @np.errstate(over="ignore", invalid="ignore")
-    def add(self, old: _Read | None, new: _Read | None, are_alike: bool) -> None:
-        """Add a pair of trees; what is not finite need not have a difference."""
-        if are_alike and old is not None and new is not None:
-            kept = old.said / new.divisor  # what the old tree would say among the new ones
-            self.values[:, new.columns] += new.said / new.divisor - kept
-            self.structure[:, new.columns] += kept - old.said / old.divisor
+    def add(self, old: _Read | None, new: _Read | None, same_structure: bool) -> None:
+        """Add a pair of trees; differences of values that are not finite may be NaN."""
+        if same_structure and old is not None and new is not None:
+            kept = old.row_values / new.divisor  # values of the old tree among the new ones
+            self.values[:, new.columns] += new.row_values / new.divisor - kept
+            self.structure[:, new.columns] += kept - old.row_values / old.divisor
             return
         if new is not None:
-            self.structure[:, new.columns] += new.said / new.divisor
+            self.structure[:, new.columns] += new.row_values / new.divisor
         if old is not None:
-            self.structure[:, old.columns] -= old.said / old.divisor
+            self.structure[:, old.columns] -= old.row_values / old.divisor
 
 
 @dataclass(frozen=True, eq=False)
@@ -186,8 +183,10 @@ class _Reader:
         if t >= len(self.tree_sum):
             return None
         term = self.tree_sum.term(t)
-        way = Descent.of(term.tree, self.table.dtype)
-        return _Read(term, find(way, self.table, stop_at_unseen=self.stops, n_jobs=self.n_jobs), self.tree_sum.divisor)
+        leaves = find(
+            Descent.of(term.tree, self.table.dtype), self.table, stop_at_unseen=self.stops, n_jobs=self.n_jobs
+        )
+        return _Read(term, leaves, self.tree_sum.divisor)
 
 
 def _alone(t: int, old: _Read | None, new: _Read | None) -> TreeChange:
@@ -195,15 +194,15 @@ def _alone(t: int, old: _Read | None, new: _Read | None) -> TreeChange:
     return TreeChange(t, AFTER if old is None else BEFORE, *leaves)
 
 
-def _change(t: int, old: Term, new: Term, twins: Twins, stops: bool) -> TreeChange:
-    """Compare a tree with the one in its place; where rows may stop at inner nodes, these have a say, too."""
-    at = np.flatnonzero((twins.node >= 0) & old.tree.is_leaf)
-    at = at[new.tree.is_leaf[twins.node[at]]]
-    steps = _steps(old, at, new, twins.node[at])
-    same = twins.are_alike and not steps.any()
+def _change(t: int, old: Term, new: Term, match: MatchingNodes, stops: bool) -> TreeChange:
+    """Compare a tree with the one at its position; where rows may stop at inner nodes, these count, too."""
+    at = np.flatnonzero((match.node >= 0) & old.tree.is_leaf)
+    at = at[new.tree.is_leaf[match.node[at]]]
+    steps = _steps(old, at, new, match.node[at])
+    same = match.is_complete and not steps.any()
     if same and stops:
-        same = not _steps(old, np.arange(len(twins.node)), new, twins.node).any()
-    status = SAME if same else VALUES if twins.are_alike else STRUCTURE
+        same = not _steps(old, np.arange(len(match.node)), new, match.node).any()
+    status = SAME if same else VALUES if match.is_complete else STRUCTURE
     return TreeChange(
         t,
         status,
@@ -216,24 +215,22 @@ def _change(t: int, old: Term, new: Term, twins: Twins, stops: bool) -> TreeChan
 
 
 def _steps(old: Term, at: NDArray[np.intp], new: Term, opposite: NDArray[np.intp]) -> Floats:
-    """By how much nodes change what they say; by infinity if they speak of other scores."""
+    """By how much the values of nodes change; by infinity if they belong to other scores."""
     if old.column != new.column or old.values.shape[1] != new.values.shape[1]:
         return np.full(len(at), np.inf)
     with np.errstate(over="ignore", invalid="ignore"):
         return np.asarray(np.abs(new.values[opposite] - old.values[at]).max(axis=1))
 
 
-def _parts(models: Sequence[Any], rows: Sequence[Rows], moved: _Moved) -> ScoreParts:
+def _parts(models: Sequence[Model], rows: Sequence[EditableRows], moved: _Moved) -> ScoreParts:
     old, new = (_start(model, own) for model, own in zip(models, rows, strict=True))
-    names = models[1]._score_names()
-    kept = [k for k, name in enumerate(names) if name is not None]
-    shown = tuple(names[k] for k in kept)
-    return ScoreParts((new - old)[:, kept], moved.values[:, kept], moved.structure[:, kept], shown)
+    kept = models[1].kept_scores
+    names = tuple(models[1].score_names[k] for k in kept)
+    return ScoreParts((new - old)[:, kept], moved.values[:, kept], moved.structure[:, kept], names)
 
 
-def _start(model: Any, rows: Rows) -> Floats:
+def _start(model: Model, rows: EditableRows) -> Floats:
     """Scores (rows, columns) before the first tree."""
-    tree_sum = model._tree_sum()
-    begin = np.repeat(tree_sum.base[None, :], rows.table.n_rows, axis=0)
-    own = model._row_starts(rows.X)
-    return np.asarray((begin if own is None else begin + own.T) / tree_sum.divisor)
+    start = np.repeat(model.trees.base[None, :], rows.table.n_rows, axis=0)
+    start = start if model.begin is None else start + model.begin(rows.X).T
+    return np.asarray(start / model.trees.divisor)

@@ -1,37 +1,35 @@
-"""Importance: everything that is known of what columns are worth to a model, in one sorted table."""
+"""Importance: all measures of the importance of columns, in one sorted table."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sapwood.arrays import Floats
 from sapwood.data_warnings import quiet
 from sapwood.errors import InputError, InputTypeError, ParameterError
-from sapwood.explain.column_numbers import groups_of, has_trees
-from sapwood.explain.importance.permuted import permuted
-from sapwood.explain.importance.permutation import Scoring
+from sapwood.explain.column_numbers import column_groups
+from sapwood.explain.editable_rows import EditableRows
+from sapwood.explain.importance.permutation import Scoring, permutation_drops
 from sapwood.explain.shap.shap_values import shap_values
-from sapwood.explain.importance.structure import structure
 from sapwood.keywords import answering
+from sapwood.model import Model, model_of
+from sapwood.one_line import one_line
 from sapwood.parameters import Flag, Interval, Nothing, OneOf, RandomState, check_parameters
 from sapwood.result import Part, Result, TextTable
 from sapwood.seed import seed_from
-from sapwood.show.fitted import require_model
-from sapwood.show.names import one_line
 from sapwood.table.frame import make_frame
 from sapwood.table.weight import check_weight
 from sapwood.threads import resolve_jobs
 
-Floats = NDArray[np.float64]
 Groups = Sequence[tuple[str, list[int]]]
 
 ORDER = ("permutation", "oob_permutation", "mean_abs_shap", "gain", "splits", "cover")
-"""Measures by how much they say: the first one there is sorts the table, the next ones decide ties."""
+"""Measures, the most informative first: the first one that is there sorts the table, the next ones decide ties."""
 
 _RULES = {
     "n_repeats": (Interval(int, low=1),),
@@ -77,23 +75,29 @@ class Importance(Result):
         yield TextTable(("feature", *self.measures), rows)
 
 
+class ShuffleOptions(TypedDict, total=False):
+    """Keywords of `importance` for permutation importance; see there."""
+
+    n_repeats: int
+    scoring: Any
+    random_state: Any
+
+
 @answering
 @quiet()
 def importance(
-    model: Any,
-    X: Any = None,
-    y: Any = None,
+    model: object,
+    X: object = None,
+    y: object = None,
     *,
     sample_weight: Any = None,
-    groups: Any = None,
-    n_repeats: int = 5,
-    scoring: Any = None,
+    groups: object = None,
     sort_by: str | None = None,
-    random_state: Any = 0,
     n_jobs: int | None = None,
     verbose: bool = False,
+    **shuffling: Unpack[ShuffleOptions],
 ) -> Importance:
-    """What each column is worth to the model, by every measure that the arguments allow; see `Importance`.
+    """Importance of each column for the model, by every measure that the arguments allow; see `Importance`.
 
     Without X there are `gain`, `splits` and `cover`; with X also `mean_abs_shap`; with X and y also `permutation`, and
     `oob_permutation` if the model draws bags and X, y are the rows that it was fitted to. A measure that the model does
@@ -104,37 +108,73 @@ def importance(
 
     Args:
         model: any fitted model.
-        X: rows; new ones tell what matters for prediction, those of training what the model has learned.
+        X: rows; new ones show what matters for prediction, those of training what the model has learned.
         y: their truth.
         sample_weight: weights of the rows in scores and means.
         groups: mapping from names to columns that count as one: gains, splits and cover are added, values are shuffled
             together, and SHAP values are added before their size is taken. Columns in no group stand for themselves.
-        n_repeats: how often columns are shuffled.
-        scoring: a name or function of scikit-learn; None is the accuracy, or R².
+        n_repeats: how often columns are shuffled, 5 times by default.
+        scoring: a name or function of scikit-learn; None, the default, is the accuracy, or R².
         sort_by: measure to sort by.
-        random_state: seed of the shuffles.
+        random_state: seed of the shuffles, 0 by default.
         n_jobs: threads; the result does not depend on it.
-        verbose: whether to show on the standard error how much of the shuffling is done.
+        verbose: whether to show the progress of the shuffling on the standard error.
     """
+    n_repeats, random_state = shuffling.get("n_repeats", 5), shuffling.get("random_state", 0)
     given = {"n_repeats": n_repeats, "random_state": random_state, "sort_by": sort_by, "verbose": verbose}
     check_parameters("importance", _RULES, given)
-    require_model(model)
+    estimator, model = model, model_of(model)
     if X is None and y is not None:
         raise InputError("y is given without X. Pass the rows that it belongs to, or neither.")
-    sets, threads, seed = groups_of(groups, model.schema_), resolve_jobs(n_jobs), seed_from(random_state)
+    sets, threads, seed = column_groups(groups, model.schema), resolve_jobs(n_jobs), seed_from(random_state)
     measures: dict[str, Floats] = {}
-    if has_trees(model):
-        measures |= {name: _added(values, sets) for name, values in structure(model).items()}
+    if model.has_trees:
+        measures |= {name: _added(values, sets) for name, values in _structure(model).items()}
     if X is not None:
-        n_rows = model._match(X).n_rows
+        n_rows = model.match(X).n_rows
         weight = check_weight(sample_weight, n_rows)
         if y is not None:
-            chosen = Scoring.of(model, scoring, y, n_rows, weight)
-            drops = permuted(model, X, chosen, sets, n_repeats=n_repeats, seed=seed, n_jobs=threads, verbose=verbose)
+            scoring = Scoring.of(estimator, shuffling.get("scoring"), y, n_rows, weight)
+            rows = EditableRows.of(model, X, keep_container=scoring.reads_rows)
+            options = {"n_repeats": n_repeats, "seed": seed}
+            drops = permutation_drops(rows, scoring, sets, **options, n_jobs=threads, verbose=verbose)
             measures |= dict(zip(("permutation", "permutation_se"), drops, strict=True))
-            measures |= _out_of_bag(model, X, y, sample_weight, sets, n_repeats, seed)
+            measures |= _out_of_bag(estimator, X, y, sample_weight, sets, **options)
         measures |= _shap(model, X, weight, sets)
-    return _sorted([name for name, _ in sets], measures, sort_by, type(model).__name__)
+    return _sorted([name for name, _ in sets], measures, sort_by, model.estimator)
+
+
+def _structure(model: Model) -> dict[str, Floats]:
+    """Measures of every column by the trees alone: gains, numbers of splits, and weight of the rows that pass them."""
+    n_features = model.schema.n_features
+    splits, cover = np.zeros(n_features), np.zeros(n_features)
+    for term in model.trees:
+        inner = np.flatnonzero(~term.tree.is_leaf)
+        feature, weight = term.tree.feature[inner], term.tree.weighted_n_node_samples[inner]
+        splits += np.bincount(feature, minlength=n_features)
+        cover += np.bincount(feature, weights=weight, minlength=n_features)
+    return {"gain": _gain(model), "splits": splits, "cover": _share(cover)}
+
+
+def _gain(model: Model) -> Floats:
+    """The `feature_importances_` of the estimator, from its trees."""
+    if model.trees.round_size:
+        splits = (term.tree for term in model.trees if term.tree.node_count > 1)
+        total = sum(t.compute_feature_importances(normalize=False) * t.weighted_n_node_samples[0] for t in splits)
+        return _share(total + np.zeros(model.schema.n_features))
+    shares = [term.tree.compute_feature_importances() for term in model.trees]
+    if not model.response.is_identity:  # AdaBoost, whose learners have weights; their votes are in proportion
+        weights = model.response.weights
+        weights = np.array([np.abs(term.values).max() for term in model.trees]) if weights is None else weights
+        return np.asarray(np.average(shares, axis=0, weights=weights if weights.any() else None))
+    if len(shares) == 1:
+        return shares[0]
+    return _share(np.mean([own for own in shares if own.any()] or shares, axis=0))
+
+
+def _share(amounts: Floats) -> Floats:
+    total = amounts.sum()
+    return amounts / total if total > 0 else amounts
 
 
 def _added(values: Floats, sets: Groups) -> Floats:
@@ -142,13 +182,13 @@ def _added(values: Floats, sets: Groups) -> Floats:
 
 
 def _out_of_bag(
-    model: Any, X: Any, y: Any, sample_weight: Any, sets: Groups, n_repeats: int, seed: int
+    estimator: Any, X: object, y: object, sample_weight: object, sets: Groups, n_repeats: int, seed: int
 ) -> dict[str, Floats]:
     """The forest's own measure, if it has one and these are its training rows."""
-    if not hasattr(model, "permutation_importance") or not has_trees(model):
+    if not hasattr(estimator, "permutation_importance") or not model_of(estimator).has_trees:
         return {}
     try:
-        found = model.permutation_importance(
+        found = estimator.permutation_importance(
             X, y, sample_weight, groups=dict(sets), n_repeats=n_repeats, random_state=seed
         )
     except (InputError, ParameterError):  # other rows, or no bags
@@ -157,7 +197,7 @@ def _out_of_bag(
     return {"oob_permutation": found.mean, "oob_permutation_se": spread}
 
 
-def _shap(model: Any, X: Any, weight: Floats | None, sets: Groups) -> dict[str, Floats]:
+def _shap(model: Model, X: object, weight: Floats | None, sets: Groups) -> dict[str, Floats]:
     """Mean size of the summed SHAP values of each group, if the model has such values."""
     try:
         values = shap_values(model, X).values
@@ -170,7 +210,7 @@ def _shap(model: Any, X: Any, weight: Floats | None, sets: Groups) -> dict[str, 
 def _sorted(names: list[str], measures: dict[str, Floats], sort_by: str | None, owner: str) -> Importance:
     known = [name for name in ORDER if name in measures]
     if not known:
-        raise InputError(f"Nothing is known of this {owner} without rows. Pass X and y for the permutation importance.")
+        raise InputError(f"This {owner} has no measures without rows. Pass X and y for the permutation importance.")
     check_parameters("these arguments", {"sort_by": (OneOf(*known), Nothing())}, {"sort_by": sort_by})
     first = sort_by or known[0]
     deciding = [measures[name] for name in [first, *(name for name in known if name != first)]]

@@ -1,4 +1,4 @@
-"""Rows of a table as people read them, next to their explanation."""
+"""Cells of the explained rows as people read them, and as the package shap takes them."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sapwood.arrays import Array, Floats
+from sapwood.explain.column_values import EPOCH, python_value
 from sapwood.show.value import date_text, duration_text, value_text
 from sapwood.table.schema import ColumnSchema
 from sapwood.table.table import Table
 
 UNSEEN = "(unseen)"  # its name was not kept
 _OBJECTS = {"category", "date", "duration"}
-_EPOCH = datetime(1970, 1, 1)
 
 
-def display_data(table: Table) -> NDArray[Any]:
+def display_data(table: Table) -> Array:
     """Cells (rows, features) as numbers, or objects if there are levels, dates or durations; NaN is missing.
 
     Among objects, dates are datetimes (UTC, without a zone), durations timedeltas and truth values bools.
@@ -33,15 +33,15 @@ def display_data(table: Table) -> NDArray[Any]:
     return shown
 
 
-def seconds_and_words(data: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any] | None]:
-    """Cells with times as seconds, which others can sort, and the same in words; None if there are no objects."""
+def seconds_and_text(data: Array) -> tuple[Array, Array | None]:
+    """Cells with times as seconds, which shap can sort, and cells as text; None if there are no objects."""
     if data.dtype != object:
         return data.copy(), None
-    return np.frompyfunc(_seconds, 1, 1)(data), np.frompyfunc(_words, 1, 1)(data)
+    return np.frompyfunc(_seconds, 1, 1)(data), np.frompyfunc(_text, 1, 1)(data)
 
 
-def _objects(column: ColumnSchema, values: NDArray[np.float64]) -> NDArray[Any]:
-    """What each value means; equal values are looked up once."""
+def _objects(column: ColumnSchema, values: Floats) -> Array:
+    """Each value as an object; equal values are converted once."""
     distinct, where = np.unique(values, return_inverse=True)
     objects = np.empty(len(distinct), dtype=object)
     objects[:] = [value if math.isnan(value) else _object(column, value) for value in distinct.tolist()]
@@ -49,13 +49,10 @@ def _objects(column: ColumnSchema, values: NDArray[np.float64]) -> NDArray[Any]:
 
 
 def _object(column: ColumnSchema, value: float) -> Any:
-    if column.kind == "category":
-        return column.levels[int(value)] if value >= 0 else UNSEEN
-    if column.kind == "boolean":
-        return value > 0.5
+    if column.kind == "category" and value < 0:
+        return UNSEEN
     try:
-        duration = timedelta(seconds=value)
-        return duration if column.kind == "duration" else _EPOCH + duration
+        return python_value(value, column)
     except OverflowError:  # before the year 1, after the year 9999, or longer than 2.7 million years
         return value_text(column, value)
 
@@ -63,10 +60,10 @@ def _object(column: ColumnSchema, value: float) -> Any:
 def _seconds(cell: Any) -> Any:
     if isinstance(cell, timedelta):
         return cell.total_seconds()
-    return (cell - _EPOCH).total_seconds() if _is_own_date(cell) else cell
+    return (cell - EPOCH).total_seconds() if _is_own_date(cell) else cell
 
 
-def _words(cell: Any) -> Any:
+def _text(cell: Any) -> Any:
     if isinstance(cell, bool):
         return "true" if cell else "false"
     if isinstance(cell, timedelta):
@@ -74,6 +71,6 @@ def _words(cell: Any) -> Any:
     return date_text(_seconds(cell)) if _is_own_date(cell) else cell
 
 
-def _is_own_date(cell: Any) -> bool:
+def _is_own_date(cell: object) -> bool:
     """Whether it is a date of this module, not a level that is a date, which may have a zone."""
     return type(cell) is datetime and cell.tzinfo is None

@@ -1,11 +1,12 @@
-"""Shapley values of the scores of a sum of trees: which games are played, block by block of rows.
+"""Games whose Shapley values explain the scores of a sum of trees, computed for one block of rows after another.
 
-A game says which kernels a tree needs. Every sum is made in the order of the trees and no row knows of another, so
+A game chooses the kernels of a tree. Every sum is made in the order of the trees and no row depends on another, so
 values are the same to the last bit for any number of threads and whichever rows are explained together.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -14,6 +15,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from sapwood.arrays import Array, Floats
+from sapwood.errors import InputError, InputTypeError
 from sapwood.explain.shap.quadrature import deficit, edge_coefficients, gauss_rule, surplus
 from sapwood.explain.shap.tree_paths import TreePaths
 from sapwood.kernels.interactions import Edges, add_interactions
@@ -21,24 +24,24 @@ from sapwood.kernels.interactions import Scratch as PairScratch
 from sapwood.kernels.interventional import Scratch, add_interventional
 from sapwood.kernels.shapley import add_shapley_values
 from sapwood.kernels.vectors import LANES
+from sapwood.model import Model
 from sapwood.progress_bar import WorkBar
 from sapwood.table.table import Table
 from sapwood.threads import blocks, run_all
 from sapwood.tree_sum import TreeSum
 
-Array = NDArray[Any]
-Floats = NDArray[np.float64]
 Add = Callable[[NDArray[np.uint8], Floats], None]
 """Adds a tree's values to (width, …, rows), given the sides of the rows."""
 
 _SINGLE = np.dtype(np.float32)
+_X = re.compile(r"(?<![\w'\"])X(?![\w'\"])")  # the argument, not a column of that name, which is in quotes
 MOST_ROWS = 1 << 10  # of a block
 MOST_CELLS = 1 << 21  # of a block's sides, cells and values each
 MOST_COEFFICIENTS = 1 << 21  # of the trees that are prepared at a time
 
 
 class Game(Protocol):
-    """What is averaged over, and what is asked."""
+    """Which rows take the place of absent features, and which values are computed."""
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -46,17 +49,17 @@ class Game(Protocol):
 
     @property
     def n_lanes(self) -> int:
-        """Rows that the kernel takes together; the rows of a block are filled up to a multiple."""
+        """Rows that the kernel computes together; the rows of a block are filled up to a multiple."""
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """The least type that cells must have."""
+        """The smallest type that cells may have."""
 
     def expectation(self, paths: TreePaths) -> Floats:
-        """What a tree says when all features are absent."""
+        """The value of a tree when all features are absent."""
 
     def prepare(self, paths: TreePaths) -> Add:
-        """All that does not depend on the rows."""
+        """Compute all that does not depend on the rows."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,11 +157,12 @@ class Interventional:
 
     def expectation(self, paths: TreePaths) -> Floats:
         """Mean over the background."""
-        return np.asarray((paths.says(self._cells(paths)) / len(self.background)).sum(axis=0))  # sums may be too large
+        values = paths.leaf_values(self._cells(paths))
+        return np.asarray((values / len(self.background)).sum(axis=0))  # their sum may be too large for a float
 
     def prepare(self, paths: TreePaths) -> Add:
-        """Where the background goes."""
-        columns = np.array(self._cells(paths).T, order="C")  # a copy in any case: one kernel for arrays to write to
+        """The sides of the background at every split."""
+        columns = np.array(self._cells(paths).T, order="C")  # a copy: read-only arrays would need a second kernel
         others = np.ascontiguousarray(paths.sides(columns).T)
         weights = parting_weights(paths.n_features) / len(self.background)
 
@@ -187,9 +191,9 @@ def parting_weights(n_features: int) -> Floats:
 
 
 def completed_pairs(pairs: Floats, single: Floats) -> Floats:
-    """Interaction values (rows, features, features, columns): pairs are shared by two entries.
+    """Interaction values (rows, features, features, columns): the value of a pair is split between two entries.
 
-    On the diagonal is what is left of a feature's own value.
+    The diagonal is the rest of a feature's own value.
     """
     out = (pairs + pairs.swapaxes(1, 2)) / 2.0
     feature = np.arange(out.shape[1])
@@ -197,36 +201,40 @@ def completed_pairs(pairs: Floats, single: Floats) -> Floats:
     return out
 
 
+def match_background(model: Model, background: object) -> Table:
+    """Rows of a background in the columns of the training table; errors name it in place of X."""
+    try:
+        return model.match(background)
+    except (InputError, InputTypeError) as error:
+        raise type(error)(_X.sub("background", str(error))) from error
+
+
 def play(
     game: Game, tree_sum: TreeSum, table: Table, stop_at_unseen: bool, n_jobs: int, verbose: bool = False
 ) -> Explained:
     """The values of all rows of a table."""
-    with WorkBar(len(tree_sum), verbose) as bar:
-        return _play(game, tree_sum, table, stop_at_unseen, n_jobs, bar)
-
-
-def _play(game: Game, tree_sum: TreeSum, table: Table, stop_at_unseen: bool, n_jobs: int, bar: WorkBar) -> Explained:
     values = np.zeros((table.n_rows, *game.shape, tree_sum.n_columns))
     scores = np.repeat(tree_sum.base[None, :], table.n_rows, axis=0)
     base = tree_sum.base.copy()
-    for trees in _batches(tree_sum, np.result_type(table.dtype, game.dtype), stop_at_unseen):
-        for paths in trees:
-            base[paths.columns] += game.expectation(paths)
-        adds = run_all([partial(game.prepare, paths) for paths in trees], n_jobs)
-        add = partial(_add_block, game, list(zip(trees, adds, strict=True)), table, values, scores)
-        n_cells = max(table.n_features, values[0].size, *(paths.n_steps for paths in trees))
-        size = _block_rows(table.n_rows, n_cells, n_jobs)
-        tasks = [partial(add, *block) for block in blocks(table.n_rows, size)]
-        run_all(bar.counted(tasks, len(trees) / max(len(tasks), 1)), n_jobs)
+    with WorkBar(len(tree_sum), verbose) as bar:
+        for trees in _batches(tree_sum, np.result_type(table.dtype, game.dtype), stop_at_unseen):
+            for paths in trees:
+                base[paths.columns] += game.expectation(paths)
+            adds = run_all([partial(game.prepare, paths) for paths in trees], n_jobs)
+            add = partial(_add_block, game, list(zip(trees, adds, strict=True)), table, values, scores)
+            n_cells = max(table.n_features, values[0].size, *(paths.n_steps for paths in trees))
+            size = _block_rows(table.n_rows, n_cells, n_jobs)
+            tasks = [partial(add, *block) for block in blocks(table.n_rows, size)]
+            run_all(bar.counted(tasks, len(trees) / max(len(tasks), 1)), n_jobs)
     return Explained(values / tree_sum.divisor, base / tree_sum.divisor, scores / tree_sum.divisor)
 
 
 def _batches(tree_sum: TreeSum, dtype: np.dtype[Any], stop_at_unseen: bool) -> Iterator[list[TreePaths]]:
-    """Some trees at a time, so that large forests do not take memory for all of their coefficients."""
+    """Some trees at a time, so that the coefficients of a large forest need little memory."""
     batch: list[TreePaths] = []
     size = 0
-    for member in tree_sum:
-        paths = TreePaths.of(member, dtype, stop_at_unseen)
+    for term in tree_sum:
+        paths = TreePaths.of(term, dtype, stop_at_unseen)
         batch.append(paths)
         size += len(paths.nodes) * max(1, paths.n_features)
         if size >= MOST_COEFFICIENTS:
@@ -237,7 +245,7 @@ def _batches(tree_sum: TreeSum, dtype: np.dtype[Any], stop_at_unseen: bool) -> I
 
 
 def _block_rows(n_rows: int, n_cells: int, n_jobs: int) -> int:
-    """A multiple of the lanes: few enough rows for memory, `n_cells` each, and for all threads to have some."""
+    """A multiple of the lanes: few enough rows for memory, `n_cells` each, and for all threads to get some."""
     rows = min(MOST_ROWS, MOST_CELLS // n_cells, -(-n_rows // (2 * n_jobs)))
     return _up_to_multiple(max(1, rows), LANES)
 
@@ -258,7 +266,7 @@ def _add_block(
     columns[:, :n_rows] = cells.T
     sums = np.zeros((values.shape[-1], *game.shape, columns.shape[1]))
     for paths, add in trees:
-        scores[start:stop, paths.columns] += paths.says(cells)
+        scores[start:stop, paths.columns] += paths.leaf_values(cells)
         if paths.n_steps:
             add(paths.sides(columns), sums[paths.columns])
     values[start:stop] += np.moveaxis(sums[..., :n_rows], (0, -1), (-1, 0))

@@ -1,16 +1,14 @@
-"""Gauss's rule on the path from 0 to 1, and what the edges of a tree are at its points (see `kernels/shapley.py`)."""
+"""Gauss's rule between 0 and 1, and coefficients of the edges of a tree at its points (see `kernels/shapley.py`)."""
 
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sapwood.arrays import Array, Floats
 from sapwood.kernels.shapley import COEFFICIENTS
-
-Floats = NDArray[np.float64]
 
 
 class Rule(NamedTuple):
@@ -27,7 +25,7 @@ def gauss_rule(degree: int) -> Rule:
     return Rule((points + 1.0) / 2.0, weights / 2.0)
 
 
-def edge_coefficients(nodes: NDArray[Any], points: Floats) -> Floats:
+def edge_coefficients(nodes: Array, points: Floats) -> Floats:
     """`COEFFICIENTS` of the edge to each node at each point, (nodes, points, 5)."""
     share, before = nodes["share"][:, None], nodes["share_before"][:, None]
     met, met_before = _factor(share, points), _factor(before, points)
@@ -41,7 +39,7 @@ def edge_coefficients(nodes: NDArray[Any], points: Floats) -> Floats:
     return out
 
 
-def surplus(nodes: NDArray[Any], points: Floats) -> Floats:
+def surplus(nodes: Array, points: Floats) -> Floats:
     """(o - z) / f of the edge to each node at each point, for rows that meet the conditions: o is 1."""
     share = nodes["share"][:, None]
     return np.asarray((1.0 - share) / _factor(share, points))

@@ -1,4 +1,4 @@
-"""What Shapley values are handed over as."""
+"""Shapley values and interaction values, as results that users get."""
 
 from __future__ import annotations
 
@@ -8,25 +8,24 @@ from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sapwood.arrays import Array, Floats
 from sapwood.errors import MissingExtraError, ParameterError
-from sapwood.explain.shap.display_data import seconds_and_words
+from sapwood.explain.shap.display_data import seconds_and_text
+from sapwood.one_line import one_line
 from sapwood.result import Part, Result, TextTable
-from sapwood.show.names import one_line
 from sapwood.show.number import number_text
 
-Floats = NDArray[np.float64]
 SHOWN_FEATURES = 10
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class _Shap(Result):
-    """What values of features and of pairs share; with several outputs, they are the last axis of the numbers."""
+    """What values of features and of pairs have in common; several outputs are the last axis of the numbers."""
 
     values: Floats
     base_values: Floats  # (rows,), or (rows, outputs)
-    data: NDArray[Any]  # (rows, features), for display: numbers, or objects if there are categories, dates or durations
+    data: Array  # (rows, features), for display: numbers, or objects if there are categories, dates or durations
     feature_names: tuple[str, ...]
     output_names: tuple[Any, ...]
     opposite: tuple[Any, ...] = ()  # the other of two classes that share one score: its values are the negatives
@@ -52,7 +51,7 @@ class _Shap(Result):
     def _number_of(self, output: Any) -> int:
         if output in self.output_names:
             return self.output_names.index(output)
-        # where names are numbers, 0 may be meant as a name that there is not: a position would be a silent mistake
+        # where names are numbers, 0 may be meant as a name that does not exist: a position would be a silent mistake
         by_position = not any(isinstance(name, numbers.Real) for name in self.output_names)
         is_number = isinstance(output, numbers.Integral) and not isinstance(output, bool)
         if by_position and is_number and -self.n_outputs <= output < self.n_outputs:
@@ -93,12 +92,12 @@ class ShapValues(_Shap):
                 "to_shap needs the package shap, which is not installed. Install it with: pip install shap"
             ) from error
         names = None if self.n_outputs == 1 else [str(name) for name in self.output_names]
-        data, words = seconds_and_words(self.data)
+        data, text = seconds_and_text(self.data)
         return shap.Explanation(
             self.values.copy(),
             base_values=self.base_values.copy(),
             data=data,
-            display_data=words,
+            display_data=text,
             feature_names=list(self.feature_names),
             output_names=names,
         )
@@ -117,15 +116,13 @@ class ShapValues(_Shap):
 class ShapInteractions(_Shap):
     """Shapley interaction values (rows, features, features), with several outputs a fourth axis.
 
-    A pair's value is shared by its two entries; the diagonal is what features do alone. A row of the matrix sums up to
-    the Shapley value of its feature.
+    The value of a pair is split between its two entries; the diagonal has the main effects of the features. A row of
+    the matrix sums up to the Shapley value of its feature.
     """
 
     def summed(self) -> ShapValues:
         """The Shapley values of the features."""
-        values = self.values.sum(axis=2)
-        known = self.base_values, self.data, self.feature_names, self.output_names, self.opposite, self.scale
-        return ShapValues(values, *known)
+        return ShapValues(**vars(self) | {"values": self.values.sum(axis=2)})
 
     def _parts(self) -> Iterator[Part]:
         """Pairs by the mean size of their values, both entries together, the largest first."""

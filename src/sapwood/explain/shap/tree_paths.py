@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sapwood.arrays import Array, Floats
 from sapwood.cached_property import cached_property
 from sapwood.kernels.paths import NOWHERE, PATH_NODE, find_sides, lay_paths
 from sapwood.predictor import Descent
@@ -16,13 +17,10 @@ from sapwood.table.column import read_only
 from sapwood.tree import Tree
 from sapwood.tree_sum import Term
 
-Array = NDArray[Any]
-Floats = NDArray[np.float64]
-
 
 @dataclass(frozen=True, eq=False)
 class TreePaths:
-    """Nodes in preorder with what the ways to them are, the words of the tree's own nodes, and how rows find a way."""
+    """Nodes in preorder with the paths to them, the values of the tree's own nodes, and the splits that rows follow."""
 
     nodes: Array  # PATH_NODE
     children: NDArray[np.int32]  # (nodes, left, right, stop)
@@ -41,7 +39,7 @@ class TreePaths:
         parent = np.empty(tree.node_count, dtype=np.int32)
         left, right = tree.children_left, tree.children_right
         lay_paths(left, right, tree.feature, cover_ratios(tree), stops, parent, nodes, children)
-        # The compiler makes two kernels of arrays that may be written and those that may not: one of them is enough
+        # A copy, since read-only arrays would make the compiler compile a second kernel
         values = np.array(term.values, order="C")
         return cls(nodes, children, values, term.column, Descent.of(tree, dtype), stop_at_unseen)
 
@@ -52,12 +50,12 @@ class TreePaths:
 
     @property
     def width(self) -> int:
-        """Words of a node."""
+        """Number of values of a node."""
         return int(self.values.shape[1])
 
     @property
     def columns(self) -> slice:
-        """Where the words go."""
+        """Columns of the scores that the values are added to."""
         return slice(self.column, self.column + self.width)
 
     @property
@@ -76,7 +74,7 @@ class TreePaths:
         return int(self.nodes["n_features"].max())
 
     def expectation(self) -> Floats:
-        """What the tree says on average over its training rows."""
+        """Mean value of the tree over its training rows."""
         leaves = self.nodes[self.nodes["is_leaf"] == 1]
         total: Floats = (leaves["reach"][:, None] * self.values[leaves["node"]]).sum(axis=0)
         return total
@@ -88,17 +86,16 @@ class TreePaths:
         find_sides(self.descent.steps, self.descent.levels, columns, self.stop_at_unseen, out)
         return out
 
-    def says(self, cells: Array) -> Floats:
-        """What the tree says about rows, (rows, width)."""
-        said: Floats = self.values[self.descent.leaves(read_only(cells), self.stop_at_unseen)]
-        return said
+    def leaf_values(self, cells: Array) -> Floats:
+        """Values of the leaves of rows, (rows, width)."""
+        return np.asarray(self.values[self.descent.leaves(read_only(cells), self.stop_at_unseen)])
 
 
 def cover_ratios(tree: Tree) -> Floats:
     """Share of its parent's training rows that each node has, by weight.
 
-    Where weights of siblings sum up to nothing (leaves of boosting without curvature), rows are counted, and where
-    there are none, siblings share alike.
+    Where the weights of siblings sum up to 0 (leaves of boosting without curvature), rows are counted instead; where
+    there are no rows, each sibling gets one half.
     """
     ratios = np.ones(tree.node_count)
     inner = np.flatnonzero(tree.children_left >= 0)
