@@ -75,7 +75,7 @@ def test_the_change_is_the_smallest_of_all(case):
     expected = oracle(model, row, wants, free, most_changes)
     ask = {"target": target, "features": free, "most_changes": most_changes}
     if expected is None:
-        with pytest.raises(InputError, match=r"this is proven|No column that the model looks at may change"):
+        with pytest.raises(InputError, match=r"this is proven|No column that the model uses may change"):
             counterfactual(model, row, **ask)
         return
     found = counterfactual(model, row, **ask)
@@ -104,7 +104,7 @@ def test_a_worked_example():
     assert (found.before, found.after, found.is_proven, found.others) == ("no", "yes", True, ())
     by_range = counterfactual(model, X.iloc[[1]], X=X)
     assert by_range.distance == pytest.approx(16 / 25)
-    with pytest.raises(InputError, match=r"this is proven|No column that the model looks at"):
+    with pytest.raises(InputError, match=r"this is proven|No column that the model uses"):
         counterfactual(model, X.iloc[[1]], fixed="age")
     numbers = sw.DecisionTreeRegressor().fit(X[["size"]], X["size"])
     assert counterfactual(numbers, [0.5], target=(1, 2)).changes[0].words == "size: 0.5 → 1.01"
@@ -308,14 +308,14 @@ def test_a_search_that_is_cut_short(monkeypatch):
         (
             {"features": ["agee"]},
             InputError,
-            "features names 'agee', which is no column of the model. Did you mean 'age'?",
+            "features names 'agee', which is not a column of the model. Did you mean 'age'?",
         ),
         ({"features": []}, InputError, "features is empty"),
         ({"fixed": ["height"]}, InputError, "fixed names 'height'"),
         (
             {"fixed": ["age", "income", "colour", "member", "since"]},
             InputError,
-            "No column that the model looks at may",
+            "No column that the model uses may",
         ),
         ({"most_changes": 0}, ParameterError, "most_changes=0"),
         ({"n": 0}, ParameterError, "n=0"),

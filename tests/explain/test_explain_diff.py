@@ -132,7 +132,7 @@ def test_every_model_prints_a_page_and_gives_frames(kind):
     assert str(found) == repr(found)
     for part in PARTS:
         if part == "features" and not fitted(kind).model_.is_sum:
-            with pytest.raises(InputError, match=r"part='features' is not known of these models\. Moves are not"):
+            with pytest.raises(InputError, match=r"part='features' is not known for these models\. Moves are not"):
                 found.to_frame(part)
         else:
             assert isinstance(found.to_frame(part), pd.DataFrame)
@@ -378,7 +378,7 @@ def test_models_of_different_classes_are_compared_as_far_as_they_go():
     assert classes.shap is None
     assert classes.parts is None
     assert classes.trees is not None
-    assert "add up are different things" in str(classes)
+    assert "are on different scales" in str(classes)
     counts = sw.NewtonBoostingRegressor(n_estimators=2, objective="count:poisson").fit(X, np.exp(y / 4))
     assert diff(counts, fitted("newton numbers"), X).shap is None
 
@@ -448,7 +448,7 @@ def test_members_of_other_kinds_are_compared_by_their_predictions(kind):
         )
     else:
         assert found.trees is None
-        with pytest.raises(InputError, match=r"part='splits' is not known of these models\. Trees and Shapley"):
+        with pytest.raises(InputError, match=r"part='splits' is not known for these models\. Trees and Shapley"):
             found.to_frame("splits")
     assert diff(before, before, X).is_same
 

@@ -243,7 +243,7 @@ def test_a_single_repeat_has_no_standard_error():
         ({"sort_by": "permutation"}, ParameterError, "sort_by='permutation' is not allowed for these arguments"),
         ({"random_state": "x"}, ParameterError, "random_state='x'"),
         ({"groups": [["age"]]}, InputTypeError, "groups is a list"),
-        ({"groups": {"g": ["agee"]}}, InputError, "groups['g'] names 'agee', which is no column of the model. Did you"),
+        ({"groups": {"g": ["agee"]}}, InputError, "groups['g'] names 'agee', which is not a column of the model. Did you"),
         ({"groups": {"g": []}}, InputError, "groups['g'] is empty"),
         ({"groups": {"g": 3.5}}, InputTypeError, "groups['g']=3.5"),
         ({"groups": {"age": ["member"]}}, InputError, "groups calls a set of columns 'age'"),
@@ -293,7 +293,7 @@ def test_other_bad_input():
         importance(sw.DecisionTreeClassifier())
     with pytest.raises(InputError, match="lacks 4 of the 5 columns"):
         importance(fitted("tree classes"), frame()[["age"]])
-    with pytest.raises(InputError, match="Nothing is known of this BaggingClassifier without rows"):
+    with pytest.raises(InputError, match="This BaggingClassifier has no measures without rows"):
         importance(foreign("bagging")[0])
     with pytest.raises(ParameterError, match="scoring=None is not allowed for NewtonBoostingRanker"):
         importance(fitted("newton ranks"), frame(), np.ones(120))

@@ -276,7 +276,7 @@ def test_threads_rows_and_thresholds():
         (
             {"features": "agee"},
             InputError,
-            "features names 'agee', which is no column of the model. Did you mean 'age'?",
+            "features names 'agee', which is not a column of the model. Did you mean 'age'?",
         ),
         ({"features": 9}, InputError, "features names 9"),
         ({"features": ("age", "age")}, InputError, "a pair of different ones"),
@@ -293,9 +293,9 @@ def test_threads_rows_and_thresholds():
         ({"values": 3}, InputTypeError, "values of 'age' are 3"),
         ({"values": {"income": [1]}}, InputError, "values has a grid for 'income', which is not among the features"),
         ({"values": [1], "features": ("age", "income")}, InputError, "values must be a mapping"),
-        ({"values": ["rot"], "features": "colour"}, InputError, "no level of column 'colour'"),
+        ({"values": ["rot"], "features": "colour"}, InputError, "not a level of column 'colour'"),
         ({"sample_weight": [1.0]}, InputError, "sample_weight"),
-        ({"method": "recursion", "kind": "both"}, ParameterError, "recursion knows averages only"),
+        ({"method": "recursion", "kind": "both"}, ParameterError, "recursion gives averages only"),
         ({"method": "recursion", "sample_weight": np.ones(120)}, ParameterError, "sample_weight is given"),
         ({"n_jobs": 0}, ParameterError, "n_jobs=0"),
     ],
@@ -306,7 +306,7 @@ def test_bad_arguments_are_refused(arguments, error, words):
 
 
 def test_recursion_is_refused_where_it_does_not_apply():
-    for kind, words in (("adaboost numbers", "the median"), ("newton three", "output='probability' is no sum")):
+    for kind, words in (("adaboost numbers", "the median"), ("newton three", "output='probability' is not a sum")):
         with pytest.raises(ParameterError, match=words):
             partial_dependence(fitted(kind), frame(), "age", method="recursion")
     with pytest.raises(ParameterError, match="no trees of Sapwood"):

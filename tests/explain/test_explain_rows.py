@@ -80,7 +80,7 @@ def test_values_and_codes():
         assert to_code(day, since, "values") == 18263 * 86400.0
     assert np.isnan(to_code(None, colour, "values"))
     assert np.isnan(to_code(pd.NaT, since, "values"))
-    with pytest.raises(InputError, match=r"values holds 'gren', which is no level .* Did you mean 'green'\?"):
+    with pytest.raises(InputError, match=r"values holds 'gren', which is not a level .* Did you mean 'green'\?"):
         to_code("gren", colour, "values")
     with pytest.raises(InputError, match="values holds 'old', but column 'age' is a number"):
         to_code("old", age, "values")

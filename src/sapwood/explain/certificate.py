@@ -219,6 +219,6 @@ def _describe_violation(example: CounterExample) -> str:
         )
     return (
         f"When {change}, {where} goes from {example.tree_values[0]:.6g} to {example.tree_values[1]:.6g}: the wrong "
-        "way. In the rows that were tried, other trees compensate for it: the tree breaks the constraint, but no row was "
-        "found for which the model does."
+        "way. In the rows that were tried, other trees compensate for it: the tree breaks the constraint, but no row "
+        "was found for which the model does."
     )

@@ -175,10 +175,8 @@ class _Paths:
     def _summary(self, path: TreePath) -> str:
         more = "more" if path.difference >= 0 else "less"
         if self._is_vote and path.about is not None:
-            gap = plain_number(100 * abs(path.difference), 1)
-            return (
-                f"Tree {path.tree} predicts {percent(path.says)} for {path.about}, {gap} points {more} than on average"
-            )
+            gap = f"{plain_number(100 * abs(path.difference), 1)} points {more} than on average"
+            return f"Tree {path.tree} predicts {percent(path.says)} for {path.about}, {gap}"
         gap = f"{plain_number(abs(path.difference), 3)} {more} than on average"
         if path.about is None:
             return f"Tree {path.tree} predicts {plain_number(path.says, 3)}, {gap}"
