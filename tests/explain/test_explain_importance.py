@@ -243,7 +243,11 @@ def test_a_single_repeat_has_no_standard_error():
         ({"sort_by": "permutation"}, ParameterError, "sort_by='permutation' is not allowed for these arguments"),
         ({"random_state": "x"}, ParameterError, "random_state='x'"),
         ({"groups": [["age"]]}, InputTypeError, "groups is a list"),
-        ({"groups": {"g": ["agee"]}}, InputError, "groups['g'] names 'agee', which is not a column of the model. Did you"),
+        (
+            {"groups": {"g": ["agee"]}},
+            InputError,
+            "groups['g'] names 'agee', which is not a column of the model. Did you",
+        ),
         ({"groups": {"g": []}}, InputError, "groups['g'] is empty"),
         ({"groups": {"g": 3.5}}, InputTypeError, "groups['g']=3.5"),
         ({"groups": {"age": ["member"]}}, InputError, "groups calls a set of columns 'age'"),

@@ -185,11 +185,11 @@ class CounterExampleSearch:
         ]
         return Table(self._schema, ColumnStorage(columns))
 
-    def _readable(self, row: Floats) -> dict[str, Any]:
+    def _readable(self, row: Floats) -> dict[str, object]:
         """Values as users write them."""
         return {column.name: _value(column, float(x)) for column, x in zip(self._schema.columns, row, strict=True)}
 
 
-def _value(column: ColumnSchema, x: float) -> Any:
+def _value(column: ColumnSchema, x: float) -> object:
     is_missing = x < 0 if column.kind == "category" else np.isnan(x)
     return None if is_missing and column.kind != "number" else python_value(x, column)

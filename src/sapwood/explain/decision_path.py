@@ -111,7 +111,7 @@ class _Paths:
 
     model: Model
     codes: Floats
-    values: list[Any]
+    values: list[object]
     weights: Floats  # 1 for scores that the prediction is about, else 0
 
     def path(self, t: int, term: Term) -> TreePath:
@@ -192,7 +192,7 @@ def _expected(term: Term, values: Floats) -> float:
     return float(np.average(values[leaves], weights=weight if weight.any() else None))
 
 
-def _weights_of_scores(model: Model, prediction: Any) -> Floats:
+def _weights_of_scores(model: Model, prediction: object) -> Floats:
     """Which columns of the scores the prediction is about, as 0 and 1; two classes may share one score."""
     n_columns = model.trees.n_columns
     if not model.classes or n_columns == 1:
@@ -209,7 +209,7 @@ def _probabilities(model: Model, table: object) -> dict[Any, float] | None:
     return dict(zip(model.classes[0].tolist(), model.predict_proba(table)[0].tolist(), strict=True))
 
 
-def _headline(model: Model, prediction: Any, shares: dict[Any, float] | None) -> Iterator[str]:
+def _headline(model: Model, prediction: object, shares: dict[Any, float] | None) -> Iterator[str]:
     values = prediction_values(prediction)
     yield f"Prediction: {', '.join(level_text(v) if model.is_classifier else plain_number(v, 3) for v in values)}"
     if shares is not None:

@@ -23,7 +23,7 @@ class ModelOutput:
     """`read` gives (outputs, rows); where they are sums over trees, `columns` are theirs among the scores."""
 
     kind: str
-    names: tuple[Any, ...]
+    names: tuple[object, ...]
     read: Callable[[Any], Floats]
     columns: list[int] | None
 
@@ -89,12 +89,12 @@ def plain_prediction(prediction: Any) -> Any:
     return tuple(prediction.tolist()) if np.ndim(prediction) else plain(prediction)
 
 
-def prediction_values(prediction: Any) -> tuple[Any, ...]:
+def prediction_values(prediction: object) -> tuple[Any, ...]:
     """The prediction of each output."""
     return prediction if isinstance(prediction, tuple) else (prediction,)
 
 
-def prediction_text(prediction: Any, gap: float = math.inf) -> str:
+def prediction_text(prediction: object, gap: float = math.inf) -> str:
     """The prediction of each output as text; differences of `gap` are visible."""
     values = prediction_values(prediction)
     return ", ".join(plain_number(v, 3, gap) if isinstance(v, float) else level_text(v) for v in values)

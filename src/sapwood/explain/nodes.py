@@ -38,7 +38,7 @@ def gains(tree: Tree) -> Floats:
     return gain
 
 
-def _position(t: int, names: Sequence[Any], round_size: int, n_nodes: int) -> Columns:
+def _position(t: int, names: Sequence[object], round_size: int, n_nodes: int) -> Columns:
     """Number of the tree, and for boosting its round and the name of its score."""
     position: dict[str, Any] = {"tree": t}
     if round_size:
@@ -73,7 +73,7 @@ def _levels(tree: Tree, schema: Schema) -> Array:
     return out
 
 
-def _values(term: Term, names: Sequence[Any], round_size: int) -> Columns:
+def _values(term: Term, names: Sequence[object], round_size: int) -> Columns:
     width = term.values.shape[1]
     if width == 1 or round_size:
         return {"value": term.values[:, 0]}

@@ -129,7 +129,7 @@ def _marked_down(cell: str) -> str:
 
 @answering
 def trees_as_rules(
-    model: object, *, tree: object = None, feature_names: Any = None, decimals: int = 2, most: int | None = None
+    model: object, *, tree: object = None, feature_names: object = None, decimals: int = 2, most: int | None = None
 ) -> Rules:
     """One rule for each leaf: "IF a <= 3 AND b in {x, y} THEN yes (80 %)".
 

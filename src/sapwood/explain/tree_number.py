@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, TypeGuard
+from typing import TypeGuard
 
 import numpy as np
 
@@ -59,7 +59,7 @@ def _from_pair(pair: Sequence[object], n_trees: int, names: list[str]) -> int | 
     return None if k is None or not -n_rounds <= t < n_rounds else int(t) % n_rounds * len(names) + k
 
 
-def _score_number(score: Any, names: list[str]) -> int | None:
+def _score_number(score: object, names: list[str]) -> int | None:
     """Integers are positions even if classes are integers, too; their names are strings such as "2" then."""
     if _is_number(score):
         return int(score) if 0 <= score < len(names) else None

@@ -77,7 +77,7 @@ class PredictionTarget:
         return np.asarray(own / trees.divisor + self.margins.offsets)
 
 
-def target_of(model: Model, before: Any, target: Any) -> PredictionTarget:
+def target_of(model: Model, before: object, target: Any) -> PredictionTarget:
     """The target that the user gave, for a row whose prediction is `before`."""
     make = _class_target if model.is_classifier else _number_target
     return make(model, prediction_values(before), target)

@@ -142,7 +142,7 @@ class ModelDiff(Result):
         width = max(len(name) for name, _ in shown)
         yield from _lines([f"{name:<{width}}  {size}" for name, size in shown], SHOWN["features"], "columns")
 
-    def _rows_frame(self) -> dict[str, Any]:
+    def _rows_frame(self) -> dict[str, object]:
         columns = self.moves.columns()
         if self.parts is not None:
             names, order = self.parts.output_names, self.moves.order
@@ -151,23 +151,23 @@ class ModelDiff(Result):
                 columns |= {title: own[order, k] for k, title in enumerate(titles)}
         return columns
 
-    def _features_frame(self) -> dict[str, Any]:
+    def _features_frame(self) -> dict[str, object]:
         return _fields(self._known(self.shap, "features").features, "feature", "output", "mean_abs", "mean")
 
-    def _trees_frame(self) -> dict[str, Any]:
+    def _trees_frame(self) -> dict[str, object]:
         heads = ("tree", "status", "leaves_before", "leaves_after", "leaves_kept", "leaves_same", "largest_step")
         return _fields(self._known(self.trees, "trees").trees, *heads)
 
-    def _splits_frame(self) -> dict[str, Any]:
+    def _splits_frame(self) -> dict[str, object]:
         self._known(self.trees, "splits")
         sizes = {name: [len(getattr(one, name)) for one in self.splits] for name in ("came", "went", "turned")}
         numbers = _fields(self.splits, "feature", "splits_before", "splits_after")
         return numbers | sizes | _fields(self.splits, "words")
 
-    def _columns_frame(self) -> dict[str, Any]:
+    def _columns_frame(self) -> dict[str, object]:
         return _fields(self.columns, "feature", "what", "words")
 
-    def _parameters_frame(self) -> dict[str, Any]:
+    def _parameters_frame(self) -> dict[str, object]:
         shown = _fields(self.parameters, "name", "words_before", "words_after")
         return dict(zip(("name", "before", "after"), shown.values(), strict=True))
 
@@ -177,19 +177,19 @@ class ModelDiff(Result):
         return part
 
 
-def _fields(items: Sequence[Any], *names: str) -> dict[str, Any]:
+def _fields(items: Sequence[object], *names: str) -> dict[str, object]:
     """Columns of a frame, one for each attribute."""
     return {name: [getattr(item, name) for item in items] for name in names}
 
 
-def _lines(items: Sequence[Any], most: int, what: str) -> Iterator[str]:
+def _lines(items: Sequence[object], most: int, what: str) -> Iterator[str]:
     """The first items, one on a line, and how many more there are."""
     yield from (f"  {item}" for item in items[:most])
     if len(items) > most:
         yield f"  … {len(items) - most} more {what}"
 
 
-def _listed(title: str, items: Sequence[Any], most: int) -> Iterator[str]:
+def _listed(title: str, items: Sequence[object], most: int) -> Iterator[str]:
     if items:
         yield f"{title}:"
         yield from _lines(items, most, "changes")

@@ -49,7 +49,7 @@ def parameter_changes(before: Any, after: Any) -> tuple[ParameterChange, ...]:
     return (*found, *(ParameterChange(name, old[name], new[name]) for name in both if not _same(old[name], new[name])))
 
 
-def _same(before: Any, after: Any) -> bool:
+def _same(before: object, after: object) -> bool:
     """Compare as text, since 1 and 1.0 may mean different things; functions by identity."""
     if before is after:
         return True
@@ -58,7 +58,7 @@ def _same(before: Any, after: Any) -> bool:
     return not (callable(before) and callable(after)) and _text(before) == _text(after)
 
 
-def _text(value: Any) -> str:
+def _text(value: object) -> str:
     """A value as it is written; the class of objects that are equal to nothing but themselves, such as estimators."""
     if callable(value):
         return str(getattr(value, "__name__", type(value).__name__))

@@ -54,7 +54,7 @@ class Moves(Result):
     after: Array
     numbers_before: Floats
     numbers_after: Floats
-    output_names: tuple[Any, ...]
+    output_names: tuple[object, ...]
     are_classes: bool
     tolerance: float
 
@@ -139,11 +139,11 @@ class Moves(Result):
         about = f"{one_line(row.about)} " if len(self.output_names) > 1 else ""
         return f"{row} ({about}{signed})"
 
-    def columns(self) -> dict[str, Any]:
+    def columns(self) -> dict[str, object]:
         """Columns of a frame with one line for each row, the largest move first."""
         order, change = self.order, self.change
         largest = np.nan_to_num(np.abs(change), nan=np.inf, posinf=np.inf).argmax(axis=1)
-        found: dict[str, Any] = {"row": order}
+        found: dict[str, object] = {"row": order}
         for name, own in (("before", self.before), ("after", self.after)):
             if own.ndim == 1:
                 found[name] = own[order]

@@ -44,7 +44,7 @@ class ShapMoves(Result):
     base_values: Floats  # (rows, outputs)
     rows: NDArray[np.intp]
     feature_names: tuple[str, ...]
-    output_names: tuple[Any, ...]
+    output_names: tuple[object, ...]
 
     @classmethod
     def of(

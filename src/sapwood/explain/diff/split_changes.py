@@ -22,7 +22,7 @@ from sapwood.table.schema import ColumnSchema
 from sapwood.tree import Tree
 from sapwood.tree_sum import TreeSum
 
-Split = float | tuple[Any, ...]
+Split = float | tuple[object, ...]
 """A threshold, or the levels that go left."""
 
 SHOWN = 3
@@ -149,7 +149,7 @@ def _text(column: ColumnSchema, split: Split, cuts: Floats) -> str:
     return threshold_text(column, split, 2, float(gaps.min(initial=math.inf)), trim=True)
 
 
-def _native(column: ColumnSchema, split: Split) -> Any:
+def _native(column: ColumnSchema, split: Split) -> object:
     if isinstance(split, tuple) or column.kind not in ("date", "duration") or not math.isfinite(split):
         return split
     return plain(to_native(np.array([split]), column)[0])

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,7 +58,7 @@ class ScoreParts(Result):
     start: Floats
     values: Floats
     structure: Floats
-    output_names: tuple[Any, ...]
+    output_names: tuple[object, ...]
 
     def mean_abs(self) -> dict[str, float]:
         """Mean size of each part over the rows; sizes of outputs are added up."""

@@ -48,7 +48,7 @@ def _objects(column: ColumnSchema, values: Floats) -> Array:
     return objects[where]
 
 
-def _object(column: ColumnSchema, value: float) -> Any:
+def _object(column: ColumnSchema, value: float) -> object:
     if column.kind == "category" and value < 0:
         return UNSEEN
     try:
@@ -63,7 +63,7 @@ def _seconds(cell: Any) -> Any:
     return (cell - EPOCH).total_seconds() if _is_own_date(cell) else cell
 
 
-def _text(cell: Any) -> Any:
+def _text(cell: object) -> Any:
     if isinstance(cell, bool):
         return "true" if cell else "false"
     if isinstance(cell, timedelta):

@@ -8,7 +8,7 @@ trees and forests, scores before the link function of boosting, the decision fun
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
@@ -153,7 +153,7 @@ def _scale(model: Model) -> str:
     return "log of the prediction" if response.kind == "exponential" else "score"
 
 
-def _opposite(model: Model, names: tuple[Any, ...]) -> tuple[Any, ...]:
+def _opposite(model: Model, names: tuple[object, ...]) -> tuple[object, ...]:
     """The first of two classes where they share one score, that of the second."""
     both = model.classes[0].tolist() if len(model.classes) == 1 else []
     return (both[0],) if len(both) == 2 and names == (both[1],) else ()
