@@ -19,6 +19,7 @@ from sapwood import (
 )
 from sapwood.boosting.ensemble import Ensemble
 from sapwood.explain.certificate import certify
+from sapwood.model import Model, Response
 from sapwood.table.table import Table
 from sapwood.tree import Tree
 
@@ -231,7 +232,8 @@ def tree_of(values: list[float], splits: dict[int, tuple[int, float, bool]]) -> 
 def certified(*trees: Tree, sign: int = 1) -> Certificate:
     schema = Table.from_any(np.array([[-5.0, -5.0], [5.0, 5.0]])).schema
     ensemble = Ensemble(np.zeros(1), tuple((tree,) for tree in trees))
-    return certify(ensemble, schema, np.array([sign, 0], np.int8), None)
+    model = Model("NewtonBoostingRegressor", schema, ensemble.tree_sum(), Response(), ("score",))
+    return certify(model, np.array([sign, 0], np.int8), None)
 
 
 def test_leaves_that_no_row_can_pass_between_may_be_in_any_order():

@@ -180,7 +180,7 @@ class Boosting(Estimator):
         else:
             signs = monotone_signs(monotone_constraints, self.schema_)
             together = interaction_sets(interaction_constraints, self.schema_)
-        return certify(self.ensemble_.upto(self.best_n_rounds_), self.schema_, signs, together)
+        return certify(self.model_, signs, together)
 
     # Prediction
 

@@ -17,11 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sapwood.arrays import Mask
-from sapwood.boosting.ensemble import Ensemble
 from sapwood.counted import counted
 from sapwood.errors import ParameterError
 from sapwood.explain.counter_example import CounterExample, CounterExampleSearch, Violation
 from sapwood.explain.leaf_boxes import Boxes, find_cells, subtree_ends
+from sapwood.model import Model
 from sapwood.result import Part, Result
 from sapwood.table.schema import Schema
 from sapwood.tree import Tree
@@ -64,19 +64,20 @@ class Certificate(Result):
             yield from self.counter_example._parts()
 
 
-def certify(ensemble: Ensemble, schema: Schema, signs: NDArray[np.int8] | None, together: Sets | None) -> Certificate:
-    """Check every tree against monotone constraints (a sign for each column) and sets of columns that may meet."""
+def certify(model: Model, signs: NDArray[np.int8] | None, together: Sets | None) -> Certificate:
+    """Check every tree of boosting: monotone constraints (a sign for each column), sets of columns that may meet."""
+    schema = model.schema
     checked = (*_describe_signs(signs, schema), *_describe_sets(together, schema))
     if not checked:
         raise ParameterError(
             "There is nothing to certify: the model has no constraints. Pass monotone_constraints or "
             "interaction_constraints to certify, or train with them."
         )
-    check = _Check(ensemble, schema)
+    check = _Check(model)
     wrong_pairs = [] if signs is None else check.monotone(signs)
     wrong_paths = [] if together is None else check.interactions(together)
     violations = wrong_pairs or wrong_paths
-    example = CounterExampleSearch(ensemble, schema, check.cells).best(violations) if violations else None
+    example = CounterExampleSearch(model, check.cells).best(violations) if violations else None
     proof = check.proof(signs is not None, together is not None) if example is None else _describe_violation(example)
     return Certificate(example is None, checked, check.n_trees, check.n_pairs, check.n_paths, proof, example)
 
@@ -84,9 +85,10 @@ def certify(ensemble: Ensemble, schema: Schema, signs: NDArray[np.int8] | None, 
 class _Check:
     """Checks all trees, and counts what it checks."""
 
-    def __init__(self, ensemble: Ensemble, schema: Schema) -> None:
-        self._trees = [(t, k, tree) for t, trees in enumerate(ensemble.rounds) for k, tree in enumerate(trees)]
-        self.cells = find_cells((tree for _, _, tree in self._trees), schema)
+    def __init__(self, model: Model) -> None:
+        size = model.trees.round_size
+        self._trees = [(t // size, t % size, term.tree) for t, term in enumerate(model.trees)]
+        self.cells = find_cells((tree for _, _, tree in self._trees), model.schema)
         self.n_trees, self.n_pairs, self.n_paths = len(self._trees), 0, 0
 
     def monotone(self, signs: NDArray[np.int8]) -> list[Violation]:

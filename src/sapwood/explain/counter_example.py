@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 
 from sapwood.arrays import Floats
-from sapwood.boosting.ensemble import Ensemble
 from sapwood.explain.column_values import python_value
 from sapwood.explain.leaf_boxes import Boxes, Cells
+from sapwood.model import Model
 from sapwood.one_line import one_line
 from sapwood.predictor import Predictor
 from sapwood.result import Part, Result, TextTable
 from sapwood.table.column import MISSING, Column
-from sapwood.table.schema import ColumnSchema, Schema
+from sapwood.table.schema import ColumnSchema
 from sapwood.table.storage import ColumnStorage
 from sapwood.table.table import Table
 from sapwood.tree import Tree
@@ -83,12 +83,10 @@ class Violation:
 class CounterExampleSearch:
     """Searches rows at which the whole model shows a violation."""
 
-    def __init__(self, ensemble: Ensemble, schema: Schema, cells: list[Cells]) -> None:
-        self._ensemble = ensemble
-        self._schema = schema
-        self._cells = cells
+    def __init__(self, model: Model, cells: list[Cells]) -> None:
+        self._model, self._schema, self._cells = model, model.schema, cells
         self._random = np.random.default_rng(0)
-        self._missing = np.array([MISSING if column.kind == "category" else np.nan for column in schema.columns])
+        self._missing = np.array([MISSING if column.kind == "category" else np.nan for column in model.schema.columns])
 
     def best(self, violations: Sequence[Violation]) -> CounterExample:
         """Rows for the first violation that the model shows; else for the first one, which only the tree shows."""
@@ -176,7 +174,7 @@ class CounterExampleSearch:
         return rows
 
     def _scores(self, violation: Violation, rows: Floats) -> Floats:
-        return np.asarray(self._ensemble.scores(self._table(rows))[violation.score])
+        return np.asarray(self._model.scores(self._table(rows))[violation.score])
 
     def _table(self, rows: Floats) -> Table:
         columns = [

@@ -104,21 +104,13 @@ class PathDependent:
 
 
 @dataclass(frozen=True)
-class Interactions:
+class Interactions(PathDependent):
     """Values of pairs of features, the lower first; `completed_pairs` makes symmetric matrices of them."""
-
-    n_features: int
-    n_lanes: int = LANES
-    dtype: np.dtype[Any] = _SINGLE
 
     @property
     def shape(self) -> tuple[int, ...]:
         """A value for each pair."""
         return (self.n_features, self.n_features)
-
-    def expectation(self, paths: TreePaths) -> Floats:
-        """Mean over the training rows."""
-        return paths.expectation()
 
     def prepare(self, paths: TreePaths) -> Add:
         """As for values, and the effect of each edge at each point."""
