@@ -309,7 +309,7 @@ def test_recursion_is_refused_where_it_does_not_apply():
     for kind, words in (("adaboost numbers", "the median"), ("newton three", "output='probability' is not a sum")):
         with pytest.raises(ParameterError, match=words):
             partial_dependence(fitted(kind), frame(), "age", method="recursion")
-    with pytest.raises(ParameterError, match="no trees of Sapwood"):
+    with pytest.raises(ParameterError, match="not trees of Sapwood"):
         partial_dependence(*foreign("gradient")[:2], 0, method="recursion")
     with pytest.raises(ParameterError, match="output='score' is not allowed for AdaBoostRegressor"):
         partial_dependence(fitted("adaboost numbers"), frame(), "age", output="score")

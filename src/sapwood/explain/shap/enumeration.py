@@ -30,20 +30,21 @@ _DOUBLE = np.dtype(np.float64)
 
 def explain_median(model: Model, table: Table, background: object) -> Explained:
     """Shapley values of a weighted median, with the features that the trees use as players."""
+    trees = model.require_trees()
     if background is None:
         raise ParameterError(
             f"background=None is not allowed for {model.estimator}: it predicts the median of its learners, which is "
             "not a sum over trees, so there is nothing to average along them. Pass rows, for example "
             "background=X[:100]."
         )
-    players = sorted({int(j) for term in model.require_trees() for j in np.unique(term.tree.feature) if j >= 0})
+    players = sorted({int(j) for term in trees for j in np.unique(term.tree.feature) if j >= 0})
     if len(players) > MOST_PLAYERS:
         raise ParameterError(
             f"model={model.estimator} uses {len(players)} features; its values are found by trying all subsets, of at "
             f"most {MOST_PLAYERS} features. Use smaller or fewer trees, or a model that adds up trees, such as "
             "GradientBoostingRegressor."
         )
-    learners = [(Descent.of(term.tree, _DOUBLE), term.values[:, 0]) for term in model.trees]
+    learners = [(Descent.of(term.tree, _DOUBLE), term.values[:, 0]) for term in trees]
     weights = model.response.weights
     assert weights is not None
 
