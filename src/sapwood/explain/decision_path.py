@@ -11,18 +11,17 @@ import numpy as np
 
 from sapwood.arrays import Floats
 from sapwood.data_warnings import quiet
-from sapwood.explain.model_output import first_prediction, prediction_values
-from sapwood.explain.tree_number import classes_of_tree, score_title, tree_number
+from sapwood.explain.model_output import classes_of_tree, first_prediction, prediction_values, score_title
 from sapwood.keywords import answering
 from sapwood.model import Model, model_of
 from sapwood.one_line import one_line
 from sapwood.parameters import Interval, check_parameters
 from sapwood.predictor import Descent
 from sapwood.result import Part, Result
-from sapwood.show.fitted import OneTree
 from sapwood.show.number import percent, plain_number
+from sapwood.show.one_tree import OneTree, tree_number
+from sapwood.show.row_path import Step, follow_row, path_lines
 from sapwood.show.value import level_text
-from sapwood.show.words import Step, told, walk
 from sapwood.table.one_row import as_one_row
 from sapwood.tree_sum import Term
 
@@ -116,7 +115,7 @@ class _Paths:
 
     def path(self, t: int, term: Term) -> TreePath:
         """The path through a tree."""
-        steps, values = walk(self._one(term), self.codes, self.values), self._node_values(term)
+        steps, values = follow_row(self._one(term), self.codes, self.values), self._node_values(term)
         round_size = self.model.trees.round_size
         number = t // round_size if round_size else None
         value = float(values[steps[-1].node])
@@ -141,7 +140,7 @@ class _Paths:
         trees = self.model.trees
         if trees.round_size:
             return [*head, *self.describe(path)]
-        lines = told(self._one(trees.term(path.tree)), list(path.steps))
+        lines = path_lines(self._one(trees.term(path.tree)), path.steps)
         return lines if len(trees) == 1 else [*head, f"Tree {path.tree} by itself:", *lines]
 
     @property

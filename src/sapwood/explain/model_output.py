@@ -10,12 +10,14 @@ from typing import Any
 import numpy as np
 from sklearn.base import is_regressor
 
-from sapwood.arrays import Floats
+from sapwood.arrays import Array, Floats
 from sapwood.errors import ParameterError
 from sapwood.explain.column_values import plain
 from sapwood.model import Model, model_of
+from sapwood.one_line import one_line
 from sapwood.show.number import plain_number
 from sapwood.show.value import level_text
+from sapwood.tree import Tree
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,6 +79,17 @@ def predicted_kind(given: object) -> str:
         return "classes"
     ranks = model.estimator.endswith("Ranker") if isinstance(given, Model) else not is_regressor(given)
     return "ranks" if ranks else "numbers"
+
+
+def score_title(model: Model, k: int) -> str:
+    """What column k of the scores is called: "score", "score 1" or "score of setosa"."""
+    name = one_line(model.score_names[k])
+    return f"score of {name}" if model.is_classifier else name
+
+
+def classes_of_tree(model: Model, tree: Tree) -> tuple[Array, ...]:
+    """Classes of every output, if the nodes of the tree hold shares of classes; else none."""
+    return model.classes if tuple(map(len, model.classes)) == tree.n_classes else ()
 
 
 def first_prediction(model: Model, X: object) -> Any:

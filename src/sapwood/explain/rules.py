@@ -10,14 +10,14 @@ from typing import Any
 
 from sapwood.counted import counted
 from sapwood.explain.leaf_conditions import Conditions
-from sapwood.explain.model_output import prediction_values
-from sapwood.explain.tree_number import classes_of_tree, score_title, tree_number
+from sapwood.explain.model_output import classes_of_tree, prediction_values, score_title
 from sapwood.keywords import answering
 from sapwood.model import Model, model_of
 from sapwood.parameters import Interval, Nothing, check_parameters
 from sapwood.result import Part, Result
 from sapwood.show.names import feature_names_for
 from sapwood.show.number import percent, plain_number
+from sapwood.show.one_tree import tree_number
 from sapwood.show.prediction import class_shares, predicted
 from sapwood.show.value import level_text
 from sapwood.table.frame import make_frame
