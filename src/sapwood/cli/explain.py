@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pyarrow import Table
 
     from sapwood.estimators.estimator import Estimator
-    from sapwood.explain.shap_result import ShapValues
+    from sapwood.explain.shap.shap_result import ShapValues
 
 _MOST_ROWS = 1000  # that are explained without --row
 _BACKGROUND = 100  # rows that Shapley values compare with, where a model needs some
