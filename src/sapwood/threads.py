@@ -8,14 +8,13 @@ helper, only for tasks that are already running.
 import contextlib
 import math
 import os
+import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Generic, TypeVar
-
-from joblib.parallel import get_active_backend
 
 from sapwood.parameters import Interval, Nothing, check_parameters
 
@@ -188,6 +187,11 @@ if hasattr(os, "register_at_fork"):
 
 
 def _configured_jobs() -> int:
+    """What `joblib.parallel_config` says, if the caller uses joblib, which takes long to import."""
+    if "joblib.parallel" not in sys.modules:
+        return 1
+    from joblib.parallel import get_active_backend
+
     _, n_jobs = get_active_backend()
     return int(n_jobs) if n_jobs else 1
 

@@ -9,14 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from sapwood.errors import InputError, InputTypeError
 from sapwood.result import Part, Result
+from sapwood.table.sparse import is_sparse
+
+if TYPE_CHECKING:
+    from scipy import sparse  # which takes long to import
 
 LEAF = -1  # children_left and children_right of a leaf
 UNDEFINED = -2  # feature and threshold of a leaf
@@ -117,6 +120,8 @@ class Tree(Result):
 
     def paths_to(self, leaves: NDArray[Any]) -> sparse.csr_matrix:
         """Indicator matrix (rows x nodes) of the nodes on the way to each leaf."""
+        from scipy import sparse
+
         depths, parents = self.compute_node_depths(), self.parents()
         indptr = np.concatenate(([0], np.cumsum(depths[leaves])))
         indices = np.empty(indptr[-1], dtype=np.int64)
@@ -133,18 +138,18 @@ class Tree(Result):
 
         This and the two below are scikit-learn's, for programs that call them. The estimator's own take any table.
         """
-        if not (isinstance(X, np.ndarray) and X.dtype.kind in "fiub") and not sparse.issparse(X):
+        if not (isinstance(X, np.ndarray) and X.dtype.kind in "fiub") and not is_sparse(X):
             raise InputTypeError(
                 f"A tree takes a matrix of numbers, but X is of type {type(X).__name__}. Use a numpy array, or give "
                 "the table to the estimator instead of its tree_."
             )
         if X.ndim != 2 or X.shape[1] != self.n_features:
             raise InputError(f"X has shape {X.shape}, but the tree needs a matrix of {self.n_features} columns.")
-        rows = X.tocsr() if sparse.issparse(X) else X
+        rows = X.tocsr() if is_sparse(X) else X
         leaves = np.empty(X.shape[0], dtype=np.int64)
         for start in range(0, len(leaves), BLOCK_ROWS):
             cells = rows[start : start + BLOCK_ROWS]
-            leaves[start : start + BLOCK_ROWS] = self._descend(cells.toarray() if sparse.issparse(X) else cells)
+            leaves[start : start + BLOCK_ROWS] = self._descend(cells.toarray() if is_sparse(X) else cells)
         return leaves
 
     def predict(self, X: Any) -> Floats:

@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from sapwood.cached_property import cached_property
 from sapwood.codes.binned import BinnedTable
@@ -84,6 +83,8 @@ def suits_sparse(table: Table) -> bool:
 
 def sparse_table(table: Table, bins: tuple[Bins, ...], n_jobs: int = 1) -> SparseTable:
     """Code the stored cells of a table, column by column, and turn them into rows."""
+    from scipy import sparse
+
     numbers = tuple(own for own in bins if isinstance(own, NumberBins))  # a sparse matrix holds nothing else
     starts = np.concatenate([[0], np.cumsum([own.n_codes + 1 for own in numbers])]).astype(np.int64)
     nothing = np.array([0.0 if table.schema.sparse_absent == "zero" else np.nan])

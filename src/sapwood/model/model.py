@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from sapwood.arrays import Array, Floats
 from sapwood.cached_property import cached_property
 from sapwood.counted import counted
-from sapwood.errors import InputTypeError, NotFittedError, ParameterError
+from sapwood.errors import InputTypeError, ParameterError
 from sapwood.model.response import Response
 from sapwood.model.row_reader import RowReader
 from sapwood.predictor import Scorer
@@ -241,6 +241,8 @@ def model_of(model: Any, argument: str = "model") -> Model:
             f"sapwood.RandomForestClassifier.{hint}"
         )
     if not hasattr(model, "schema_"):
+        from sapwood.errors import NotFittedError  # which imports scikit-learn
+
         raise NotFittedError(f"This {owner} is not fitted yet. Call fit(X, y) first.")
     found: Model = model.model_
     return found

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from sapwood.cached_property import cached_property
 from sapwood.codes.separation import round_down
@@ -18,6 +17,9 @@ from sapwood.table.storage import SparseStorage, Storage
 from sapwood.table.table import Table
 from sapwood.threads import blocks, run_all
 from sapwood.tree import Tree
+
+if TYPE_CHECKING:
+    from scipy import sparse  # which takes long to import
 
 BLOCK_ROWS = 1 << 14  # fixed, so that results cannot depend on the number of threads
 BLOCK_CELLS = 1 << 20  # of a sparse table that are filled in at a time

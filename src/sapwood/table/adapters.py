@@ -6,14 +6,13 @@ from typing import Any
 
 import narwhals as nw
 import numpy as np
-from scipy.sparse import issparse
 
 from sapwood.errors import InputTypeError
 from sapwood.table.arrays import ArraySource, to_array
 from sapwood.table.frames import arrow_source, narwhals_source, pandas_source, polars_source
 from sapwood.table.shape import check_dimensions
 from sapwood.table.source import Source
-from sapwood.table.sparse import SparseSource
+from sapwood.table.sparse import SparseSource, is_sparse
 from sapwood.table.storage import Absent
 
 
@@ -21,7 +20,7 @@ def open_source(X: Any, sparse_absent: Absent = "zero") -> Source:
     """The columns of X, whatever holds them."""
     if isinstance(X, np.ndarray):
         return ArraySource(to_array(X))
-    if issparse(X):
+    if is_sparse(X):
         return SparseSource(X, sparse_absent)
     return _open_frame(X) or ArraySource(to_array(X))
 

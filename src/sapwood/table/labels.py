@@ -6,13 +6,13 @@ from typing import Any, NamedTuple
 
 import narwhals as nw
 import numpy as np
-from scipy.sparse import issparse
 
 from sapwood.errors import InputError, InputTypeError
 from sapwood.table.arrays import fill_masked
 from sapwood.table.column import Array, first_row
 from sapwood.table.levels import is_missing
 from sapwood.table.read_array import read_array
+from sapwood.table.sparse import is_sparse
 
 
 class Labels(NamedTuple):
@@ -50,7 +50,7 @@ def _refuse_no_target(y: Any) -> None:
         )
     if isinstance(y, (str, bytes, dict)):
         raise InputTypeError(f"y is a {type(y).__name__}, but must be one label or number for each row of X.")
-    if issparse(y):
+    if is_sparse(y):
         raise InputTypeError("y is a sparse matrix, which is not supported. Pass y.toarray().")
 
 

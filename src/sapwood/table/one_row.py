@@ -9,12 +9,12 @@ from typing import Any
 
 import narwhals as nw
 import numpy as np
-from scipy import sparse
 
 from sapwood.errors import InputError, InputTypeError
 from sapwood.table.names import nearest_name
 from sapwood.table.schema import ColumnSchema as Column
 from sapwood.table.schema import Schema
+from sapwood.table.sparse import is_sparse
 
 _MANY_ROWS = "Give one row, for example X.iloc[[0]] or X[0]."
 
@@ -25,7 +25,7 @@ def as_one_row(x: Any, schema: Schema) -> tuple[Any, list[Any]]:
         x = x.to_dict()
     if isinstance(x, Mapping):
         return _from_mapping(x, schema)
-    if sparse.issparse(x):
+    if is_sparse(x):
         return _from_sparse(x, schema)
     try:
         frame = nw.from_native(x, eager_only=True, pass_through=True)
@@ -54,6 +54,8 @@ def _refuse_absent(absent: Sequence[Any], unknown: Sequence[Any]) -> None:
 
 def _from_sparse(x: Any, schema: Schema) -> tuple[Any, list[Any]]:
     """A sparse row as it is: only the schema knows what its absent cells mean."""
+    from scipy import sparse
+
     row = sparse.csr_array(x.reshape(1, -1) if len(x.shape) == 1 else x)
     if row.shape[0] != 1:
         raise InputError(f"The row has {row.shape[0]} rows. {_MANY_ROWS}")

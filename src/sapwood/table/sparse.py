@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 from sapwood.errors import InputTypeError
@@ -11,6 +12,15 @@ from sapwood.table.names import numbered_names
 from sapwood.table.shape import check_dimensions, check_shape
 from sapwood.table.source import Whole
 from sapwood.table.storage import Absent, SparseStorage
+
+
+def is_sparse(x: object) -> bool:
+    """Whether x is a matrix or array of scipy.sparse, which is not imported: whoever made one has done so."""
+    if "scipy.sparse" not in sys.modules:
+        return False
+    from scipy.sparse import issparse
+
+    return bool(issparse(x))
 
 
 class SparseSource:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
-from typing import Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import numpy as np
-from scipy import sparse
 
 from sapwood.cached_property import cached_property
 from sapwood.table.column import MISSING, Array, Column, read_only
 from sapwood.table.levels import drop_unobserved
 from sapwood.table.ranges import Ranges, matrix_ranges, sparse_ranges
+
+if TYPE_CHECKING:
+    from scipy import sparse  # which takes long to import
 
 Absent = Literal["zero", "missing"]  # what a cell means that a sparse matrix does not store
 _EXACT_IN_FLOAT32 = 2**24  # category codes up to here survive in a float32 block
@@ -213,6 +215,8 @@ class SparseStorage:
 
     def replace(self, columns: Mapping[int, Array]) -> SparseStorage:
         """Cells that are not absent are stored anew."""
+        from scipy import sparse
+
         edges = [*sorted(columns), self.matrix.shape[1]]
         parts = [self.matrix[:, : edges[0]]]
         for j, after in pairwise(edges):
@@ -221,6 +225,8 @@ class SparseStorage:
 
     def _stored(self, values: Array) -> sparse.csc_array:
         """A column without its absent cells."""
+        from scipy import sparse
+
         rows = np.flatnonzero(values if self.absent == "zero" else ~np.isnan(values))
         return sparse.csc_array((values[rows], (rows, np.zeros_like(rows))), shape=(self.n_rows, 1))
 
@@ -242,6 +248,8 @@ class SparseStorage:
 
 def canonical(matrix: Any, drop_zeros: bool = True) -> sparse.csc_array:
     """A CSC array with ascending rows, duplicates summed and, if asked, zeros dropped; the argument is left alone."""
+    from scipy import sparse
+
     result = sparse.csc_array(matrix, copy=False)
     if not result.has_canonical_format or (drop_zeros and not result.data.all()):
         result = result.copy()  # the next two calls work in place
