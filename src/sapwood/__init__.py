@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from sapwood.estimators.tree import DecisionTreeClassifier, DecisionTreeRegressor
     from sapwood.explain import diff
     from sapwood.explain.certificate import Certificate
+    from sapwood.files.model_loader import load_model
     from sapwood.forest.permutation import PermutationImportance
     from sapwood.plot import (
         plot_calibration,
@@ -79,6 +80,7 @@ _HOMES = {
     "export_text": "sapwood.show",
     "fingerprint": "sapwood.estimators.model_file",
     "load": "sapwood.estimators.model_file",
+    "load_model": "sapwood.files.model_loader",
     "parse_text": "sapwood.table.parsed_text",
     "plot_calibration": "sapwood.plot",
     "plot_confusion_matrix": "sapwood.plot",
@@ -130,6 +132,7 @@ __all__ = [
     "export_text",
     "fingerprint",
     "load",
+    "load_model",
     "parse_text",
     "plot_calibration",
     "plot_confusion_matrix",

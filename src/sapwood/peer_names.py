@@ -212,7 +212,6 @@ MODULE_NAMES = {
     "TreeExplainer": "Use explain.shap_values(model, X), and .to_shap() for the plots of the package shap.",
     "permutation_importance": "Use explain.importance(model, X, y).",
     "partial_dependence": "Use explain.partial_dependence(model, X, features).",
-    "load_model": "Use sapwood.load(path); interchange.from_xgboost and from_lightgbm read theirs.",
     "save_model": "Use sapwood.save(model, path).",
     "config_context": "Set n_jobs and verbose of the estimator.",
     "set_config": "Set n_jobs and verbose of the estimator.",

@@ -6,7 +6,8 @@ import pytest
 from golden import FOLDER, answers, expected, rows_from
 
 import sapwood as sw
-from sapwood.estimators.model_file import ESTIMATORS, read_content
+from sapwood.estimators.model_file import ESTIMATORS
+from sapwood.files.content import read_content
 
 EXPECTED = expected()
 LARGEST = 20_000

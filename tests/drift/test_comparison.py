@@ -197,7 +197,8 @@ def test_a_file_keeps_the_statistics(tmp_path: Path) -> None:
 
 
 def test_statistics_that_do_not_fit_are_refused(tmp_path: Path) -> None:
-    from sapwood.estimators.model_file import describe, read_content, rebuild
+    from sapwood.estimators.model_file import describe, rebuild
+    from sapwood.files.content import read_content
     from sapwood.files.statistics import PARTS, PLACE
 
     model = sw.DecisionTreeClassifier(max_depth=2).fit(TRAINED, churn(TRAINED))

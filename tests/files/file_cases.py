@@ -14,10 +14,11 @@ import sapwood as sw
 from sapwood.adaboost.members import TreeMembers
 from sapwood.boosting.ensemble import Ensemble
 from sapwood.estimators.estimator import Estimator
-from sapwood.estimators.fitted_state import DERIVED, family_of
-from sapwood.estimators.model_file import DOCUMENT, _as_bytes, read_content
+from sapwood.estimators.fitted_state import DERIVED
 from sapwood.explain import shap_values
 from sapwood.files.container import DIGEST, pack
+from sapwood.files.content import DOCUMENT, document_bytes, read_content
+from sapwood.files.families import FAMILIES
 from sapwood.files.json_form import digest_of, to_json
 from sapwood.files.lost import Lost
 from sapwood.forest.bags import Bag, Bags
@@ -56,7 +57,7 @@ def contents(path: Path) -> tuple[dict[str, str], Any, dict[str, Any]]:
 
 def packed(metadata: dict[str, str], document: Any, arrays: dict[str, Any], form: str = "binary") -> bytes:
     """A file with the right checksum, whatever its content."""
-    parts = pack(metadata, arrays | {DOCUMENT: _as_bytes(document)})
+    parts = pack(metadata, arrays | {DOCUMENT: document_bytes(document)})
     if form == "json":
         return to_json(metadata, document, arrays, digest_of(parts))
     return b"".join(bytes(part) for part in parts)
@@ -180,5 +181,5 @@ PARTS: dict[Any, Callable[[Any], Any]] = {
 
 def is_complete(model: Any) -> bool:
     """Whether a file holds, or makes anew, every attribute that a fitted model has."""
-    known = {*family_of(model).fitted, *DERIVED, *model.get_params(deep=False)}
+    known = {*FAMILIES[type(model).__name__].fitted, *DERIVED, *model.get_params(deep=False)}
     return set(vars(model)) <= known

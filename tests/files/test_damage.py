@@ -13,7 +13,8 @@ from saved_models import NAMES, saved_model
 import sapwood as sw
 from model_cases import KINDS
 from sapwood.errors import ModelFileError
-from sapwood.estimators.model_file import _content, rebuild
+from sapwood.estimators.model_file import rebuild
+from sapwood.files.content import parse_content
 
 
 def saved_bytes(name: str, folder: Path, form: str) -> bytes:
@@ -23,7 +24,7 @@ def saved_bytes(name: str, folder: Path, form: str) -> bytes:
 
 def is_refused(data: bytes) -> bool:
     try:
-        _content(data)
+        parse_content(data)
     except ModelFileError:
         return True
     return False
@@ -45,7 +46,7 @@ def sweep(name: str, folder: Path, form: str, masks: tuple[int, ...], step: int 
     assert form == "json" or not accepted
     model, X = saved_model(name)
     for place, mask in accepted[:: max(1, len(accepted) // 40)]:
-        _, document, arrays = _content(with_byte(data, place, mask))
+        _, document, arrays = parse_content(with_byte(data, place, mask))
         assert_same_answers(model, rebuild(document, arrays), X)
     return len(accepted)
 
@@ -107,11 +108,11 @@ def changed_array(array: Any, random: np.random.Generator) -> Any:
 
 @pytest.mark.parametrize("name", NAMES[::4])
 def test_a_changed_array_is_refused_by_the_checksum_of_the_readable_form(name: str, tmp_path: Path) -> None:
-    from sapwood.estimators.model_file import _json_content
+    from sapwood.files.content import _parse_json
     from sapwood.files.json_form import to_json
 
     data = saved_bytes(name, tmp_path, "json")
-    metadata, document, arrays = _json_content(data)
+    metadata, document, arrays = _parse_json(data)
     random = np.random.default_rng(0)
     for key, array in arrays.items():
         if array.size and array.dtype != np.bool_:

@@ -95,5 +95,5 @@ def test_a_newer_file_may_have_other_arrays_and_entries(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("version", ["", "0", "-1", "1.0", "x", "٣", "9" * 5000])
 def test_a_version_that_is_no_number_is_refused(version: str, tmp_path: Path) -> None:
-    with pytest.raises(ModelFileError, match="is no number"):
+    with pytest.raises(ModelFileError, match="is not a number"):
         load_bytes(as_version(version, "binary"), tmp_path)

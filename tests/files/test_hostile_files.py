@@ -169,7 +169,7 @@ BAD_STATES: dict[str, tuple[str, Change, str]] = {
         with_parameter("callbacks", {"Tree": {"count": 1}}),
         "no place for a Tree",
     ),
-    "an unknown parameter": ("newton numbers", with_parameter("eval", "1"), "parameters.eval is no parameter of"),
+    "an unknown parameter": ("newton numbers", with_parameter("eval", "1"), "parameters.eval is not a parameter of"),
     "a parameter that may not be": ("newton numbers", with_parameter("max_bin", 1), "max_bin=1 is not allowed"),
     "a forest inside of bagging": (
         "bagging",
@@ -190,7 +190,7 @@ def test_a_function_is_lost_only_where_there_may_be_one(name: str, tmp_path: Pat
     if name == "random_state":
         assert changed(saved_model("adaboost three")[0], tmp_path, change).random_state.described == "the function f"
     else:
-        refused("adaboost three", change, f"parameters.{name} is no parameter that a function", tmp_path)
+        refused("adaboost three", change, f"parameters.{name} is not a parameter that a function", tmp_path)
 
 
 def test_a_class_that_only_fills_up_a_row_is_never_predicted(tmp_path: Path) -> None:

@@ -115,7 +115,8 @@ def read_model(path: Path) -> SavedModel:
 
 def read_any_model(path: Path) -> SavedModel:
     """The model in a file, whatever it predicts."""
-    from sapwood.estimators.model_file import read_content, rebuild
+    from sapwood.estimators.model_file import rebuild
+    from sapwood.files.content import read_content
 
     check_exists(path, "model file")
     metadata, document, arrays = read_content(path)

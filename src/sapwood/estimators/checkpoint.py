@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from sapwood.errors import CheckpointWarning, InputError, ModelFileError, ParameterError, ParameterTypeError, warn_user
+from sapwood.files.content import read_content
 from sapwood.parameters import Interval, Nothing, check_parameters
 
 EXTENSION = "checkpoint"
@@ -77,7 +78,7 @@ class Checkpoints:
         return cls(checkpoint if isinstance(checkpoint, Checkpoint) else Checkpoint(checkpoint), model, data())
 
     def _read(self, model: Any) -> None:
-        from sapwood.estimators.model_file import read_content, rebuild  # which knows all estimators
+        from sapwood.estimators.model_file import rebuild  # which knows all estimators
 
         _, document, arrays = read_content(self._path, mmap=False)
         self.found = rebuild(document, arrays)

@@ -1,13 +1,16 @@
-"""Records: the objects that models are made of, below estimators, and how each is written and read."""
+"""Records: the objects that models are made of, and how each is written and read."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sapwood.adaboost.members import TreeMembers
+from sapwood.arrays import Floats
 from sapwood.boosting.ensemble import Ensemble
 from sapwood.errors import ModelFileError, ParameterError
 from sapwood.files.checks import (
@@ -177,13 +180,49 @@ def loss_kinds() -> dict[str, RecordKind]:
     return {cls.__name__: RecordKind(cls, _write_loss, _read_loss, "fitted.loss_") for cls in kinds}
 
 
+@dataclass(frozen=True, eq=False)
+class ConstantInit:
+    """The number that gradient boosting starts from, which is scikit-learn's DummyRegressor in the estimator."""
+
+    constant: float
+
+
+@dataclass(frozen=True, eq=False)
+class PriorInit:
+    """The shares of classes that gradient boosting starts from, scikit-learn's DummyClassifier in the estimator."""
+
+    prior: Floats
+
+
+def _write_constant(init: Any, writer: Writer, where: str) -> Json:
+    return writer.write(float(np.ravel(init.constant_)[0]), where)
+
+
+def _read_constant(found: Json, reader: Reader, where: str) -> ConstantInit:
+    constant = reader.read(found, where)
+    number(constant, where)
+    expect(bool(np.isfinite(constant)), where, "must be finite")
+    return ConstantInit(constant)
+
+
+def _write_prior(init: Any, writer: Writer, where: str) -> Json:
+    return writer.write(init.class_prior_, where)
+
+
+def _read_prior(found: Json, reader: Reader, where: str) -> PriorInit:
+    prior = reader.read(found, where)
+    floats(finite=True)(prior, where)
+    expect(len(prior) > 0, where, "has no classes")
+    return PriorInit(prior)
+
+
 class ModelKinds:
     """Records that hold trees need to know the columns of the model: its schema is read first."""
 
     n_levels: NDArray[np.int32] = np.empty(0, dtype=np.int32)  # without a schema there are no columns
 
     def by_name(self) -> dict[str, RecordKind]:
-        """All kinds of records below estimators."""
+        """All kinds of records."""
         return {
             "ColumnSchema": record(ColumnSchema, COLUMN_FIELDS),
             "Schema": self._schema(),
@@ -194,6 +233,9 @@ class ModelKinds:
             "Tree": RecordKind(Tree, self._write_tree, self._read_tree, "fitted.tree_"),
             "Ensemble": RecordKind(Ensemble, self._write_ensemble, self._read_ensemble, "fitted.ensemble_"),
             "Forest": RecordKind(Forest, self._write_forest, self._read_forest, "fitted.forest_"),
+            "TreeMembers": RecordKind(TreeMembers, self._write_members, self._read_members, "fitted._members"),
+            "DummyRegressor": RecordKind(ConstantInit, _write_constant, _read_constant, "fitted.init_"),
+            "DummyClassifier": RecordKind(PriorInit, _write_prior, _read_prior, "fitted.init_"),
             **loss_kinds(),
         }
 
@@ -256,3 +298,14 @@ class ModelKinds:
         hard = not vote.hard or vote.n_classes == stack.facts.n_classes
         expect(hard, f"{where}.vote", "does not fit the classes of the trees")
         return Forest(stack.packed(), vote)
+
+    def _write_members(self, members: TreeMembers, writer: Writer, where: str) -> Json:
+        trees = [packed.unpack() for packed in members.fitted]
+        return {"is_class": members.is_class, "trees": write_trees(trees, writer, f"{where}.trees")}
+
+    def _read_members(self, found: Json, reader: Reader, where: str) -> TreeMembers:
+        fits = isinstance(found, dict) and set(found) == {"is_class", "trees"}
+        expect(fits and isinstance(found["is_class"], bool), where, "must have trees, of classes or not")
+        members = TreeMembers(found["is_class"])
+        members.fitted.extend(self.stack(found["trees"], reader, f"{where}.trees").packed())
+        return members

@@ -135,13 +135,15 @@ class _Values:
 def boosting_model(
     ensemble: Ensemble, n_rounds: int, loss: Loss, factors: Floats | None, second_of_equals: bool, **common: Any
 ) -> Model:
-    """The first rounds of boosting; `factors` are the weights of classes that probabilities are to be rid of."""
+    """The first rounds of boosting; `factors` are the weights of classes that probabilities undo, if these differ."""
     classes: Labels = common["classes"]
+    common["single"] = ensemble.n_scores == 1 or bool(classes)
     names = _score_names(classes, ensemble.n_scores)
     options: dict[str, Any] = _link(loss, bool(classes))
     if classes:
         choice = {"second_of_equals": True} if second_of_equals else {"margin": TIE}
-        options |= {"factors": factors, **choice}
+        differ = factors is not None and bool((factors != factors[0]).any())
+        options |= {"factors": factors if differ else None, **choice}
     trees = ensemble.tree_sum(n_rounds)
     return Model(trees=trees, response=Response(**options), score_names=names, **common)
 
