@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from golden import FOLDER, answers, expected, rows_from
+from golden import FOLDER, answers, expected, rows_from, told
 
 import sapwood as sw
 from sapwood.estimators.model_file import ESTIMATORS
@@ -19,6 +19,15 @@ def test_a_golden_file_says_what_it_always_said(file: str, mmap: bool) -> None:
     model, known = sw.load(FOLDER / file, mmap=mmap), EXPECTED["models"][file]
     assert type(model).__name__ == known["estimator"]
     assert answers(model, rows_from(EXPECTED["rows"])) == known["answers"]
+
+
+@pytest.mark.parametrize("file", EXPECTED["models"])
+def test_load_model_of_a_golden_file_predicts_what_it_always_predicted(file: str) -> None:
+    model, known, X = sw.load_model(FOLDER / file), EXPECTED["models"][file], rows_from(EXPECTED["rows"])
+    assert model.estimator == known["estimator"]
+    assert told(model.predict(X)) == known["answers"]["predict"]
+    if "predict_proba" in known["answers"]:
+        assert told(model.predict_proba(X)) == known["answers"]["predict_proba"]
 
 
 @pytest.mark.parametrize("file", EXPECTED["models"])

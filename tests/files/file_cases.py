@@ -103,6 +103,18 @@ def assert_same_model(model: Any, other: Any, X: Any) -> None:
         assert same(ours[name], theirs[name]), name
 
 
+def assert_same_predictions(model: Any, predictor: Any, X: Any) -> None:
+    """A Model predicts what the estimator predicts, bit for bit: tables, one row, batches."""
+    batches = [X[:7], X[7:]]
+    for method, proba in (("predict", False), ("predict_proba", True)):
+        if proba and not predictor.is_classifier:
+            continue
+        ask = getattr(model, method)
+        assert same(getattr(predictor, method)(X), ask(X)), method
+        assert same(getattr(predictor, f"{method}_one")(X[:1]), getattr(model, f"{method}_one")(X[:1])), method
+        assert same(list(predictor.predict_batches(batches, proba=proba)), [ask(batch) for batch in batches]), method
+
+
 def state(model: Any) -> dict[str, Any]:
     return {name: value for name, value in vars(model).items() if name not in MADE_ANEW}
 

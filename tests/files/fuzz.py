@@ -1,4 +1,4 @@
-"""Thousands of files that were tampered with: each is refused, or is a model that works.
+"""Thousands of files that were tampered with: each is refused, or is a model that works, by `load` and `load_model`.
 
     python tests/files/fuzz.py --files 200000 --seed 0
 
@@ -38,7 +38,8 @@ def _run_from(first: int, n_files: int, seed: int, folder: Path, total: dict[str
     for note in (report, folder / "at"):
         note.unlink(missing_ok=True)
     command = [sys.executable, str(HERE / "tampered.py"), str(seed), str(first), str(n_files), str(report)]
-    code = subprocess.run(command, check=False, env={**os.environ, "PYTHONPATH": str(HERE.parent)}).returncode
+    paths = os.pathsep.join([str(HERE.parent), *filter(None, [os.environ.get("PYTHONPATH")])])
+    code = subprocess.run(command, check=False, env={**os.environ, "PYTHONPATH": paths}).returncode
     told = json.loads(report.read_text()) if report.exists() else {"counts": {}, "findings": [], "bytes": 0, "ratio": 0}
     total["counts"].update(told["counts"])
     total["findings"] += told["findings"]
@@ -58,6 +59,7 @@ def line(total: dict[str, Any], seed: int) -> str:
     counts = total["counts"]
     return (
         f"{total['files']} files (seed {seed}): {counts['refused']} refused, {counts['accepted']} accepted and used, "
+        f"{counts['predictors']} more by load_model, "
         f"{len(total['findings'])} findings, {counts['crashes']} crashes; loading took at most {total['bytes']} bytes, "
         f"{total['ratio']:.1f} times the file"
     )

@@ -11,14 +11,14 @@ import sys
 import tracemalloc
 import warnings
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from file_cases import contents, packed
+from file_cases import contents, packed, same
 from mutations import Content, mutated
 from saved_models import NAMES, saved_model
 
@@ -60,9 +60,8 @@ def seeds(folder: Path) -> list[Content]:
     return found
 
 
-def rows_for(model: Any) -> Any:
+def rows_for(schema: Any) -> Any:
     """A few rows that fit the columns of a model, as far as it tells."""
-    schema = model.schema_
     random = np.random.default_rng(0)
     cells = random.normal(size=(4, schema.n_features))
     cells[1, :: max(1, schema.n_features // 3)] = np.nan
@@ -85,7 +84,7 @@ def _column(column: Any, cells: Any) -> Any:
 
 def use(model: Any, folder: Path) -> None:
     """Ask a model all that it may be asked; errors of the library are answers, too."""
-    X = rows_for(model)
+    X = rows_for(model.schema_)
     for name in ("predict", "predict_proba", "decision_function", "apply", "predict_quantiles", "predict_interval"):
         if hasattr(model, name):
             with _answers():
@@ -95,6 +94,24 @@ def use(model: Any, folder: Path) -> None:
     with _answers():
         sw.save(model, folder / "again")
         sw.load(folder / "again")
+
+
+def use_predictor(predictor: Any, model: Any) -> str:
+    """Ask a Model; how its answers differ from those of the estimator, if that was loaded, too."""
+    X = rows_for(predictor.schema)
+    for name, rows in (("predict", X), ("predict_proba", X), ("predict_one", X[:1]), ("predict_proba_one", X[:1])):
+        if "proba" not in name or predictor.is_classifier:
+            told = _answer(getattr(predictor, name), rows)
+            if model is not None and not same(told, _answer(getattr(model, name), rows)):
+                return f"{name} of load_model differs from that of load"
+    return ""
+
+
+def _answer(ask: Callable[[Any], Any], rows: Any) -> Any:
+    try:
+        return ask(rows)
+    except SapwoodError as error:
+        return f"{type(error).__name__}: {error}"
 
 
 @contextmanager
@@ -118,10 +135,11 @@ class Reading:
         signal.setitimer(signal.ITIMER_REAL, LONGEST)
         faulthandler.dump_traceback_later(3 * LONGEST, exit=True)
         try:
-            model = self._load(len(data), number)
+            model = self._load(sw.load, len(data), number)
             self.counts["accepted" if model is not None else "refused"] += 1
             if model is not None:
                 use(model, self.folder)
+            self._predict(self._load(sw.load_model, len(data), number), model, number)
         except BaseException as error:  # whatever it is, it is a finding
             if isinstance(error, KeyboardInterrupt):
                 raise
@@ -130,11 +148,21 @@ class Reading:
             signal.setitimer(signal.ITIMER_REAL, 0)
             faulthandler.cancel_dump_traceback_later()
 
-    def _load(self, size: int, number: int) -> Any:
+    def _predict(self, predictor: Any, model: Any, number: int) -> None:
+        """What `load` takes, `load_model` takes, too, which does not ask for parameters that training alone needs."""
+        if predictor is None and model is not None:
+            self._note(number, "load takes the file, but load_model refuses it")
+        if predictor is not None:
+            self.counts["predictors"] += model is None
+            differs = use_predictor(predictor, model)
+            if differs:
+                self._note(number, differs)
+
+    def _load(self, load: Callable[..., Any], size: int, number: int) -> Any:
         tracemalloc.start()
         self.watch.active = True
         try:
-            return sw.load(self.path, mmap=bool(number % 2))
+            return load(self.path, mmap=bool(number % 2))
         except ModelFileError:
             return None
         finally:
@@ -184,7 +212,9 @@ def warm_up(contents_of_seeds: list[Content], reading: Reading) -> None:
     for content in contents_of_seeds:
         for form in ("binary", "json"):
             reading.path.write_bytes(packed(content.metadata, content.document, content.arrays, form))
-            use(sw.load(reading.path), reading.folder)
+            model = sw.load(reading.path)
+            use(model, reading.folder)
+            use_predictor(sw.load_model(reading.path), model)
     repr(sw.DecisionTreeClassifier())  # errors show values
     reading.path.write_bytes(b"nothing")
     with _answers():

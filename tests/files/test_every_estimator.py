@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from file_cases import assert_same_model, trip
+from file_cases import assert_same_model, assert_same_predictions, trip
 from saved_models import matrix, numbers
 from sklearn.base import is_classifier
 
+import sapwood as sw
 from model_cases import frame, signal
 from sapwood.estimators.model_file import ESTIMATORS
 
@@ -57,3 +58,4 @@ def test_an_estimator_comes_back_as_it_was(name: str, kind: str, target: str, tm
     model = cls(**{key: value for key, value in SMALL.items() if key in known}).fit(X, y)
     form = "json" if kind == "missing" else "binary"
     assert_same_model(model, trip(model, tmp_path, form), columns(kind, 1))
+    assert_same_predictions(model, sw.load_model(tmp_path / f"model.{form}"), columns(kind, 1))

@@ -19,6 +19,7 @@ from sapwood.forest.forest import Forest
 from sapwood.forest.leaf_targets import LeafRows
 from sapwood.losses.custom import CustomLoss
 from sapwood.losses.loss import Loss
+from sapwood.losses.ranking import LambdaRank
 from sapwood.packed_tree import PackedTree
 from sapwood.table.schema import Schema
 from sapwood.tree import Tree
@@ -170,6 +171,8 @@ def _check_boosting(saved: SavedEstimator) -> None:
     best, rates, n = saved.fitted["_best"], saved.fitted.get("learning_rates_"), ensemble.n_rounds
     expect(loss.n_scores == ensemble.n_scores, "fitted.loss_", "does not fit the scores of the trees")
     expect(best is None or best <= n, "fitted._best", "is a round that the model does not have")
+    ranks = isinstance(loss, (LambdaRank, CustomLoss)) and loss.n_scores == 1
+    expect(ranks or saved.task != "ranking", "fitted.loss_", "does not rank")
     if saved.is_classifier:
         k = len(saved.classes[0])
         scores = (1,) if k == 2 else (k, 1) if isinstance(loss, CustomLoss) else (k,)
