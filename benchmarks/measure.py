@@ -10,6 +10,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -95,6 +96,16 @@ def import_seconds(modules: Sequence[str], repeats: int = 5) -> dict[str, Second
     runs = {module: lambda program=program: _run("-P", "-c", program) for module, program in programs.items()}
     seconds = take_turns(runs, repeats)
     return {module: Seconds(*np.subtract(seconds[module], seconds[""])) for module in modules}
+
+
+def process_seconds(programs: Mapping[str, str], repeats: int) -> tuple[dict[str, Seconds], dict[str, str]]:
+    """Whole life of a fresh process that runs each program, the start of Python included, and what each prints."""
+    printed: dict[str, str] = {}
+
+    def run(name: str) -> None:
+        printed[name] = _run("-P", "-c", programs[name]).strip()
+
+    return take_turns({name: partial(run, name) for name in programs}, repeats), printed
 
 
 def _timed(run: Callable[[], object]) -> Seconds:
