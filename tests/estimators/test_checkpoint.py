@@ -214,7 +214,7 @@ def test_a_model_that_is_no_checkpoint_is_not_overwritten(tmp_path: Path) -> Non
 
 def test_a_folder_that_is_not_there_is_noticed_before_training(tmp_path: Path) -> None:
     model = maker().set_params(callbacks=[lambda progress: pytest.fail("trained")])
-    with pytest.raises(ModelFileError, match="is no folder that you may write to"):
+    with pytest.raises(ModelFileError, match="is not a folder that you may write to"):
         model.fit(X, Y, checkpoint=tmp_path / "nowhere" / "a.sapwood")
 
 

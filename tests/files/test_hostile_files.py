@@ -176,7 +176,7 @@ BAD_STATES: dict[str, tuple[str, Change, str]] = {
     "a tree as parameter": (
         "newton numbers",
         with_parameter("callbacks", {"Tree": {"count": 1}}),
-        "no place for a Tree",
+        "not a place for a Tree",
     ),
     "an unknown parameter": ("newton numbers", with_parameter("eval", "1"), "parameters.eval is not a parameter of"),
     "a parameter that may not be": ("newton numbers", with_parameter("max_bin", 1), "max_bin=1 is not allowed"),

@@ -1,7 +1,7 @@
-"""Checkpoints: a training that was killed goes on where it was, and ends with the very model it would have ended with.
+"""Checkpoints: a training that was killed resumes where it was, and its model is the same, bit for bit.
 
-A checkpoint is a model file with an extension, which tells the data that it was trained on (as digests) and whether
-training has ended. So it can be loaded and used like any other model, even while training goes on.
+A checkpoint is a model file with an extension, which holds digests of the training data and whether training has
+ended. So it can be loaded and used like any other model, even while training continues.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from sapwood.files.content import read_content
 from sapwood.parameters import Interval, Nothing, check_parameters
 
 EXTENSION = "checkpoint"
-AFRESH = "remove the file to start anew"
+AFRESH = "remove the file to start over"
 # On the trees; these may change on the way
 WITHOUT_EFFECT = ("n_jobs", "verbose", "callbacks", "max_seconds", "drift_warning")
 
@@ -28,11 +28,11 @@ class Checkpoint:
     """Where a training writes down how far it is, and how often.
 
     Args:
-        path: the file. If it is there already, training goes on from it.
+        path: the file. If it is there already, training resumes from it.
         rounds: write after so many rounds of boosting, learners, or trees of a forest; None for no such rule.
         minutes: write when so many minutes have passed since the last time; None for no such rule.
 
-    The file is written when either rule says so, and at the end.
+    The file is written when either rule applies, and at the end.
     """
 
     path: str | os.PathLike[str]
@@ -63,7 +63,7 @@ class Checkpoints:
             self._read(model)
         elif not os.access(self._path.parent, os.W_OK):
             raise ModelFileError(
-                f"checkpoint={str(self._path)!r} cannot be written: {str(self._path.parent)!r} is no folder that you "
+                f"checkpoint={str(self._path)!r} cannot be written: {str(self._path.parent)!r} is not a folder that you "
                 "may write to. Give another path."
             )
         self._written = 0
@@ -147,7 +147,7 @@ class Checkpoints:
     def _warn(self, cause: OSError) -> None:
         if not self._has_warned:
             warn_user(
-                f"checkpoint={str(self._path)!r} cannot be written: {cause.strerror or cause}. Training goes on "
+                f"checkpoint={str(self._path)!r} cannot be written: {cause.strerror or cause}. Training continues "
                 "without it and tries again at the next one; make room, or save the model when it is trained.",
                 CheckpointWarning,
             )

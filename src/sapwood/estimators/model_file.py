@@ -39,9 +39,9 @@ from sapwood.files.values import ELSEWHERE, Json, Writer, expect
 from sapwood.keywords import answering
 from sapwood.parameters import CallableRule, RandomState, check_parameters
 
-UNTOLD = (*WITHOUT_EFFECT, "warm_start")  # parameters that change nothing in what a model predicts
-FORMER = {"huber_delta": 1.0}  # defaults of earlier versions; a loss that has a delta is told of with its own
-UNTOLD_FITTED = ("_seed", "_seeds", "_grown_with")  # of draws, and parameters of trees that follow from the trees
+LEFT_OUT = (*WITHOUT_EFFECT, "warm_start")  # parameters that change nothing in what a model predicts
+FORMER = {"huber_delta": 1.0}  # defaults of earlier versions; a loss that has a delta is described with its own
+LEFT_OUT_FITTED = ("_seed", "_seeds", "_grown_with")  # of draws, and parameters of trees that follow from the trees
 ESTIMATORS: dict[str, type[Estimator]] = {
     cls.__name__: cls
     for cls in (
@@ -103,12 +103,12 @@ def describe(model: Any) -> tuple[dict[str, Json], dict[str, Array]]:
 
 
 def parameter_texts(model: Any) -> dict[str, str]:
-    """Each parameter as text that is equal for equal values; functions are told apart by name."""
+    """Each parameter as text that is equal for equal values; functions differ by name."""
     texts = {}
     for key, value in model.get_params(deep=False).items():
         writer = _writer()
-        told = writer.write(value, key)
-        texts[key] = json.dumps([told, {name: array.tolist() for name, array in writer.arrays.items()}])
+        written = writer.write(value, key)
+        texts[key] = json.dumps([written, {name: array.tolist() for name, array in writer.arrays.items()}])
     return texts
 
 
@@ -161,24 +161,24 @@ def _writer() -> Writer:
 def fingerprint(model: Any) -> str:
     """A stable hash of what a fitted model is: equal models have equal ones, on any machine and in any version.
 
-    Parameters that change nothing in what a model says, such as n_jobs, are left out, and so are those that have their
+    Parameters that change nothing in what a model predicts, such as n_jobs, are left out, and so are those that have their
     default: a later version may have more of them. The order of the training rows does not matter either.
     """
     document, arrays = describe(without_row_order(model))
-    document["parameters"] = _telling(type(model).__name__, document["parameters"])
-    for name in UNTOLD_FITTED:
+    document["parameters"] = _distinguishing(type(model).__name__, document["parameters"])
+    for name in LEFT_OUT_FITTED:
         document["fitted"].pop(name, None)
     return content_digest(document, {name: array for name, array in arrays.items() if name not in SUMS})
 
 
-def _telling(estimator: str, parameters: Mapping[str, Json]) -> dict[str, Json]:
-    """Parameters that tell a model from others, those of an estimator inside of it included."""
+def _distinguishing(estimator: str, parameters: Mapping[str, Json]) -> dict[str, Json]:
+    """Parameters that distinguish a model from others, those of an estimator inside of it included."""
     usual, writer = ESTIMATORS[estimator]().get_params(deep=False), _writer()
-    kept = {name: value for name, value in parameters.items() if name not in UNTOLD}
+    kept = {name: value for name, value in parameters.items() if name not in LEFT_OUT}
     kept = {name: value for name, value in kept.items() if value != writer.write(usual[name], name)}
     kept = {name: value for name, value in kept.items() if name not in FORMER or value != FORMER[name]}
     for name, value in kept.items():
         inner = next(iter(value), None) if isinstance(value, dict) else None
         if inner in ESTIMATORS:
-            kept[name] = {inner: _telling(inner, value[inner])}
+            kept[name] = {inner: _distinguishing(inner, value[inner])}
     return kept

@@ -1,26 +1,25 @@
-"""Forests without the order of their training rows, which says nothing about what they predict."""
+"""Forests without the order of their training rows, on which no prediction depends."""
 
 from __future__ import annotations
 
 from copy import copy
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sapwood.arrays import Array
+from sapwood.estimators.estimator import Estimator
 from sapwood.estimators.forest import ForestEstimator
 from sapwood.forest.bags import Bag, Bags
 from sapwood.forest.leaf_targets import LeafRows
 
-Array = NDArray[Any]
 SUMS = tuple(  # parts of a forest's file that no prediction needs, and whose last bits depend on the order of rows
     f"fitted.forest_.trees.{name}" for name in ("value.inner", "impurity.inner", "impurity.leaf")
 )
 MEASURED = ("oob_score_", "oob_curve_", "oob_prediction_", "oob_decision_function_")  # on the training rows
 
 
-def without_row_order(model: Any) -> Any:
+def without_row_order(model: Estimator) -> Estimator:
     """The same model, as if the training rows had stood in the order of their contents that bags refer to.
 
     Out-of-bag measures are left out: sums over the rows in another order may differ in their last bits.

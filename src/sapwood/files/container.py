@@ -18,11 +18,11 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sapwood.arrays import Array
 from sapwood.errors import ModelFileError
+from sapwood.files.values import Json
 
-Array = NDArray[Any]
 Buffer = bytes | memoryview
 
 METADATA, DIGEST = "__metadata__", "sha256"
@@ -71,7 +71,7 @@ def _has_nan(array: Array) -> bool:
 
 def _header(metadata: Mapping[str, str], arrays: Mapping[str, Array]) -> bytes:
     digest_first = sorted(metadata, key=lambda name: (name != DIGEST, name))  # where it is found at once
-    entries: dict[str, Any] = {METADATA: {name: metadata[name] for name in digest_first}}
+    entries: dict[str, object] = {METADATA: {name: metadata[name] for name in digest_first}}
     end = 0
     for name, array in arrays.items():
         begin, end = end, end + array.nbytes
@@ -91,7 +91,7 @@ def unpack(data: Buffer, check: Callable[[Mapping[str, str]], None]) -> tuple[di
     _check_digest(data, begin, metadata)
     check(metadata)
     if begin % ALIGNMENT:
-        raise ModelFileError(f"The header ends at {begin}, which is no multiple of {ALIGNMENT}.")
+        raise ModelFileError(f"The header ends at {begin}, which is not a multiple of {ALIGNMENT}.")
     arrays, end = {}, 0
     body = memoryview(data)[begin:]
     for name, entry in entries.items():
@@ -101,7 +101,7 @@ def unpack(data: Buffer, check: Callable[[Mapping[str, str]], None]) -> tuple[di
     return metadata, arrays
 
 
-def _read_header(data: Buffer) -> tuple[dict[str, Any], int]:
+def _read_header(data: Buffer) -> tuple[dict[str, Json], int]:
     size = struct.unpack_from("<Q", data)[0] if len(data) >= 8 else 0
     if not 2 <= size <= len(data) - 8 or bytes(data[8:9]) != b"{":
         raise ModelFileError("This is not a model file: it does not begin with a header.")
@@ -112,7 +112,7 @@ def _read_header(data: Buffer) -> tuple[dict[str, Any], int]:
     return entries, 8 + size
 
 
-def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def once(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
     """A JSON object whose names differ; two readers must not read two things."""
     found = dict(pairs)
     if len(found) < len(pairs):
@@ -120,7 +120,7 @@ def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def _read_metadata(found: Any) -> dict[str, str]:
+def _read_metadata(found: Json) -> dict[str, str]:
     if not isinstance(found, dict) or not all(isinstance(text, str) for text in found.values()):
         raise ModelFileError(f"The header has no {METADATA}, so this is not a model file of Sapwood.")
     return found
@@ -138,11 +138,11 @@ def _check_digest(data: Buffer, begin: int, metadata: Mapping[str, str]) -> None
     found.update(whole[place + len(claimed) :])
     if found.hexdigest().encode() != claimed:
         raise ModelFileError(
-            "The checksum is wrong: the file was damaged after it was written. Copy it again, or save the model anew."
+            "The checksum is wrong: the file was damaged after it was written. Copy it again, or save the model again."
         )
 
 
-def _read_array(body: memoryview, name: str, entry: Any, end_before: int) -> tuple[Array, int]:
+def _read_array(body: memoryview, name: str, entry: Json, end_before: int) -> tuple[Array, int]:
     where = f"The header's entry {name!r}"
     if not isinstance(entry, dict) or set(entry) != {"dtype", "shape", "data_offsets"}:
         raise ModelFileError(f"{where} is not the description of an array.")
@@ -158,12 +158,12 @@ def _read_array(body: memoryview, name: str, entry: Any, end_before: int) -> tup
     return np.frombuffer(body[begin:end], dtype=dtype).reshape(shape), end
 
 
-def is_shape(found: Any, dtype: np.dtype[Any]) -> bool:
+def is_shape(found: Json, dtype: np.dtype[Any]) -> bool:
     """Whether there can be an array of this shape."""
     if not _are_sizes(found) or len(found) > MOST_DIMENSIONS:
         return False
     return bool(dtype.itemsize * math.prod(max(1, length) for length in found) <= MOST_BYTES)
 
 
-def _are_sizes(found: Any) -> bool:
+def _are_sizes(found: object) -> bool:
     return isinstance(found, list) and all(type(item) is int and item >= 0 for item in found)

@@ -85,7 +85,7 @@ def parse_content(data: Buffer) -> Content:
 def _parse_json(data: bytes) -> Content:
     metadata, document, arrays = from_json(data, _check_version)
     if repacked(metadata, arrays | {DOCUMENT: document_bytes(document)}) != metadata.get(DIGEST):
-        raise ModelFileError("The checksum is wrong: the file was changed after it was written. Save the model anew.")
+        raise ModelFileError("The checksum is wrong: the file was changed after it was written. Save the model again.")
     return metadata, document, arrays
 
 

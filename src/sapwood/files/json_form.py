@@ -5,16 +5,13 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Mapping
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sapwood.arrays import Array
 from sapwood.errors import ModelFileError
 from sapwood.files.container import DIGEST, DTYPES, METADATA, NAMES, Buffer, is_shape, once, pack
-from sapwood.files.values import ODD_FLOATS, expect
-
-Array = NDArray[Any]
+from sapwood.files.values import ODD_FLOATS, Json, expect
 
 
 def digest_of(parts: list[Buffer]) -> str:
@@ -24,24 +21,24 @@ def digest_of(parts: list[Buffer]) -> str:
     return text
 
 
-def to_json(metadata: dict[str, str], document: Any, arrays: dict[str, Array], digest: str) -> bytes:
+def to_json(metadata: dict[str, str], document: Json, arrays: dict[str, Array], digest: str) -> bytes:
     """Content as text; the document, which is an array in the other form, stands in it as it is."""
     content = {"metadata": {DIGEST: digest, **metadata}, "document": document}
     content["arrays"] = {name: _described(array) for name, array in sorted(arrays.items())}
     return json.dumps(content, ensure_ascii=False, indent=1).encode("utf-8", "surrogatepass")
 
 
-def _described(array: Array) -> dict[str, Any]:
+def _described(array: Array) -> dict[str, object]:
     own = array.astype(array.dtype.newbyteorder("<"), copy=False)
     numbers = [_number(item) for item in own.reshape(-1).tolist()]
     return {"dtype": NAMES[own.dtype], "shape": list(own.shape), "data": numbers}
 
 
-def _number(item: Any) -> Any:
+def _number(item: object) -> object:
     return item if not isinstance(item, float) or math.isfinite(item) else str(item)
 
 
-def from_json(data: bytes, check: Callable[[Mapping[str, str]], None]) -> tuple[dict[str, str], Any, dict[str, Array]]:
+def from_json(data: bytes, check: Callable[[Mapping[str, str]], None]) -> tuple[dict[str, str], Json, dict[str, Array]]:
     """Metadata, document and arrays of the readable form. The checksum is for the caller to compare.
 
     `check` may refuse the metadata before anything else is looked at that newer versions may have changed.
@@ -50,7 +47,7 @@ def from_json(data: bytes, check: Callable[[Mapping[str, str]], None]) -> tuple[
         content = json.loads(data.decode("utf-8", "surrogatepass"), object_pairs_hook=once)
     except (ValueError, RecursionError) as error:
         raise ModelFileError(f"This is not a model file: {error}.") from error
-    metadata: Any = content.get("metadata") if isinstance(content, dict) else None
+    metadata: Json = content.get("metadata") if isinstance(content, dict) else None
     texts = isinstance(metadata, dict) and all(isinstance(text, str) for text in metadata.values())
     expect(texts, "metadata", "must be there and be made of texts")
     check(metadata)
@@ -61,15 +58,15 @@ def from_json(data: bytes, check: Callable[[Mapping[str, str]], None]) -> tuple[
     return metadata, content["document"], arrays
 
 
-def _array(entry: Any, where: str) -> Array:
+def _array(entry: Json, where: str) -> Array:
     fits = isinstance(entry, dict) and set(entry) == {"dtype", "shape", "data"} and isinstance(entry["data"], list)
-    expect(fits and str(entry["dtype"]) in DTYPES and isinstance(entry["shape"], list), where, "is no array")
+    expect(fits and str(entry["dtype"]) in DTYPES and isinstance(entry["shape"], list), where, "is not an array")
     dtype, shape, data = DTYPES[entry["dtype"]], entry["shape"], entry["data"]
     fits = is_shape(shape, dtype) and math.prod(shape) == len(data)
     expect(fits, where, f"does not hold as many numbers as its shape {shape} needs")
     kind: type = {"b": bool, "f": float}.get(dtype.kind, int)
     numbers = [ODD_FLOATS.get(item, item) if isinstance(item, str) else item for item in data]
-    expect(all(type(item) is kind for item in numbers), where, f"holds something that is no {dtype}")
+    expect(all(type(item) is kind for item in numbers), where, f"holds something that is not {dtype}")
     try:
         with np.errstate(over="ignore"):
             return np.array(numbers, dtype=dtype).reshape(shape)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from sapwood.errors import ParameterError
 
@@ -20,7 +20,7 @@ class Lost:
     def __repr__(self) -> str:
         return f"<{self.described}, which the model file does not hold>"
 
-    def __call__(self, *_arguments: Any, **_named: Any) -> NoReturn:
+    def __call__(self, *_arguments: object, **_named: object) -> NoReturn:
         """Say what is missing, and what to do."""
         raise ParameterError(
             f"The model was loaded from a file, which cannot hold {self.described}. Set the parameter that it was the "

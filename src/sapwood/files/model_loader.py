@@ -14,7 +14,7 @@ from sapwood.files.families import ADABOOST, FAMILIES, FOREST, GRADIENT, NEWTON,
 from sapwood.files.saved_estimator import SavedEstimator
 from sapwood.growth.criteria import CLASS_CRITERIA, NUMBER_CRITERIA
 from sapwood.keywords import answering
-from sapwood.model.methods import adaboost_model, boosting_model, forest_model, tree_model
+from sapwood.model.methods import Common, adaboost_model, boosting_model, forest_model, tree_model
 from sapwood.model.model import Model
 from sapwood.table.schema import Unseen
 
@@ -87,7 +87,7 @@ def _boosting_model(saved: SavedEstimator) -> Model:
     )
 
 
-def _common(saved: SavedEstimator, unseen: Unseen) -> dict[str, Any]:
+def _common(saved: SavedEstimator, unseen: Unseen) -> Common:
     return {
         "estimator": saved.name,
         "schema": saved.schema,

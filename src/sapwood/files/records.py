@@ -114,7 +114,7 @@ def schema_kind() -> RecordKind:
         expect(0 < len(set(schema.names)) == len(schema.columns), where, "must have columns of different names")
         for column in schema.columns:
             is_category = column.kind == "category"
-            expect(is_category or not column.levels, f"{where}.{column.name}", "has levels but is no category")
+            expect(is_category or not column.levels, f"{where}.{column.name}", "has levels but is not a category")
             same = len(column.code_of) == len(column.levels)
             expect(same, f"{where}.{column.name}", "has a level twice")
         return schema
@@ -132,7 +132,7 @@ def bags_kind() -> RecordKind:
         seen = np.zeros(n, dtype=np.bool_)
         ints(n)(bags.order, f"{where}.order")
         seen[bags.order] = True
-        expect(bool(seen.all()), f"{where}.order", "is no order of the rows")
+        expect(bool(seen.all()), f"{where}.order", "is not an order of the rows")
         if bags.weight is not None:
             fits = bags.weight.shape == (n,) and bool((bags.weight >= 0).all() and bags.weight.any())
             expect(fits, f"{where}.weight", "does not fit the rows")
@@ -174,7 +174,7 @@ def _read_loss(found: Json, reader: Reader, where: str) -> Loss:
 
 
 def loss_kinds() -> dict[str, RecordKind]:
-    """Every loss is a record "loss", told apart by its name."""
+    """Every loss is written in the same way: its name and its options."""
     classes = {maker for maker in LOSSES.values() if isinstance(maker, type)} | {CustomLoss}
     kinds = sorted(classes, key=lambda cls: cls.__name__)
     return {cls.__name__: RecordKind(cls, _write_loss, _read_loss, "fitted.loss_") for cls in kinds}
@@ -280,7 +280,7 @@ class ModelKinds:
         if stack is None:
             return Ensemble(base)
         expect(n > 0 and len(stack) % n == 0, f"{where}.trees", f"does not have a tree for each of {n} scores")
-        expect(stack.facts.value_shape == (1, 1), f"{where}.trees", "says more than one number")
+        expect(stack.facts.value_shape == (1, 1), f"{where}.trees", "has more than one value in a node")
         trees = list(stack.trees())
         return Ensemble(base, tuple(tuple(trees[t : t + n]) for t in range(0, len(trees), n)))
 

@@ -1,4 +1,4 @@
-"""Statistics of the training columns in a model file: an extension, since a model says the same without them.
+"""Statistics of the training columns in a model file: an extension, since a model predicts the same without them.
 
 Columns one after the other: `rows` and `missing` and `single` hold a number for each, `quantiles` and `upto` a row for
 each column of numbers that has values, `levels` the number of levels of each whose `codes` and `counts` follow.
@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from sapwood.arrays import Array
 from sapwood.files.checks import floats, ints, whole
-from sapwood.files.values import Array, Json, expect
+from sapwood.files.values import Json, expect
 from sapwood.table.schema import ColumnSchema, Schema
 from sapwood.table.statistics import MOST_LEVELS, NOTHING, SHARES, ColumnStatistics
 

@@ -2,13 +2,12 @@
 
 In preorder the bits of the leaves are the whole structure (`kernels/nodes.py`), so children come after their
 parents, every node but the root has one parent, and every walk ends. What is left to check: columns and levels are
-those of the schema, every part has as many entries as there are nodes for it, and what nodes say is finite.
+those of the schema, every part has as many entries as there are nodes for it, and the values of nodes are finite.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +18,6 @@ from sapwood.files.values import Json, Reader, Writer, expect
 from sapwood.packed_tree import FORMULAS
 from sapwood.tree import Tree
 
-Array = NDArray[Any]
 MOST_ROWS = 2**53
 FACTS = {"outputs": whole(1, 2**20), "width": whole(1, 2**20), "classes": each(whole(1, 2**20))}
 
@@ -44,7 +42,7 @@ def read_trees(found: Json, n_levels: NDArray[np.int32], reader: Reader, where: 
     if count == 0:
         expect(set(found) == {"count"}, where, "has no trees, but facts about them")
         return None
-    expect(set(found) == {"count", "impurity", *FACTS}, where, "does not say what its trees are like")
+    expect(set(found) == {"count", "impurity", *FACTS}, where, "does not describe its trees")
     for name, check in FACTS.items():
         check(found[name], f"{where}.{name}")
     optional(one_of(*FORMULAS))(found["impurity"], f"{where}.impurity")

@@ -1,6 +1,6 @@
 """A stack of trees: all trees of a model as a few arrays, as they stand in its file.
 
-Nothing is stored that follows from the rest. Nodes are in preorder, so one bit a node tells the whole structure, and no
+Nothing is stored that follows from the rest. Nodes are in preorder, so one bit a node gives the whole structure, and no
 file can make a tree that has loops or loose ends. The other parts are:
 
 | part | of | stored |
@@ -12,7 +12,7 @@ file can make a tree that has loops or loose ends. The other parts are:
 | levels | splits of categories | bits of the levels that go left, in words of 32 |
 | missing_left | inner nodes | bits |
 | rows, weight, class_weight | leaves, inner nodes | not of inner nodes that are the sums of their children |
-| value | inner nodes, leaves | unless class_weight tells it |
+| value | inner nodes, leaves | unless it follows from class_weight |
 | impurity | inner nodes, leaves | unless a formula of class_weight gives it |
 | padding | stack | zeros that fill it up to 40 bytes a tree |
 
@@ -24,17 +24,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sapwood.arrays import Array
 from sapwood.cached_property import cached_property
 from sapwood.kernels.nodes import add_up, link_right
 from sapwood.packed_tree import FORMULAS, PackedTree, formula_of, shortest, whole_class_weights
 from sapwood.tree import LEAF, UNDEFINED, Tree
 
-Array = NDArray[Any]
 SUMS = ("rows", "weight", "class_weight")
 TOLD = (*SUMS, "value", "impurity")  # of leaves and inner nodes
 PADDING, BYTES_OF_TREE = "padding", 40
@@ -271,12 +270,12 @@ class TreeStack:
         impurity = self._both("impurity") if self.facts.formula is None else FORMULAS[self.facts.formula](weights)
         return weights / weights.sum(axis=1, keepdims=True), impurity
 
-    def _spread(self, inner: Array, elsewhere: Any) -> Array:
+    def _spread(self, inner: Array, elsewhere: float) -> Array:
         out = np.full(len(self.is_leaf), elsewhere, dtype=inner.dtype)
         out[~self.is_leaf] = inner
         return out
 
-    def _both(self, name: str, dtype: Any = np.float64) -> Array:
+    def _both(self, name: str, dtype: type[np.generic] = np.float64) -> Array:
         leaf = self.leaf(name)
         out = np.empty((len(self.is_leaf), *leaf.shape[1:]), dtype=dtype)
         out[self.is_leaf], out[~self.is_leaf] = leaf, self.inner(name)

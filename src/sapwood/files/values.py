@@ -1,6 +1,6 @@
 """Values as JSON and arrays, and back: nothing but what is named here can come out of a file.
 
-Plain values stand for themselves. Everything else is an object of one entry, whose name tells what it is:
+Plain values stand for themselves. Everything else is an object of one entry, whose name is that of its kind:
 
 | in the document | stands for |
 |---|---|
@@ -24,17 +24,16 @@ from reprlib import Repr
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sapwood.arrays import Array
 from sapwood.errors import ModelFileError
 from sapwood.files.lost import Lost
 
-Array = NDArray[Any]
 Json = Any
 DEEPEST = 40  # how far values may be nested
 ODD_FLOATS = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 TIME_UNITS = {f"{kind}8[{step}]" for kind in "Mm" for step in ("Y", "M", "W", "D", "h", "m", "s", "ms", "us", "ns")}
-KEYS = (bool, int, float, str)  # and no tuples: many with equal hashes are easily made, and would take for ever
+KEYS = (bool, int, float, str)  # and no tuples: many with equal hashes are easily made, and would take forever
 MOST_BITS = 64  # of whole numbers: of larger ones many with equal hashes are easily made, too
 LONGEST_NAME = 60  # of an entry, in errors; otherwise places of values might be longer than the file
 SHORT = Repr()
@@ -156,7 +155,7 @@ class Reader:
         body = found[tag]
         expect(len(found) == (2 if tag == "times" else 1), where, f"must have one entry, not {len(found)}")
         if tag in self.kinds:
-            expect(self.kinds[tag].place in (None, where), where, f"is no place for a {tag}")
+            expect(self.kinds[tag].place in (None, where), where, f"is not a place for a {tag}")
             return self.kinds[tag].read(body, self, where)
         plain: dict[str, Callable[[Json, str], Any]] = {
             "tuple": self._tuple,
@@ -210,17 +209,17 @@ def expect(holds: bool, where: str, wrong: str) -> None:
         raise ModelFileError(f"The model file cannot be used: {where} {wrong}.")
 
 
-def shown(value: Any) -> str:
+def shown(value: object) -> str:
     """A value in an error: not too long, and only its type if it is more than a number or a text."""
     return SHORT.repr(value) if value is None or isinstance(value, KEYS) else f"a {type(value).__name__}"
 
 
-def _is_short(value: Any) -> bool:
+def _is_short(value: object) -> bool:
     return isinstance(value, int) and value.bit_length() <= MOST_BITS
 
 
 def _odd_float(found: Json, where: str) -> float:
-    expect(isinstance(found, str) and found in ODD_FLOATS, where, f"is no number: {shown(found)}")
+    expect(isinstance(found, str) and found in ODD_FLOATS, where, f"is not a number: {shown(found)}")
     return ODD_FLOATS[found]
 
 
@@ -240,5 +239,5 @@ def _are_alike(texts: list[str]) -> bool:
     return max(map(len, texts), default=0) * len(texts) <= 8 * (sum(map(len, texts)) + len(texts))
 
 
-def _are_plain(items: Iterable[Any]) -> bool:
+def _are_plain(items: Iterable[object]) -> bool:
     return all(item is None or isinstance(item, (*KEYS, np.generic)) for item in items)

@@ -1,18 +1,18 @@
 """The Model of each method, from what training leaves behind: a tree, a forest, learners, or rounds of boosting.
 
-`common` is what models of all methods have: estimator, schema, classes, single, unseen, begin, drift_warning.
+`common` is what models of all methods have, see `Common`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import NotRequired, TypedDict, Unpack
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sapwood.adaboost.members import TreeMembers
+from sapwood.arrays import Array, Floats
 from sapwood.boosting.ensemble import Ensemble
 from sapwood.forest.forest import Forest
 from sapwood.losses.counts import Gamma, Poisson, Tweedie
@@ -22,49 +22,62 @@ from sapwood.losses.logistic import Logistic
 from sapwood.losses.loss import Loss
 from sapwood.losses.multinomial import Multinomial
 from sapwood.losses.quantile import Quantile
-from sapwood.model.model import Model
+from sapwood.model.model import Begin, Model
 from sapwood.model.response import Response
+from sapwood.table.schema import Schema, Unseen
 from sapwood.tree import Tree
 from sapwood.tree_sum import Term, TreeSum
 
-Floats = NDArray[np.float64]
-Labels = Sequence[NDArray[Any]]
-LINKS: dict[type[Loss], dict[str, Any]] = {
-    Logistic: {"kind": "logistic"},
-    Exponential: {"kind": "logistic", "scale": 2.0},
-    Multinomial: {"kind": "softmax"},
-    **{counts: {"kind": "exponential"} for counts in (Poisson, Gamma, Tweedie)},
+Names = tuple[object, ...]
+LINKS: dict[type[Loss], Response] = {
+    Logistic: Response("logistic"),
+    Exponential: Response("logistic", scale=2.0),
+    Multinomial: Response("softmax"),
+    **{counts: Response("exponential") for counts in (Poisson, Gamma, Tweedie)},
 }
 TIE = 1e-9  # scores that are closer differ by rounding: the first class wins, whatever the order of summation
 
 
-def tree_model(tree: Tree, criterion: str, **common: Any) -> Model:
+class Common(TypedDict):
+    """Attributes of a Model that do not depend on the method."""
+
+    estimator: str
+    schema: Schema
+    classes: tuple[Array, ...]
+    single: bool
+    unseen: Unseen
+    drift_warning: bool
+    begin: NotRequired[Begin | None]
+
+
+def tree_model(tree: Tree, criterion: str, **common: Unpack[Common]) -> Model:
     """A single tree."""
     values = tree.value.reshape(tree.node_count, -1)
     trees = TreeSum(np.zeros(values.shape[1]), 1, (Term(tree, values),).__getitem__, criterion=criterion)
-    return Model(trees=trees, response=Response(), score_names=_outputs(tree.value.shape[1], **common), **common)
+    names = _outputs(tree.value.shape[1], common["classes"], common["single"])
+    return Model(trees=trees, response=Response(), score_names=names, **common)
 
 
-def forest_model(forest: Forest, criterion: str, **common: Any) -> Model:
+def forest_model(forest: Forest, criterion: str, **common: Unpack[Common]) -> Model:
     """The mean of the trees of a forest."""
-    names = _outputs(forest.trees[0].value_shape[0], **common)
+    names = _outputs(forest.trees[0].value_shape[0], common["classes"], common["single"])
     return Model(trees=forest.tree_sum(criterion), response=Response(), score_names=names, **common)
 
 
-def members_model(n_outputs: int, **common: Any) -> Model:
+def members_model(n_outputs: int, **common: Unpack[Common]) -> Model:
     """Members of other libraries, whose mean scores `begin` gives."""
-    names = _outputs(n_outputs, **common)
+    names = _outputs(n_outputs, common["classes"], common["single"])
     return Model(trees=_no_trees(len(names)), response=Response(), score_names=names, **common)
 
 
-def _outputs(n_outputs: int, *, classes: Labels, single: bool, **_: Any) -> tuple[Any, ...]:
+def _outputs(n_outputs: int, classes: Sequence[Array], single: bool) -> Names:
     """Classes, or numbers of outputs, in the order of the values of a node; None for classes that fill up a row."""
     if not classes:
         return ("prediction",) if single else tuple(f"output {o}" for o in range(n_outputs))
     if single:
         return tuple(classes[0].tolist())
     width = max(map(len, classes))
-    names: list[Any] = []
+    names: list[object] = []
     for o, labels in enumerate(classes):
         own = [f"output {o}: {label}" for label in labels.tolist()]
         names += [*own, *[None] * (width - len(own))]
@@ -75,12 +88,10 @@ def _no_trees(n_columns: int) -> TreeSum:
     return TreeSum(np.zeros(n_columns), 0, ().__getitem__)
 
 
-def adaboost_model(
-    members: TreeMembers | None, weights: Floats, criterion: str, *, classes: Labels, **common: Any
-) -> Model:
+def adaboost_model(members: TreeMembers | None, weights: Floats, criterion: str, **common: Unpack[Common]) -> Model:
     """Weighted votes of the learners for classes, by SAMME; their weighted median for numbers, by AdaBoost.R2."""
-    if classes:
-        return _voting_model(members, weights, criterion, classes=classes, **common)
+    if common["classes"]:
+        return _voting_model(members, weights, criterion, **common)
     trees = _no_trees(len(weights))
     if members is not None:
         trees = TreeSum(np.zeros(len(weights)), len(weights), _Values(members), criterion=criterion)
@@ -88,10 +99,8 @@ def adaboost_model(
     return Model(trees=trees, response=Response("median", weights=weights), score_names=names, **common)
 
 
-def _voting_model(
-    members: TreeMembers | None, weights: Floats, criterion: str, *, classes: Labels, **common: Any
-) -> Model:
-    labels = tuple(classes[0].tolist())
+def _voting_model(members: TreeMembers | None, weights: Floats, criterion: str, **common: Unpack[Common]) -> Model:
+    labels = tuple(common["classes"][0].tolist())
     two = len(labels) == 2
     names = labels[1:] if two else labels
     response = Response("logistic") if two else Response("softmax", scale=1.0 / max(len(labels) - 1, 1))
@@ -99,7 +108,7 @@ def _voting_model(
     if members is not None:
         votes = _Votes(members, weights, len(labels))
         trees = TreeSum(np.zeros(len(names)), len(weights), votes, float(np.cumsum(weights)[-1]), criterion=criterion)
-    return Model(trees=trees, response=response, score_names=names, classes=tuple(classes), **common)
+    return Model(trees=trees, response=response, score_names=names, **common)
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,33 +142,37 @@ class _Values:
 
 
 def boosting_model(
-    ensemble: Ensemble, n_rounds: int, loss: Loss, factors: Floats | None, second_of_equals: bool, **common: Any
+    ensemble: Ensemble,
+    n_rounds: int,
+    loss: Loss,
+    factors: Floats | None,
+    second_of_equals: bool,
+    **common: Unpack[Common],
 ) -> Model:
     """The first rounds of boosting; `factors` are the weights of classes that probabilities undo, if these differ."""
-    classes: Labels = common["classes"]
+    classes = common["classes"]
     common["single"] = ensemble.n_scores == 1 or bool(classes)
-    names = _score_names(classes, ensemble.n_scores)
-    options: dict[str, Any] = _link(loss, bool(classes))
+    response = _link(loss, bool(classes))
     if classes:
-        choice = {"second_of_equals": True} if second_of_equals else {"margin": TIE}
-        differ = factors is not None and bool((factors != factors[0]).any())
-        options |= {"factors": factors if differ else None, **choice}
-    trees = ensemble.tree_sum(n_rounds)
-    return Model(trees=trees, response=Response(**options), score_names=names, **common)
+        undone = factors if factors is not None and (factors != factors[0]).any() else None
+        margin = 0.0 if second_of_equals else TIE
+        response = replace(response, factors=undone, second_of_equals=second_of_equals, margin=margin)
+    names = _score_names(classes, ensemble.n_scores)
+    return Model(trees=ensemble.tree_sum(n_rounds), response=response, score_names=names, **common)
 
 
-def _score_names(classes: Labels, n_scores: int) -> tuple[Any, ...]:
+def _score_names(classes: Sequence[Array], n_scores: int) -> Names:
     if classes:
         labels = tuple(classes[0].tolist())
         return labels[1:] if n_scores == 1 else labels
     return ("score",) if n_scores == 1 else tuple(f"score {k}" for k in range(n_scores))
 
 
-def _link(loss: Loss, of_classes: bool) -> dict[str, Any]:
+def _link(loss: Loss, of_classes: bool) -> Response:
     """The inverse link of a loss; scores of a user's own objective are log-odds, or the prediction itself."""
     if isinstance(loss, CustomLoss):
-        return {"kind": "logistic" if loss.n_scores == 1 else "softmax"} if of_classes else {}
+        return Response("same" if not of_classes else "logistic" if loss.n_scores == 1 else "softmax")
     if isinstance(loss, Quantile) and loss.n_scores > 1:
         order = np.argsort(np.argsort(loss.quantiles, kind="stable"), kind="stable")
-        return {"kind": "sorted", "ranks": tuple(order.tolist())}
-    return next((dict(link) for kind, link in LINKS.items() if isinstance(loss, kind)), {})
+        return Response("sorted", ranks=tuple(order.tolist()))
+    return next((link for kind, link in LINKS.items() if isinstance(loss, kind)), Response())
