@@ -63,8 +63,8 @@ class Checkpoints:
             self._read(model)
         elif not os.access(self._path.parent, os.W_OK):
             raise ModelFileError(
-                f"checkpoint={str(self._path)!r} cannot be written: {str(self._path.parent)!r} is not a folder that you "
-                "may write to. Give another path."
+                f"checkpoint={str(self._path)!r} cannot be written: {str(self._path.parent)!r} is not a folder that "
+                "you may write to. Give another path."
             )
         self._written = 0
         self._time = time.monotonic()

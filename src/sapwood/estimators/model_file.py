@@ -161,8 +161,8 @@ def _writer() -> Writer:
 def fingerprint(model: Any) -> str:
     """A stable hash of what a fitted model is: equal models have equal ones, on any machine and in any version.
 
-    Parameters that change nothing in what a model predicts, such as n_jobs, are left out, and so are those that have their
-    default: a later version may have more of them. The order of the training rows does not matter either.
+    Parameters that change nothing in what a model predicts, such as n_jobs, are left out, and so are those that have
+    their default: a later version may have more of them. The order of the training rows does not matter either.
     """
     document, arrays = describe(without_row_order(model))
     document["parameters"] = _distinguishing(type(model).__name__, document["parameters"])
