@@ -234,8 +234,9 @@ def test_it_imports_no_library_that_only_training_needs(
     assert not {name for name in found if name.startswith(("sapwood.estimators", "sapwood.explain", "sapwood.plot"))}
 
 
-def test_a_row_of_words_needs_no_frame_library(tmp_path: Path) -> None:
-    X = pd.DataFrame({"colour": ["red", "green", "blue"] * 20, "size": np.arange(60.0)})
-    path = saved(sw.NewtonBoostingRegressor(n_estimators=3).fit(X, X["size"] % 7), tmp_path)
-    found = _modules(PREDICT, str(path), "[]", json.dumps({"colour": "red", "size": 3}))
+def test_a_row_of_texts_and_dates_needs_no_frame_library(tmp_path: Path) -> None:
+    X = pd.DataFrame({"colour": ["red", "green", "blue"] * 20, "day": pd.date_range("2020-01-01", periods=60)})
+    path = saved(sw.NewtonBoostingRegressor(n_estimators=3).fit(X, np.arange(60.0) % 7), tmp_path)
+    program = PREDICT.replace("json.loads(sys.argv[3])", "{'colour': 'red', 'day': np.datetime64('2020-01-09')}")
+    found = _modules(program, str(path), "[]")
     assert not {name.partition(".")[0] for name in found} & set(FORBIDDEN)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sapwood.table.column import UNSEEN
-from sapwood.table.one_row import as_one_row
+from sapwood.table.one_row import one_row_source
 from sapwood.table.schema import ColumnSchema, Schema, Unseen
 
 Floats = NDArray[np.float64]
@@ -68,7 +68,7 @@ class RowReader:
         return np.array(cells, dtype=np.float64)
 
     def _the_long_way(self, row: Any) -> Floats:
-        table = self.schema.match(as_one_row(row, self.schema)[0], unseen=self.unseen, owner=self._owner)
+        table = self.schema.match(one_row_source(row, self.schema), unseen=self.unseen, owner=self._owner)
         cells: Floats = table.block(0, 1)[0].astype(np.float64)
         return cells
 

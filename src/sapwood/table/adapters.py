@@ -8,7 +8,7 @@ import narwhals as nw
 import numpy as np
 
 from sapwood.errors import InputTypeError
-from sapwood.table.arrays import ArraySource, to_array
+from sapwood.table.arrays import ArraySource, RowSource, to_array
 from sapwood.table.frames import arrow_source, narwhals_source, pandas_source, polars_source
 from sapwood.table.shape import check_dimensions
 from sapwood.table.source import Source
@@ -18,6 +18,8 @@ from sapwood.table.storage import Absent
 
 def open_source(X: Any, sparse_absent: Absent = "zero") -> Source:
     """The columns of X, whatever holds them."""
+    if isinstance(X, RowSource):
+        return X
     if isinstance(X, np.ndarray):
         return ArraySource(to_array(X))
     if is_sparse(X):

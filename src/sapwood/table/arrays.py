@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -50,6 +51,26 @@ class ArraySource:
             return None
         convert = to_seconds if kind in ("date", "duration") else to_float
         return Whole(kind, MatrixStorage(convert(self.array)))
+
+
+class RowSource:
+    """One row whose values each have a type of their own."""
+
+    n_rows, named = 1, True
+
+    def __init__(self, names: tuple[str, ...], values: Sequence[object]) -> None:
+        self.names, self._values = names, values
+
+    def column(self, j: int, as_category: bool) -> Column:
+        """Column j; numbers and times of numpy keep their precision, which objects would not."""
+        value = self._values[j]
+        cell = np.empty(1, dtype=object)
+        cell[0] = value
+        is_typed = isinstance(value, (np.generic, complex))
+        return array_column(np.array([value]) if is_typed else cell, self.names[j], as_category)
+
+    def whole(self) -> None:
+        """Columns differ."""
 
 
 def array_column(values: Array, name: str, as_category: bool) -> Column:

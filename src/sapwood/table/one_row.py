@@ -11,6 +11,7 @@ import narwhals as nw
 import numpy as np
 
 from sapwood.errors import InputError, InputTypeError
+from sapwood.table.arrays import RowSource
 from sapwood.table.names import nearest_name
 from sapwood.table.schema import ColumnSchema as Column
 from sapwood.table.schema import Schema
@@ -36,11 +37,22 @@ def as_one_row(x: Any, schema: Schema) -> tuple[Any, list[Any]]:
     return _from_sequence(x, schema)
 
 
+def one_row_source(x: Any, schema: Schema) -> Any:
+    """A table of one row that a schema can match; a dictionary needs no frame library, which takes long to import."""
+    if not isinstance(x, Mapping):
+        return as_one_row(x, schema)[0]
+    return RowSource(schema.names, _mapped(x, schema))
+
+
 def _from_mapping(x: Mapping[Any, Any], schema: Schema) -> tuple[Any, list[Any]]:
-    names = [column.name for column in schema.columns]
+    values = _mapped(x, schema)
+    return _frame(list(schema.names), values), values
+
+
+def _mapped(x: Mapping[Any, Any], schema: Schema) -> list[Any]:
+    names = schema.names
     _refuse_absent([name for name in names if name not in x], [key for key in x if key not in names])
-    values = [_plain(x[column.name], column) for column in schema.columns]
-    return _frame(names, values), values
+    return [_plain(x[column.name], column) for column in schema.columns]
 
 
 def _refuse_absent(absent: Sequence[Any], unknown: Sequence[Any]) -> None:
