@@ -23,33 +23,20 @@ from sapwood.table.schema import Unseen
 def load_model(path: FilePath, *, mmap: bool = True) -> Model:
     """Load what a saved model computes, for programs that only predict.
 
-    It predicts the same bits as the estimator that `load` gives, but imports neither scikit-learn nor pandas nor
-    SciPy's own packages, so a process is ready in a fraction of the time. It cannot be trained on; use `load` for that.
+    It predicts the same bits as the estimator that `load` gives, but imports neither scikit-learn nor pandas, and of
+    SciPy only what Numba imports for itself, so a process is ready in a third of the time. To train on, use `load`.
 
-    Parameters
-    ----------
-    path : str or path-like
-        A file that `save` wrote, in either form.
-    mmap : bool, default=True
-        Use the file where it lies instead of copying it: trees are read when they are needed, and processes that load
-        the same file share its memory. Set False if others may change the file in place while it is in use.
+    Args:
+        path: a file that `save` wrote, in either form.
+        mmap: use the file where it lies instead of copying it: trees are read when they are needed, and processes that
+            load the same file share its memory. Set False if others may change the file in place while it is in use.
 
     Returns:
-    -------
-    Model
-        Has `predict`, `predict_proba`, `predict_one`, `predict_proba_one` and `predict_batches`. The functions of
-        `sapwood.explain`, `sapwood.show` and `sapwood.plot` take it, too.
+        A `Model`, with `predict`, `predict_proba`, `predict_one`, `predict_proba_one` and `predict_batches`.
 
     Raises:
-    ------
-    ModelFileError
-        If the file is damaged, foreign or malicious. Reading runs no code from the file and checks all of it first;
-        parameters that predictions do not depend on are read but not compared with the rules of the estimator.
-
-    Examples:
-    --------
-    >>> model = sapwood.load_model("flights.sapwood")  # doctest: +SKIP
-    >>> model.predict_one({"carrier": "UA", "distance": 733})  # doctest: +SKIP
+        ModelFileError: if the file is damaged, foreign or malicious. Reading runs no code from the file and checks all
+            of it first; parameters that no prediction depends on are not compared with the rules of the estimator.
     """
     _, document, arrays = read_content(path, mmap=mmap)
     saved = read_estimator(document, arrays)
