@@ -19,7 +19,7 @@ from import_cases import frame, signal, three_classes
 from sapwood.errors import ModelFileError
 from sapwood.interchange import from_lightgbm, from_xgboost
 from sapwood.interchange.sources import source_tree
-from sapwood.interchange.sources.ubjson import read_ubjson
+from sapwood.interchange.sources.xgboost.ubjson import read_ubjson
 
 xgb = pytest.importorskip("xgboost")
 lgb = pytest.importorskip("lightgbm")

@@ -14,7 +14,7 @@ from import_cases import COLOURS, assert_lives, frame, numbers_only, positive, s
 import sapwood as sw
 from sapwood.errors import InputTypeError, ModelFileError
 from sapwood.interchange import from_lightgbm
-from sapwood.interchange.sources import lightgbm_zeros
+from sapwood.interchange.sources.lightgbm import zeros as lightgbm_zeros
 
 lgb = pytest.importorskip("lightgbm")
 

@@ -28,7 +28,7 @@ from threadpoolctl import threadpool_limits
 import sapwood as sw
 from sapwood.errors import InputError, InputTypeError, ModelFileError, NotFittedError, ParameterError
 from sapwood.interchange import from_sklearn
-from sapwood.interchange.sources import sklearn_tree
+from sapwood.interchange.sources.sklearn import tree as sklearn_tree
 
 FEW = {"n_estimators": 5, "random_state": 0}
 CLASSES = [

@@ -15,7 +15,7 @@ import sapwood as sw
 from sapwood.errors import InputError, InputTypeError, ModelFileError, SchemaError
 from sapwood.explain import shap_values, trees_as_rules
 from sapwood.interchange import from_xgboost
-from sapwood.interchange.sources import xgboost_tree
+from sapwood.interchange.sources.xgboost import tree as xgboost_tree
 
 xgb = pytest.importorskip("xgboost")
 

@@ -12,12 +12,12 @@ import sapwood as sw
 from export_cases import EXPORTS, HOSTILE, answers, exported, new_cells
 from model_cases import foreign
 from sapwood.errors import InputTypeError, MissingExtraError, ModelFileError, NotFittedError, ParameterError
-from sapwood.interchange.to_c import to_c
+from sapwood.interchange.targets.c.to_c import to_c
 
 pytestmark = pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler")
 EXACT = ("tree numbers", "forest classes", "forest votes", "adaboost numbers", "newton numbers", "quantiles", "float32")
 
-module = import_module("sapwood.interchange.to_c")
+module = import_module("sapwood.interchange.targets.c.to_c")
 
 
 def compiled(text, folder, name="predict"):

@@ -10,14 +10,14 @@ import sapwood as sw
 from export_cases import EXPORTS, HOSTILE, answers, exported, new_cells
 from model_cases import foreign, frame, signal
 from sapwood.errors import InputTypeError, MissingExtraError, ModelFileError, ParameterError
-from sapwood.interchange.to_onnx import to_onnx
+from sapwood.interchange.targets.onnx.to_onnx import to_onnx
 from sapwood.table.storage import MatrixStorage
 from sapwood.table.table import Table
 
 onnx = pytest.importorskip("onnx")
 onnxruntime = pytest.importorskip("onnxruntime")
 
-module = import_module("sapwood.interchange.to_onnx")
+module = import_module("sapwood.interchange.targets.onnx.to_onnx")
 
 
 def session_of(proto):

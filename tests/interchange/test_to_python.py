@@ -13,9 +13,9 @@ import sapwood as sw
 from export_cases import EXPORTS, HOSTILE, answers, exported, natives, new_cells
 from model_cases import foreign, frame
 from sapwood.errors import InputTypeError, ModelFileError
-from sapwood.interchange.to_python import to_python
+from sapwood.interchange.targets.python.to_python import to_python
 
-module = import_module("sapwood.interchange.to_python")
+module = import_module("sapwood.interchange.targets.python.to_python")
 
 
 def executed(text):

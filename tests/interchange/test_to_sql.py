@@ -14,10 +14,10 @@ import sapwood as sw
 from export_cases import EXPORTS, HOSTILE, answers, exported, natives, new_cells
 from model_cases import foreign
 from sapwood.errors import InputTypeError, ModelFileError, ParameterError
-from sapwood.interchange.targets.sql_tree import sql_name, sql_number, sql_text
-from sapwood.interchange.to_sql import to_sql
+from sapwood.interchange.targets.sql.to_sql import to_sql
+from sapwood.interchange.targets.sql.tree import sql_name, sql_number, sql_text
 
-module = import_module("sapwood.interchange.to_sql")
+module = import_module("sapwood.interchange.targets.sql.to_sql")
 
 
 def asked(query, model, rows, table="rows"):

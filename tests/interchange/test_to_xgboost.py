@@ -13,11 +13,11 @@ import sapwood as sw
 from export_cases import EXPORTS, SUMS, answers, exported, new_cells
 from model_cases import foreign, frame, signal
 from sapwood.errors import InputTypeError, ModelFileError, ParameterError
-from sapwood.interchange.targets import xgboost_replay
-from sapwood.interchange.targets.xgboost_tree import float32_above
-from sapwood.interchange.to_xgboost import to_xgboost
+from sapwood.interchange.targets.xgboost import replay as xgboost_replay
+from sapwood.interchange.targets.xgboost.to_xgboost import to_xgboost
+from sapwood.interchange.targets.xgboost.tree import float32_above
 
-module = import_module("sapwood.interchange.to_xgboost")
+module = import_module("sapwood.interchange.targets.xgboost.to_xgboost")
 
 
 def float32_cells(model):

@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sapwood.errors import ModelFileError, ParameterError
-from sapwood.interchange.replay import Answers, Precision, boundary_rows, check_answers, write_checked
 from sapwood.interchange.targets.formula import Formula, formula_of
-from sapwood.interchange.targets.sql_response import result, sql_response
-from sapwood.interchange.targets.sql_tree import sql_name, sql_number, sql_text, sql_tree
+from sapwood.interchange.targets.replay import Answers, Precision, boundary_rows, check_answers, write_checked
+from sapwood.interchange.targets.sql.response import result, sql_response
+from sapwood.interchange.targets.sql.tree import sql_name, sql_number, sql_text, sql_tree
 from sapwood.keywords import answering
 from sapwood.table.schema import ColumnSchema
 

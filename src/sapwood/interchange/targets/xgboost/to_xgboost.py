@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sapwood.errors import ParameterError
-from sapwood.interchange.replay import Precision, boundary_rows, check_answers, has_unseen, write_checked
 from sapwood.interchange.targets.formula import Formula, formula_of
-from sapwood.interchange.targets.xgboost_objective import objective_of
-from sapwood.interchange.targets.xgboost_replay import has_xgboost, xgboost_answers
-from sapwood.interchange.targets.xgboost_tree import numbers_of_float32, xgboost_tree
+from sapwood.interchange.targets.replay import Precision, boundary_rows, check_answers, has_unseen, write_checked
+from sapwood.interchange.targets.xgboost.objective import objective_of
+from sapwood.interchange.targets.xgboost.replay import has_xgboost, xgboost_answers
+from sapwood.interchange.targets.xgboost.tree import numbers_of_float32, xgboost_tree
 from sapwood.keywords import answering
 from sapwood.table.schema import Schema
 from sapwood.tree import Tree

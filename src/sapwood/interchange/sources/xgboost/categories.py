@@ -10,7 +10,7 @@ import numpy as np
 
 from sapwood.errors import ModelFileError
 from sapwood.interchange.sources.fields import Fields
-from sapwood.interchange.sources.xgboost_tree import XGBoostTree
+from sapwood.interchange.sources.xgboost.tree import XGBoostTree
 
 MOST_LEVELS = 2**20  # of a column whose categories have no names
 

@@ -11,7 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sapwood.errors import MissingExtraError, ModelFileError
-from sapwood.interchange.replay import (
+from sapwood.interchange.targets.formula import Formula, formula_of
+from sapwood.interchange.targets.onnx.graph import Graph
+from sapwood.interchange.targets.onnx.response import add_label, add_numbers, label_array
+from sapwood.interchange.targets.onnx.trees import tree_attributes
+from sapwood.interchange.targets.replay import (
     LINK,
     Answers,
     Precision,
@@ -20,10 +24,6 @@ from sapwood.interchange.replay import (
     has_unseen,
     write_checked,
 )
-from sapwood.interchange.targets.formula import Formula, formula_of
-from sapwood.interchange.targets.onnx_graph import Graph
-from sapwood.interchange.targets.onnx_response import add_label, add_numbers, label_array
-from sapwood.interchange.targets.onnx_trees import tree_attributes
 from sapwood.keywords import answering
 
 Floats = NDArray[np.float64]

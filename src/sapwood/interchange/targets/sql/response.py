@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sapwood.interchange.targets.formula import MOST_EXPONENT, Formula
-from sapwood.interchange.targets.sql_tree import sql_number
+from sapwood.interchange.targets.sql.tree import sql_number
 
 LEAST = "-7e2"  # of the exponents
 Steps = list[list[str]]  # expressions of the columns of each step

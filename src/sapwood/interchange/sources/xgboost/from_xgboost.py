@@ -21,7 +21,7 @@ from sapwood.interchange.sources.model_bytes import read_bytes
 from sapwood.interchange.sources.named_levels import named_levels
 from sapwood.interchange.sources.optional import installed
 from sapwood.interchange.sources.source_tree import refuse_wide_subsets
-from sapwood.interchange.sources.xgboost_model import XGBoostModel, quantiles_of
+from sapwood.interchange.sources.xgboost.model import XGBoostModel, quantiles_of
 from sapwood.keywords import answering
 from sapwood.losses.counts import Tweedie
 from sapwood.losses.loss import Loss

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from sapwood.errors import ParameterError
 from sapwood.interchange.targets.formula import MOST_EXPONENT, Formula
-from sapwood.interchange.targets.onnx_graph import Graph
+from sapwood.interchange.targets.onnx.graph import Graph
 
 INT64 = 7  # ONNX's number of the type
 LABEL_TYPES = {str: np.object_, bool: np.bool_, int: np.int64, float: np.float64}

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sapwood.errors import ModelFileError
-from sapwood.interchange.replay import Answers
+from sapwood.interchange.targets.replay import Answers
 
 Floats = NDArray[np.float64]
 

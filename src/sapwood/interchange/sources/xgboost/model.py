@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from sapwood.errors import ModelFileError
 from sapwood.interchange.sources.fields import Fields
-from sapwood.interchange.sources.ubjson import is_ubjson, read_ubjson
-from sapwood.interchange.sources.xgboost_categories import read_categories
-from sapwood.interchange.sources.xgboost_tree import XGBoostTree
+from sapwood.interchange.sources.xgboost.categories import read_categories
+from sapwood.interchange.sources.xgboost.tree import XGBoostTree
+from sapwood.interchange.sources.xgboost.ubjson import is_ubjson, read_ubjson
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sapwood.errors import ModelFileError
-from sapwood.interchange.sources.lightgbm_tree import NAN_IS_ZERO, ZERO, ZERO_IS_MISSING, LightGBMTree
+from sapwood.interchange.sources.lightgbm.tree import NAN_IS_ZERO, ZERO, ZERO_IS_MISSING, LightGBMTree
 from sapwood.interchange.sources.source_tree import (
     SourceTree,
     impurity_of_gains,

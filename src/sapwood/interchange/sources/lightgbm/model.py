@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from sapwood.errors import ModelFileError
 from sapwood.interchange.sources.fields import Fields
-from sapwood.interchange.sources.lightgbm_text import LightGBMText
-from sapwood.interchange.sources.lightgbm_tree import LightGBMTree
+from sapwood.interchange.sources.lightgbm.text import LightGBMText
+from sapwood.interchange.sources.lightgbm.tree import LightGBMTree
 
 Floats = NDArray[np.float64]
 

@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 
 from sapwood.counted import counted
 from sapwood.errors import InputTypeError, ModelFileError
-from sapwood.interchange.replay import Answers, Precision, boundary_rows, check_answers, write_checked
-from sapwood.interchange.targets import python_text
 from sapwood.interchange.targets.description import column_lines
 from sapwood.interchange.targets.formula import MOST_EXPONENT, Formula, formula_of
 from sapwood.interchange.targets.node_table import NodeTable
+from sapwood.interchange.targets.python import text as python_text
+from sapwood.interchange.targets.replay import Answers, Precision, boundary_rows, check_answers, write_checked
 from sapwood.keywords import answering
 from sapwood.table.column import UNSEEN
 from sapwood.table.schema import ColumnSchema

@@ -26,10 +26,10 @@ from sapwood.estimators.settings import n_features_drawn
 from sapwood.forest.bags import Bags
 from sapwood.forest.forest import Forest
 from sapwood.interchange.sources.agreement import Domain, check_agreement
-from sapwood.interchange.sources.hist_gradient import HistColumns
 from sapwood.interchange.sources.imported import Boosted, check_fitted, describe, schema_of, translated
-from sapwood.interchange.sources.sklearn_rows import asked
-from sapwood.interchange.sources.sklearn_tree import stage_of, tree_of
+from sapwood.interchange.sources.sklearn.hist_gradient import HistColumns
+from sapwood.interchange.sources.sklearn.rows import asked
+from sapwood.interchange.sources.sklearn.tree import stage_of, tree_of
 from sapwood.keywords import answering
 from sapwood.losses.names import make_loss
 from sapwood.packed_tree import PackedTree

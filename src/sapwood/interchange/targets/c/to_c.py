@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 
 from sapwood.counted import counted
 from sapwood.errors import MissingExtraError, ModelFileError, ParameterError
-from sapwood.interchange.replay import Answers, Precision, boundary_rows, check_answers, write_checked
-from sapwood.interchange.targets.c_response import c_list, c_response
+from sapwood.interchange.targets.c.response import c_list, c_response
 from sapwood.interchange.targets.description import column_lines, output_lines
 from sapwood.interchange.targets.formula import Formula, formula_of
 from sapwood.interchange.targets.node_table import NodeTable
+from sapwood.interchange.targets.replay import Answers, Precision, boundary_rows, check_answers, write_checked
 from sapwood.keywords import answering
 
 Floats = NDArray[np.float64]

@@ -1,0 +1,1 @@
+"""Models of LightGBM, from memory or from files."""

@@ -1,0 +1,1 @@
+"""Models of XGBoost, from memory or from files."""
