@@ -28,7 +28,7 @@ lgb = pytest.importorskip("lightgbm")
 @pytest.fixture(autouse=True)
 def _alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without the other libraries: what they make of damaged files is their own affair."""
-    monkeypatch.setattr("sapwood.interchange.sources.optional.find_spec", lambda name: None)
+    monkeypatch.setattr("sapwood.interchange.optional.find_spec", lambda name: None)
 
 
 @cache

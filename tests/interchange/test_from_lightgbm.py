@@ -210,7 +210,7 @@ def test_without_lightgbm_files_are_checked_by_an_interpreter(monkeypatch: pytes
     X = frame()
     booster = train(X, signal(X), zero_as_missing=True)
     text = booster.model_to_string()
-    monkeypatch.setattr("sapwood.interchange.sources.optional.find_spec", lambda name: None)
+    monkeypatch.setattr("sapwood.interchange.optional.find_spec", lambda name: None)
     np.testing.assert_allclose(from_lightgbm(text).predict(X), booster.predict(X), rtol=1e-12)
     monkeypatch.setattr(lightgbm_zeros, "BEFORE_ZERO", 0.0)
     with pytest.raises(ModelFileError, match="does not agree with LightGBM"):

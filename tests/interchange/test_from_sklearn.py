@@ -235,7 +235,7 @@ def test_models_from_arrays_have_no_names() -> None:
 def test_models_with_names_come_over_without_pandas(model: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     X = frame() if isinstance(model, HistGradientBoostingRegressor) else numbers_only(frame())
     theirs = model.fit(X, signal(frame()))
-    monkeypatch.setattr("sapwood.interchange.sources.optional.find_spec", lambda name: None)
+    monkeypatch.setattr("sapwood.interchange.optional.find_spec", lambda name: None)
     np.testing.assert_allclose(from_sklearn(theirs).predict(X), theirs.predict(X), rtol=1e-12)
 
 

@@ -252,7 +252,7 @@ def test_without_xgboost_files_are_checked_by_an_interpreter(monkeypatch: pytest
     X = frame()
     booster = train(X, three_classes(X), objective="multi:softprob", num_class=3, booster="dart", rate_drop=0.5)
     data = bytes(booster.save_raw("ubj"))
-    monkeypatch.setattr("sapwood.interchange.sources.optional.find_spec", lambda name: None)
+    monkeypatch.setattr("sapwood.interchange.optional.find_spec", lambda name: None)
     ours = from_xgboost(data)
     np.testing.assert_allclose(ours.predict_proba(X), booster.predict(matrix(X)), **CLOSE)
     monkeypatch.setattr(xgboost_tree, "double_below", lambda t: t.astype(np.float64))

@@ -95,7 +95,7 @@ def test_a_wrong_file_is_not_written(tmp_path, monkeypatch):
     path.write_text("before")
     honest = module.c_text
     monkeypatch.setattr(module, "c_text", lambda *given: honest(*given).replace("x <= ", "x < "))
-    with pytest.raises(ModelFileError, match=r"does not answer as this DecisionTreeRegressor.*'age': 46\.5"):
+    with pytest.raises(ModelFileError, match=r"does not predict what this DecisionTreeRegressor.*'age': 46\.5"):
         to_c(exported("tree numbers"), path)
     assert path.read_text() == "before"
     assert [file.name for file in tmp_path.iterdir()] == ["model.c"]

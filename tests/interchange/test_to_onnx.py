@@ -93,7 +93,7 @@ def test_a_wrong_model_is_not_written(tmp_path, monkeypatch):
         return made | {"nodes_missing_value_tracks_true": 1 - made["nodes_missing_value_tracks_true"]}
 
     monkeypatch.setattr(module, "tree_attributes", broken)
-    with pytest.raises(ModelFileError, match="does not answer as this NewtonBoostingClassifier"):
+    with pytest.raises(ModelFileError, match="does not predict what this NewtonBoostingClassifier"):
         to_onnx(exported("newton two"), path)
     monkeypatch.setattr(module, "tree_attributes", lambda formula: {})
     with pytest.raises(ModelFileError, match="ONNX Runtime refuses"):
@@ -109,7 +109,7 @@ def test_classes_of_a_type_that_onnx_lacks_are_refused():
 
 
 def test_what_to_install_is_said(monkeypatch):
-    monkeypatch.setattr(module, "find_spec", lambda name: None)
+    monkeypatch.setattr("sapwood.interchange.optional.find_spec", lambda name: None)
     with pytest.raises(MissingExtraError, match=r"sapwood\[onnx\]"):
         to_onnx(exported("tree numbers"))
 

@@ -111,7 +111,7 @@ def test_a_wrong_module_is_not_written(tmp_path, monkeypatch):
     path.write_text("before")
     honest = module.python_module
     monkeypatch.setattr(module, "python_module", lambda *given: honest(*given).replace("left = x <=", "left = x <"))
-    with pytest.raises(ModelFileError, match=r"does not answer as this"):
+    with pytest.raises(ModelFileError, match=r"does not predict what this"):
         to_python(exported("newton two"), path)
     monkeypatch.setattr(module, "python_module", lambda *given: "def predict(")
     with pytest.raises(ModelFileError, match="not valid"):

@@ -135,7 +135,7 @@ def test_a_wrong_query_is_not_written(tmp_path, monkeypatch):
     path.write_text("before")
     honest = module.sql_query
     monkeypatch.setattr(module, "sql_query", lambda *given: honest(*given).replace("<=", "<"))
-    with pytest.raises(ModelFileError, match=r"does not answer as this"):
+    with pytest.raises(ModelFileError, match=r"does not predict what this"):
         to_sql(exported("newton two"), path=path)
     monkeypatch.setattr(module, "sql_query", lambda *given: "SELECT FROM")
     with pytest.raises(ModelFileError, match="SQLite refuses"):

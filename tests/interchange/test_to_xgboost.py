@@ -46,10 +46,10 @@ def test_xgboost_predicts_as_the_model_does(kind):
 
 @pytest.mark.parametrize("kind", SUMS)
 def test_without_xgboost_its_format_is_read_step_by_step(kind, monkeypatch):
-    monkeypatch.setattr(xgboost_replay, "find_spec", lambda name: None)
+    monkeypatch.setattr("sapwood.interchange.optional.find_spec", lambda name: None)
     model = exported(kind)
     cells = float32_cells(model)
-    said = xgboost_replay.xgboost_answers(to_xgboost(model), [])(cells).numbers
+    said = xgboost_replay.xgboost_outputs(to_xgboost(model), [])(cells).numbers
     np.testing.assert_allclose(said, answers(model, cells), rtol=1e-5, atol=1e-6)
 
 
@@ -135,7 +135,7 @@ def test_a_wrong_model_is_not_written(tmp_path, monkeypatch):
         return made | {"default_left": [1 - way for way in made["default_left"]]}
 
     monkeypatch.setattr(module, "xgboost_tree", broken)
-    with pytest.raises(ModelFileError, match="does not answer as this NewtonBoostingClassifier"):
+    with pytest.raises(ModelFileError, match="does not predict what this NewtonBoostingClassifier"):
         to_xgboost(exported("newton two"), path)
     assert path.read_text() == "before"
 

@@ -1,10 +1,9 @@
-"""What a row holds and what comes out, in words, for the comments of generated files."""
+"""Inputs and outputs of a model, for the comments of generated files."""
 
 from __future__ import annotations
 
-from typing import Any
-
-from sapwood.interchange.targets.formula import Formula
+from sapwood.interchange.targets.exported_model import output_names
+from sapwood.model import Model
 from sapwood.table.schema import ColumnSchema
 
 MOST = 60  # characters of a name
@@ -24,10 +23,10 @@ _KINDS = {  # by kind, and whether everything is a number
 }
 
 
-def column_lines(formula: Formula, row: str, missing: str, *, by_number: bool = True) -> list[str]:
+def column_lines(model: Model, row: str, missing: str, *, by_number: bool = True) -> list[str]:
     """One line for each column, and one for each level of a category that is given by number."""
     lines = [f"The columns of {row}. {missing}"]
-    for j, column in enumerate(formula.schema.columns):
+    for j, column in enumerate(model.schema.columns):
         kind = _KINDS[column.kind, by_number]
         lines.append(f"  {row}[{j}]  {short(column.name)}: {kind}")
         lines += _levels(column) if by_number else []
@@ -40,14 +39,14 @@ def _levels(column: ColumnSchema) -> list[str]:
     return [*shown, *([f"      and {more} more"] if more else [])]
 
 
-def output_lines(formula: Formula, out: str) -> list[str]:
-    """One line for each number that comes out."""
-    what = "probability of " if formula.classes else ""
-    names = enumerate(formula.names)
-    return [f"What {out} gets.", *(f"  {out}[{k}]  {what}{short(name)}" for k, name in names)]
+def output_lines(model: Model, out: str) -> list[str]:
+    """One line for each output."""
+    what = "probability of " if model.classes else ""
+    names = enumerate(output_names(model))
+    return [f"The outputs in {out}.", *(f"  {out}[{k}]  {what}{short(name)}" for k, name in names)]
 
 
-def short(text: Any) -> str:
+def short(text: object) -> str:
     """Any text on one line of moderate length; what cannot be seen, or turns the direction of reading, is escaped."""
     shown = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in str(text))
     return shown if len(shown) <= MOST else f"{shown[: MOST - 1]}…"

@@ -3,22 +3,20 @@
 node = root of the tree
 while feature[node] >= 0:
     the row goes left to node + 1 (trees are in preorder), or right to right[node]
-scores[column of the tree ...] += words[says[node]]
+scores[column of the tree ...] += values[value_row[node]]
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sapwood.interchange.targets.formula import Formula
+from sapwood.arrays import Array, Floats, Ints
+from sapwood.interchange.targets.exported_model import stops_at_unseen
+from sapwood.model import Model
 from sapwood.tree import Tree
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,33 +28,33 @@ class NodeTable:
     right: Ints  # 0 for leaves
     missing_left: Ints  # 1 if missing values go left
     subset: Ints  # where the bits of a category split begin in `levels`, -1 for thresholds
-    says: Ints  # row of `words`, -1 where no row ends
+    value_row: Ints  # row of `values`, -1 where no row ends
     levels: NDArray[np.uint8]  # level c goes left if bit c % 8 of byte c // 8 is set
-    words: Floats  # (words, scores that a tree adds to)
+    values: Floats  # (nodes where rows end, scores that a tree adds to)
     roots: Ints
     columns: Ints  # first score of each tree
 
     @classmethod
-    def of(cls, formula: Formula) -> NodeTable:
+    def of(cls, model: Model) -> NodeTable:
         """The table of a model."""
-        trees = [member.tree for member in formula.terms]
+        trees, stops = [term.tree for term in model.trees], stops_at_unseen(model)
         first = _starts([tree.node_count for tree in trees])
-        speaks = [_speaks(tree, formula.stops_at_unseen) for tree in trees]
+        ends = [tree.is_leaf | ((tree.subset_start >= 0) & stops) for tree in trees]  # where rows may end
         subsets = [tree.subsets.astype("<u4").view(np.uint8) for tree in trees]
-        says = zip(speaks, _starts([int(own.sum()) for own in speaks]), strict=True)
-        words = [member.values[own] for member, own in zip(formula.terms, speaks, strict=True)]
-        width = words[0].shape[1] if words else 1
+        value_rows = zip(ends, _starts([int(own.sum()) for own in ends]), strict=True)
+        values = [term.values[own] for term, own in zip(model.trees, ends, strict=True)]
+        width = values[0].shape[1] if values else 1
         return cls(
             feature=_joined([np.where(tree.is_leaf, -1, tree.feature) for tree in trees]),
             threshold=np.concatenate([np.zeros(0), *(_thresholds(tree) for tree in trees)]),
             right=_joined([_shifted(tree.children_right, start) for tree, start in zip(trees, first, strict=True)]),
             missing_left=_joined([tree.missing_go_to_left & ~tree.is_leaf for tree in trees]),
             subset=_joined([_subsets(t, at) for t, at in zip(trees, _starts(list(map(len, subsets))), strict=True)]),
-            says=_joined([np.where(own, np.cumsum(own) - 1 + start, -1) for own, start in says]),
+            value_row=_joined([np.where(own, np.cumsum(own) - 1 + start, -1) for own, start in value_rows]),
             levels=np.concatenate([np.zeros(0, dtype=np.uint8), *subsets]),
-            words=np.concatenate([np.zeros((0, width)), *words]),
+            values=np.concatenate([np.zeros((0, width)), *values]),
             roots=np.array(first, dtype=np.int64),
-            columns=np.array([member.column for member in formula.terms], dtype=np.int64),
+            columns=np.array([term.column for term in model.trees], dtype=np.int64),
         )
 
 
@@ -64,13 +62,8 @@ def _starts(sizes: list[int]) -> list[int]:
     return [0, *np.cumsum(sizes).tolist()][:-1]
 
 
-def _joined(parts: list[NDArray[Any]]) -> Ints:
+def _joined(parts: list[Array]) -> Ints:
     return np.concatenate([np.zeros(0, dtype=np.int64), *parts]).astype(np.int64)
-
-
-def _speaks(tree: Tree, stops_at_unseen: bool) -> NDArray[np.bool_]:
-    """Nodes where rows may end."""
-    return np.asarray(tree.is_leaf | ((tree.subset_start >= 0) & stops_at_unseen))
 
 
 def _thresholds(tree: Tree) -> Floats:

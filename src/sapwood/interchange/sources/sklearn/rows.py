@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sapwood.interchange.sources.optional import installed
+from sapwood.interchange.optional import installed
 from sapwood.table.column import UNSEEN
 from sapwood.table.schema import ColumnSchema, Schema
 

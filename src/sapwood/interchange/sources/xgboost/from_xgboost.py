@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 from sapwood.errors import InputTypeError, ModelFileError
 from sapwood.estimators.newton import NewtonBoostingClassifier, NewtonBoostingRanker, NewtonBoostingRegressor
 from sapwood.interchange.boundary import MOST_ROWS
+from sapwood.interchange.optional import installed
 from sapwood.interchange.sources.agreement import MOST_ROWS_SLOWLY, Domain, Scores, check_agreement
 from sapwood.interchange.sources.imported import Boosted, check_fitted, rounds_of, schema_of, translated
 from sapwood.interchange.sources.model_bytes import read_bytes
 from sapwood.interchange.sources.named_levels import named_levels
-from sapwood.interchange.sources.optional import installed
 from sapwood.interchange.sources.source_tree import refuse_wide_subsets
 from sapwood.interchange.sources.xgboost.model import XGBoostModel, quantiles_of
 from sapwood.keywords import answering

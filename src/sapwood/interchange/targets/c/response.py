@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from math import isinf, isnan
 
-from sapwood.interchange.targets.formula import MOST_EXPONENT, Formula
+from sapwood.interchange.targets.exported_model import MOST_EXPONENT
+from sapwood.model import Model
 
 
 def c_number(x: float) -> str:
@@ -22,33 +23,37 @@ def c_list(numbers: Iterable[float]) -> str:
     return ", ".join(map(c_number, numbers))
 
 
-def c_response(formula: Formula) -> list[str]:
+def c_response(model: Model) -> list[str]:
     """Statements that set `out` from `score`."""
-    lines = _RESPONSES[formula.response](formula)
-    return lines if formula.factors is None else [*lines, *_undone(formula)]
+    lines = _RESPONSES[model.response.kind](model)
+    return lines if model.response.factors is None else [*lines, *_undone(model)]
 
 
-def _same(formula: Formula) -> list[str]:
-    return [f"out[{place}] = score[{k}];" for place, k in enumerate(formula.kept)]
+def _same(model: Model) -> list[str]:
+    return [f"out[{place}] = score[{k}];" for place, k in enumerate(model.kept_scores)]
 
 
-def _scaled(formula: Formula) -> list[str]:
-    factor = c_number(formula.scale)
-    return [] if formula.scale == 1.0 else [f"for (int k = 0; k < {formula.n_scores}; k++) score[k] *= {factor};"]
+def _scaled(model: Model) -> list[str]:
+    factor = c_number(model.response.scale)
+    return (
+        []
+        if model.response.scale == 1.0
+        else [f"for (int k = 0; k < {model.trees.n_columns}; k++) score[k] *= {factor};"]
+    )
 
 
-def _logistic(formula: Formula) -> list[str]:
+def _logistic(model: Model) -> list[str]:
     return [
-        *_scaled(formula),
+        *_scaled(model),
         f"out[1] = 1.0 / (1.0 + exp(score[0] < -{MOST_EXPONENT} ? {MOST_EXPONENT} : -score[0]));",
         "out[0] = 1.0 - out[1];",
     ]
 
 
-def _softmax(formula: Formula) -> list[str]:
-    each = f"for (int k = 0; k < {formula.n_scores}; k++)"
+def _softmax(model: Model) -> list[str]:
+    each = f"for (int k = 0; k < {model.trees.n_columns}; k++)"
     return [
-        *_scaled(formula),
+        *_scaled(model),
         "double most = score[0], total = 0.0;",
         f"{each} most = score[k] > most ? score[k] : most;",
         f"{each} total += out[k] = exp(score[k] - most);",
@@ -56,24 +61,24 @@ def _softmax(formula: Formula) -> list[str]:
     ]
 
 
-def _exponential(formula: Formula) -> list[str]:  # noqa: ARG001 - one of several
+def _exponential(model: Model) -> list[str]:  # noqa: ARG001 - one of several
     return [f"out[0] = exp(score[0] > {MOST_EXPONENT} ? {MOST_EXPONENT} : score[0]);"]
 
 
-def _sorted(formula: Formula) -> list[str]:
+def _sorted(model: Model) -> list[str]:
     return [
-        *_in_order(formula),
-        f"static const int rank[] = {{{', '.join(map(str, formula.ranks))}}};",
-        f"for (int k = 0; k < {formula.n_scores}; k++) out[k] = score[order[rank[k]]];",
+        *_in_order(model),
+        f"static const int rank[] = {{{', '.join(map(str, model.response.ranks))}}};",
+        f"for (int k = 0; k < {model.trees.n_columns}; k++) out[k] = score[order[rank[k]]];",
     ]
 
 
-def _median(formula: Formula) -> list[str]:
-    assert formula.weights is not None
-    each = f"for (int k = 0; k < {formula.n_scores}; k++)"
+def _median(model: Model) -> list[str]:
+    assert model.response.weights is not None
+    each = f"for (int k = 0; k < {model.trees.n_columns}; k++)"
     return [
-        *_in_order(formula),
-        f"static const double weight[] = {{{c_list(formula.weights.tolist())}}};",
+        *_in_order(model),
+        f"static const double weight[] = {{{c_list(model.response.weights.tolist())}}};",
         "double total = 0.0, end = 0.0;",
         f"{each} total += weight[order[k]];",
         f"{each} {{",
@@ -84,11 +89,11 @@ def _median(formula: Formula) -> list[str]:
     ]
 
 
-def _in_order(formula: Formula) -> list[str]:
+def _in_order(model: Model) -> list[str]:
     """The numbers of the scores from the least to the largest; equals in their order."""
     return [
-        f"int order[{formula.n_scores}];",
-        f"for (int k = 0; k < {formula.n_scores}; k++) {{",
+        f"int order[{model.trees.n_columns}];",
+        f"for (int k = 0; k < {model.trees.n_columns}; k++) {{",
         "    int j = k;",
         "    for (; j > 0 && score[order[j - 1]] > score[k]; j--) order[j] = order[j - 1];",
         "    order[j] = k;",
@@ -96,11 +101,11 @@ def _in_order(formula: Formula) -> list[str]:
     ]
 
 
-def _undone(formula: Formula) -> list[str]:
-    assert formula.factors is not None
-    n = len(formula.factors)
+def _undone(model: Model) -> list[str]:
+    assert model.response.factors is not None
+    n = len(model.response.factors)
     return [
-        f"static const double factor[] = {{{c_list(formula.factors.tolist())}}};",
+        f"static const double factor[] = {{{c_list(model.response.factors.tolist())}}};",
         "double sum = 0.0;",
         f"for (int k = 0; k < {n}; k++) sum += out[k] /= factor[k];",
         f"for (int k = 0; k < {n}; k++) out[k] /= sum;",

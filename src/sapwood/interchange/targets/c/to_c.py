@@ -8,23 +8,28 @@ import re
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sapwood.arrays import Floats
 from sapwood.counted import counted
 from sapwood.errors import MissingExtraError, ModelFileError, ParameterError
 from sapwood.interchange.targets.c.response import c_list, c_response
 from sapwood.interchange.targets.description import column_lines, output_lines
-from sapwood.interchange.targets.formula import Formula, formula_of
+from sapwood.interchange.targets.exported_model import exported_model, output_names, stops_at_unseen
 from sapwood.interchange.targets.node_table import NodeTable
-from sapwood.interchange.targets.replay import Answers, Precision, boundary_rows, check_answers, write_checked
+from sapwood.interchange.targets.replay import (
+    Outputs,
+    Precision,
+    Predict,
+    boundary_rows,
+    check_outputs,
+    write_checked,
+)
 from sapwood.keywords import answering
-
-Floats = NDArray[np.float64]
+from sapwood.model import Model
 
 COMPILERS = ("cc", "gcc", "clang")
 WIDTH = 116
@@ -36,7 +41,9 @@ KEYWORDS = (
 
 
 @answering
-def to_c(model: Any, path: str | os.PathLike[str] | None = None, name: str = "predict", *, check: bool = True) -> str:
+def to_c(
+    model: object, path: str | os.PathLike[str] | None = None, name: str = "predict", *, check: bool = True
+) -> str:
     """One file of C99 that needs nothing but math.h and allocates nothing.
 
     It has one function, `void predict(const double *row, double *out)`. `row` holds the columns in the order of
@@ -46,48 +53,48 @@ def to_c(model: Any, path: str | os.PathLike[str] | None = None, name: str = "pr
     NaN for a row with an unknown level.
 
     Args:
-        model: a fitted estimator.
+        model: a fitted estimator, or its Model.
         path: file to write; None only returns the text.
         name: name of the function, and the beginning of all other names.
-        check: compile the file with the local C compiler and ask it about rows at the boundaries of the trees.
+        check: compile the file with the local C compiler and compare its predictions at the boundaries of the trees.
     """
     if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]{0,62}", name) or name in KEYWORDS:
-        raise ParameterError(f"name={name!r} is no name for a function in C. Use letters, digits and underscores.")
-    formula = formula_of(model, "C")
-    text = c_text(formula, name)
+        raise ParameterError(f"name={name!r} is not a valid name of a C function. Use letters, digits and underscores.")
+    exported = exported_model(model, "C")
+    text = c_text(exported, name)
     if check:
         compiler = _compiler()
         with tempfile.TemporaryDirectory() as folder:
-            answer = _compiled(compiler, text, name, Path(folder), len(formula.names))
-            check_answers(model, formula, "C", boundary_rows(formula), answer, Precision.double(formula))
+            predict = _compiled(compiler, text, name, Path(folder), len(output_names(exported)))
+            check_outputs(exported, "C", boundary_rows(exported), predict, Precision.double(exported))
     write_checked(path, text.encode())
     return text
 
 
-def c_text(formula: Formula, name: str) -> str:
+def c_text(model: Model, name: str) -> str:
     """The file."""
     lines = [
         "/*",
-        *(f" * {_commented(line)}".rstrip() for line in _description(formula, name)),
+        *(f" * {_commented(line)}".rstrip() for line in _description(model, name)),
         " */",
         "#include <math.h>",
         "",
-        *_tables(formula, NodeTable.of(formula), name),
+        *_tables(model, NodeTable.of(model), name),
         "",
-        *_function(formula, name),
+        *_function(model, name),
     ]
     return "\n".join(lines) + "\n"
 
 
-def _description(formula: Formula, name: str) -> list[str]:
+def _description(model: Model, name: str) -> list[str]:
     return [
-        f"A {formula.kind} with {counted(len(formula.tree_sum), 'tree')}, written by Sapwood.",
+        f"A {model.estimator} with {counted(len(model.trees), 'tree')}, written by Sapwood.",
         "",
         f"void {name}(const double *row, double *out);",
         "",
-        *column_lines(formula, "row", "NaN is a missing value."),
+        *column_lines(model, "row", "NaN is a missing value."),
         "",
-        *output_lines(formula, "out"),
+        *output_lines(model, "out"),
     ]
 
 
@@ -96,19 +103,25 @@ def _commented(line: str) -> str:
     return line.replace("*/", "* /").replace("/*", "/ *")
 
 
-def _tables(formula: Formula, nodes: NodeTable, name: str) -> Iterator[str]:
+def _tables(model: Model, nodes: NodeTable, name: str) -> Iterator[str]:
     for part, kind in (
-        *(("feature", "int"), ("right", "int"), ("missing_left", "unsigned char"), ("subset", "int"), ("says", "int")),
+        *(
+            ("feature", "int"),
+            ("right", "int"),
+            ("missing_left", "unsigned char"),
+            ("subset", "int"),
+            ("value_row", "int"),
+        ),
         *(("levels", "unsigned char"), ("roots", "int"), ("columns", "int")),
     ):
         yield from _array(f"static const {kind} {name}_{part}[]", map(str, getattr(nodes, part).tolist()))
-    for part in ("threshold", "words"):
+    for part in ("threshold", "values"):
         numbers = c_list(getattr(nodes, part).ravel().tolist()).split(", ")
         yield from _array(f"static const double {name}_{part}[]", numbers)
-    yield from _array(f"static const int {name}_n_levels[]", map(str, formula.schema.n_levels.tolist()))
+    yield from _array(f"static const int {name}_n_levels[]", map(str, model.schema.n_levels.tolist()))
 
 
-def _array(head: str, items: Any) -> Iterator[str]:
+def _array(head: str, items: Iterable[str]) -> Iterator[str]:
     """A table, as many entries in a line as fit; an empty one has a zero, since C has no empty arrays."""
     yield f"{head} = {{"
     line = "   "
@@ -121,28 +134,28 @@ def _array(head: str, items: Any) -> Iterator[str]:
     yield "};"
 
 
-def _function(formula: Formula, name: str) -> list[str]:
-    width = formula.terms[0].values.shape[1] if formula.terms else 1
-    unseen = _refusal(formula, name) if formula.unseen == "error" and formula.schema.n_levels.any() else []
-    divided = f"for (int k = 0; k < {formula.n_scores}; k++) score[k] /= {formula.tree_sum.divisor!r};"
+def _function(model: Model, name: str) -> list[str]:
+    width = model.trees.term(0).values.shape[1] if len(model.trees) else 1
+    unseen = _refusal(model, name) if model.unseen == "error" and model.schema.n_levels.any() else []
+    divided = f"for (int k = 0; k < {model.trees.n_columns}; k++) score[k] /= {model.trees.divisor!r};"
     body = [
-        f"double score[{formula.n_scores}] = {{{c_list(formula.tree_sum.base.tolist())}}};",
+        f"double score[{model.trees.n_columns}] = {{{c_list(model.trees.base.tolist())}}};",
         *unseen,
-        f"for (int t = 0; t < {len(formula.tree_sum)}; t++) {{",
+        f"for (int t = 0; t < {len(model.trees)}; t++) {{",
         f"    int node = {name}_leaf(row, {name}_roots[t]);",
         f"    for (int k = 0; k < {width}; k++)",
-        f"        score[{name}_columns[t] + k] += {name}_words[{name}_says[node] * {width} + k];",
+        f"        score[{name}_columns[t] + k] += {name}_values[{name}_value_row[node] * {width} + k];",
         "}",
-        *([] if formula.tree_sum.divisor == 1.0 else [divided]),
-        *c_response(formula),
+        *([] if model.trees.divisor == 1.0 else [divided]),
+        *c_response(model),
     ]
-    lines = [*_walk(formula, name), "", f"void {name}(const double *row, double *out)", "{"]
+    lines = [*_walk(model, name), "", f"void {name}(const double *row, double *out)", "{"]
     return [*lines, *(f"    {line}" for line in body), "}"]
 
 
-def _walk(formula: Formula, name: str) -> list[str]:
+def _walk(model: Model, name: str) -> list[str]:
     """From the root to the leaf; the level of a cell outside of the known ones is that of a missing value."""
-    stop = ["            if (!known && !isnan(x)) break;"] if formula.stops_at_unseen else []
+    stop = ["            if (!known && !isnan(x)) break;"] if stops_at_unseen(model) else []
     return [
         f"static int {name}_leaf(const double *row, int node)",
         "{",
@@ -163,13 +176,13 @@ def _walk(formula: Formula, name: str) -> list[str]:
     ]
 
 
-def _refusal(formula: Formula, name: str) -> list[str]:
-    """Unknown levels are an error of the caller: nothing is said about such a row."""
-    n = formula.schema.n_features
+def _refusal(model: Model, name: str) -> list[str]:
+    """A row with an unknown level is an error of the caller: its results are NaN."""
+    n = model.schema.n_features
     return [
         f"for (int j = 0; j < {n}; j++) {{",
         f"    if ({name}_n_levels[j] == 0 || isnan(row[j]) || (row[j] >= 0 && row[j] < {name}_n_levels[j])) continue;",
-        f"    for (int k = 0; k < {len(formula.names)}; k++) out[k] = NAN;",
+        f"    for (int k = 0; k < {len(output_names(model))}; k++) out[k] = NAN;",
         "    return;",
         "}",
     ]
@@ -179,14 +192,14 @@ def _compiler() -> str:
     found = next(filter(None, map(shutil.which, COMPILERS)), None)
     if found is None:
         raise MissingExtraError(
-            f"The C file is checked with a C compiler, and there is none of {', '.join(COMPILERS)} here. Install one, "
-            "or pass check=False to have the file unchecked."
+            f"The C file is checked with a C compiler, but none of {', '.join(COMPILERS)} was found. Install one, "
+            "or pass check=False to skip the check."
         )
     return found
 
 
-def _compiled(compiler: str, text: str, name: str, folder: Path, n_outputs: int) -> Any:
-    """What the compiled function says of rows."""
+def _compiled(compiler: str, text: str, name: str, folder: Path, n_outputs: int) -> Predict:
+    """The compiled function, applied to rows."""
     source, library = folder / "model.c", folder / "model.so"
     source.write_text(text, encoding="utf-8")
     command = [compiler, "-std=c99", "-O1", "-shared", "-fPIC", "-o", str(library), str(source), "-lm"]
@@ -196,10 +209,10 @@ def _compiled(compiler: str, text: str, name: str, folder: Path, n_outputs: int)
     function = getattr(ctypes.CDLL(str(library)), name)
     function.argtypes, function.restype = [ctypes.c_void_p, ctypes.c_void_p], None
 
-    def answer(cells: Floats) -> Answers:
+    def predict(cells: Floats) -> Outputs:
         cells, out = np.ascontiguousarray(cells), np.empty((len(cells), n_outputs))
-        for row, said in zip(cells, out, strict=True):
-            function(row.ctypes.data, said.ctypes.data)
-        return Answers(out)
+        for row, numbers in zip(cells, out, strict=True):
+            function(row.ctypes.data, numbers.ctypes.data)
+        return Outputs(out)
 
-    return answer
+    return predict

@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike
+
+from sapwood.arrays import Array
 
 
 class Graph:
@@ -16,7 +18,7 @@ class Graph:
         self.constants: list[Any] = []
         self.outputs: list[Any] = []
 
-    def constant(self, values: Any) -> str:
+    def constant(self, values: ArrayLike) -> str:
         """A tensor that is part of the model."""
         from onnx import numpy_helper
 
@@ -24,16 +26,20 @@ class Graph:
         self.constants.append(numpy_helper.from_array(np.asarray(values), name))
         return name
 
-    def add(self, operator: str, *inputs: str, n_results: int = 1, domain: str = "", **attributes: Any) -> Any:
-        """A step; the name of its result, or a list of names if there are several."""
+    def add(self, operator: str, *inputs: str, **attributes: Any) -> str:
+        """A step; the name of its result."""
+        return self.add_several(1, operator, *inputs, **attributes)[0]
+
+    def add_several(self, n_results: int, operator: str, *inputs: str, **attributes: Any) -> list[str]:
+        """A step with several results; their names."""
         from onnx import helper
 
         names = [f"step_{len(self.nodes)}_{i}" for i in range(n_results)]
-        self.nodes.append(helper.make_node(operator, list(inputs), names, domain=domain, **attributes))
-        return names[0] if n_results == 1 else names
+        self.nodes.append(helper.make_node(operator, list(inputs), names, **{"domain": "", **attributes}))
+        return names
 
-    def trees(self, rows: str, attributes: dict[str, NDArray[Any]], n_targets: int) -> str:
-        """The operator that adds up what trees say; whole numbers are lists, and the others tensors."""
+    def trees(self, rows: str, attributes: dict[str, Array], n_targets: int) -> str:
+        """The operator that adds up the values of trees; whole numbers are lists, and the others tensors."""
         from onnx import numpy_helper
 
         given = {
@@ -41,10 +47,9 @@ class Graph:
             for name, values in attributes.items()
         }
         options: dict[str, Any] = {"n_targets": n_targets, "aggregate_function": 1, "post_transform": 0}
-        found: str = self.add("TreeEnsemble", rows, domain="ai.onnx.ml", **given, **options)
-        return found
+        return self.add("TreeEnsemble", rows, domain="ai.onnx.ml", **given, **options)
 
-    def output(self, name: str, result: str, kind: int, shape: list[Any]) -> None:
+    def output(self, name: str, result: str, kind: int, shape: list[str | int]) -> None:
         """Give a result to the caller under a name."""
         from onnx import helper
 

@@ -9,16 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
-from sapwood.interchange.targets.formula import Formula
+from sapwood.arrays import Array, Floats, Ints
+from sapwood.interchange.targets.exported_model import stops_at_unseen
+from sapwood.model import Model
 from sapwood.tree import Tree
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 AT_MOST, MEMBER = 0, 6  # modes of nodes
 NO_LEVEL = -1.0  # of an empty set
@@ -27,31 +25,31 @@ BRANCHES = ("true", "false")
 
 @dataclass(frozen=True, eq=False)
 class Shape:
-    """One tree without its words: `nodes` by attribute, and the nodes of the Sapwood tree that its leaves stand for.
+    """One tree without its values: `nodes` by attribute, and the nodes of the Sapwood tree that its leaves stand for.
 
     `true` and `false` are numbers of nodes or, where `true_is_leaf` or `false_is_leaf` is 1, of leaves.
     """
 
-    nodes: dict[str, NDArray[Any]]
+    nodes: dict[str, Array]
     members: list[float]  # levels of the sets, each set followed by NaN
     leaves: Ints
     root: int = 0
 
 
-def shape_of(tree: Tree, stops_at_unseen: bool) -> Shape:
+def shape_of(tree: Tree, stops: bool) -> Shape:
     """The shape of a tree, with guards if rows stop at unseen levels."""
     if tree.node_count == 1:
         return _lone_leaf()
     inner, leaves = np.flatnonzero(~tree.is_leaf), np.flatnonzero(tree.is_leaf)
     is_subset = tree.subset_start[inner] >= 0
-    guarded = inner[is_subset & stops_at_unseen]
+    guarded = inner[is_subset & stops]
     number = np.zeros(tree.node_count, dtype=np.int64)
     number[inner], number[leaves] = np.arange(len(inner)), np.arange(len(leaves))
     guards = _guards(tree, guarded, number[guarded], len(leaves))
     number[guarded] = len(inner) + np.arange(len(guarded))  # who looks for the split finds its guard
     listed_right = is_subset & tree.missing_go_to_left[inner]
     left, right = tree.children_left[inner], tree.children_right[inner]
-    splits: dict[str, NDArray[Any]] = {
+    splits: dict[str, Array] = {
         "feature": tree.feature[inner],
         "split": np.where(is_subset, 0.0, tree.threshold[inner]),
         "mode": np.where(is_subset, MEMBER, AT_MOST),
@@ -74,7 +72,7 @@ def _guards(tree: Tree, guarded: NDArray[np.intp], split: Ints, n_leaves: int) -
     """Nodes that let known levels and missing values pass to the split; the others end in leaves of their own."""
     n = len(guarded)
     known = [[*map(float, range(tree.n_levels[j])), np.nan] for j in tree.feature[guarded].tolist()]
-    nodes: dict[str, NDArray[Any]] = {
+    nodes: dict[str, Array] = {
         "feature": tree.feature[guarded],
         "split": np.zeros(n),
         "mode": np.full(n, MEMBER),
@@ -91,7 +89,7 @@ def _lone_leaf() -> Shape:
     """The operator wants a node: both of its branches are the leaf."""
     zero, one = np.zeros(1, dtype=np.int64), np.ones(1, dtype=np.bool_)
     names = ("feature", "split", "mode", "missing_is_true", *BRANCHES)
-    nodes: dict[str, NDArray[Any]] = dict.fromkeys(names, zero)
+    nodes: dict[str, Array] = dict.fromkeys(names, zero)
     return Shape(nodes | {f"{name}_is_leaf": one for name in BRANCHES}, [], zero)
 
 
@@ -104,31 +102,31 @@ def _listed(tree: Tree, node: int) -> Iterator[float]:
     yield np.nan
 
 
-def tree_attributes(formula: Formula) -> dict[str, NDArray[Any]]:
-    """Attributes of the operator as arrays; scores that do not start at 0 get a tree that says where they do."""
-    shapes, words, targets = [], [], []
-    for k, start in enumerate(formula.tree_sum.base.tolist()):
+def tree_attributes(model: Model) -> dict[str, Array]:
+    """Attributes of the operator as arrays; scores that do not start at 0 get a tree of one leaf for it."""
+    shapes, values, targets = [], [], []
+    for k, start in enumerate(model.trees.base.tolist()):
         if start != 0.0:
             shapes.append(_lone_leaf())
-            words.append(np.array([start]))
+            values.append(np.array([start]))
             targets.append(k)
-    for member in formula.terms:
-        shape = shape_of(member.tree, formula.stops_at_unseen)
-        for k, own in enumerate(member.values.T):
+    for term in model.trees:
+        shape = shape_of(term.tree, stops_at_unseen(model))
+        for k, own in enumerate(term.values.T):
             shapes.append(shape)
-            words.append(own[shape.leaves])
-            targets.append(member.column + k)
-    return _joined(shapes, words, targets)
+            values.append(own[shape.leaves])
+            targets.append(term.column + k)
+    return _joined(shapes, values, targets)
 
 
-def _joined(shapes: list[Shape], words: list[Floats], targets: list[int]) -> dict[str, NDArray[Any]]:
+def _joined(shapes: list[Shape], values: list[Floats], targets: list[int]) -> dict[str, Array]:
     first_node = np.cumsum([0, *(len(shape.nodes["mode"]) for shape in shapes)])[:-1]
-    first_leaf = np.cumsum([0, *map(len, words)])[:-1]
+    first_leaf = np.cumsum([0, *map(len, values)])[:-1]
 
-    def joined(name: str, dtype: Any = np.int64) -> NDArray[Any]:
+    def joined(name: str, dtype: DTypeLike = np.int64) -> Array:
         return np.concatenate([shape.nodes[name] for shape in shapes]).astype(dtype)
 
-    def branches(name: str) -> NDArray[Any]:
+    def branches(name: str) -> Array:
         firsts = zip(shapes, first_node, first_leaf, strict=True)
         parts = [s.nodes[name] + np.where(s.nodes[f"{name}_is_leaf"], leaf, node) for s, node, leaf in firsts]
         return np.concatenate(parts).astype(np.int64)
@@ -144,7 +142,7 @@ def _joined(shapes: list[Shape], words: list[Floats], targets: list[int]) -> dic
         "nodes_falsenodeids": branches("false"),
         "nodes_falseleafs": joined("false_is_leaf"),
         "nodes_missing_value_tracks_true": joined("missing_is_true"),
-        "leaf_weights": np.concatenate(words),
-        "leaf_targetids": np.repeat(targets, [len(own) for own in words]),
+        "leaf_weights": np.concatenate(values),
+        "leaf_targetids": np.repeat(targets, [len(own) for own in values]),
     }
     return attributes | ({"membership_values": members} if len(members) else {})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sapwood.interchange.targets.formula import Response
+from sapwood.model.response import Kind
 
 WALK = """
 def _leaf(cells, node):
@@ -27,8 +27,8 @@ def _scores(row):
     cells = _cells(row)
     scores = list(BASE)
     for root, column in zip(ROOTS, COLUMNS):
-        for k, word in enumerate(WORDS[SAYS[_leaf(cells, root)]]):
-            scores[column + k] += word
+        for k, value in enumerate(VALUES[VALUE_ROW[_leaf(cells, root)]]):
+            scores[column + k] += value
     return scores if DIVISOR == 1.0 else [score / DIVISOR for score in scores]
 
 
@@ -62,7 +62,7 @@ def _seconds(value):
     return float(value)
 """
 
-RESPONSES: dict[Response, str] = {
+RESPONSES: dict[Kind, str] = {
     "same": """
 def _numbers(scores):
     return [scores[k] for k in KEPT]
@@ -105,7 +105,7 @@ def _numbers(scores):
 """,
 }
 
-UNDONE = """
+WITHOUT_FACTORS = """
 def _probabilities(scores):
     parts = [share / factor for share, factor in zip(_numbers(scores), FACTORS)]
     total = 0.0

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from sapwood.interchange.targets.formula import MOST_EXPONENT, Formula
+from sapwood.interchange.targets.exported_model import MOST_EXPONENT
 from sapwood.interchange.targets.sql.tree import sql_number
+from sapwood.model import Model
 
 LEAST = "-7e2"  # of the exponents
 Steps = list[list[str]]  # expressions of the columns of each step
@@ -14,31 +15,31 @@ def result(step: int, k: int) -> str:
     return f"p{step}_{k}"
 
 
-def sql_response(formula: Formula) -> Steps:
+def sql_response(model: Model) -> Steps:
     """Expressions of the numbers; a later step refers to the results of the one before."""
-    steps = _RESPONSES[formula.response](formula)
-    return steps if formula.factors is None else [*steps, *_undone(formula, len(steps))]
+    steps = _RESPONSES[model.response.kind](model)
+    return steps if model.response.factors is None else [*steps, *_undone(model, len(steps))]
 
 
-def _same(formula: Formula) -> Steps:
-    return [[f"s{k}" for k in formula.kept]]
+def _same(model: Model) -> Steps:
+    return [[f"s{k}" for k in model.kept_scores]]
 
 
-def _scaled(formula: Formula, k: int) -> str:
-    return f"s{k}" if formula.scale == 1.0 else f"{sql_number(formula.scale)} * s{k}"
+def _scaled(model: Model, k: int) -> str:
+    return f"s{k}" if model.response.scale == 1.0 else f"{sql_number(model.response.scale)} * s{k}"
 
 
-def _logistic(formula: Formula) -> Steps:
-    return [[f"-({_scaled(formula, 0)})"], [f"1e0 / (1e0 + {_exp('p0_0')})"], ["1e0 - p1_0", "p1_0"]]
+def _logistic(model: Model) -> Steps:
+    return [[f"-({_scaled(model, 0)})"], [f"1e0 / (1e0 + {_exp('p0_0')})"], ["1e0 - p1_0", "p1_0"]]
 
 
-def _softmax(formula: Formula) -> Steps:
-    scores = [_scaled(formula, k) for k in range(formula.n_scores)]
+def _softmax(model: Model) -> Steps:
+    scores = [_scaled(model, k) for k in range(model.trees.n_columns)]
     below = [f"{score} - (SELECT MAX(v) FROM ({_rows(scores)}) AS r)" for score in scores]
     return [below, [_exp(result(0, k)) for k in range(len(scores))], _shared(1, len(scores))]
 
 
-def _exponential(formula: Formula) -> Steps:  # noqa: ARG001 - one of several
+def _exponential(model: Model) -> Steps:  # noqa: ARG001 - one of several
     return [[_exp("s0")]]
 
 
@@ -48,15 +49,15 @@ def _exp(x: str) -> str:
     return f"EXP(CASE WHEN {x} > {most} THEN {most} WHEN {x} < {LEAST} THEN {LEAST} ELSE {x} END)"
 
 
-def _sorted(formula: Formula) -> Steps:
-    rows = _rows([f"s{k}" for k in range(formula.n_scores)])
-    return [[f"(SELECT v FROM ({rows}) AS r ORDER BY v LIMIT 1 OFFSET {rank})" for rank in formula.ranks]]
+def _sorted(model: Model) -> Steps:
+    rows = _rows([f"s{k}" for k in range(model.trees.n_columns)])
+    return [[f"(SELECT v FROM ({rows}) AS r ORDER BY v LIMIT 1 OFFSET {rank})" for rank in model.response.ranks]]
 
 
-def _median(formula: Formula) -> Steps:
+def _median(model: Model) -> Steps:
     """The least score up to which scores have half of the weight."""
-    assert formula.weights is not None
-    weights = [f"CAST({sql_number(weight)} AS DOUBLE PRECISION)" for weight in formula.weights.tolist()]
+    assert model.response.weights is not None
+    weights = [f"CAST({sql_number(weight)} AS DOUBLE PRECISION)" for weight in model.response.weights.tolist()]
     parts = [f"SELECT {k} AS i, s{k} AS v, {weight} AS w" for k, weight in enumerate(weights)]
     order = "ORDER BY v, i ROWS BETWEEN UNBOUNDED PRECEDING AND"
     ends = (
@@ -66,9 +67,9 @@ def _median(formula: Formula) -> Steps:
     return [[f"(SELECT MIN(v) FROM ({ends}) AS e WHERE part >= 5e-1 * whole)"]]
 
 
-def _undone(formula: Formula, step: int) -> Steps:
-    assert formula.factors is not None
-    factors = enumerate(formula.factors.tolist())
+def _undone(model: Model, step: int) -> Steps:
+    assert model.response.factors is not None
+    factors = enumerate(model.response.factors.tolist())
     divided = [f"{result(step - 1, k)} / {sql_number(factor)}" for k, factor in factors]
     return [divided, _shared(step, len(divided))]
 

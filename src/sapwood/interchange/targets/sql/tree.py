@@ -1,6 +1,6 @@
 """A tree as a CASE expression that is not nested beyond a few levels: databases allow only so much depth.
 
-Below that, leaves are listed from left to right, so that a leaf need only say where its path goes *left*: a row that
+Below that, leaves are listed from left to right, so that a leaf need only name where its path goes *left*: a row that
 goes left elsewhere has met its leaf before. Where both NULL and a comparison lead left, the condition names both.
 """
 
@@ -13,13 +13,11 @@ from fractions import Fraction
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sapwood.arrays import Floats
 from sapwood.errors import ParameterError
 from sapwood.table.schema import Schema
 from sapwood.tree import Tree
-
-Floats = NDArray[np.float64]
 
 LARGEST = float(np.finfo(np.float64).max)
 MOST_DEPTH = 8  # of nested cases
@@ -48,15 +46,15 @@ def sql_text(value: object) -> str:
         return str(value)
     if isinstance(value, float):
         return sql_number(value)
-    return "'" + speakable(str(value)).replace("'", "''") + "'"
+    return "'" + storable(str(value)).replace("'", "''") + "'"
 
 
 def sql_name(name: str) -> str:
     """A name of a column or table in double quotes."""
-    return '"' + speakable(name).replace('"', '""') + '"'
+    return '"' + storable(name).replace('"', '""') + '"'
 
 
-def speakable(text: str) -> str:
+def storable(text: str) -> str:
     """The same text, if a database can hold it."""
     if "\0" in text or any("\ud800" <= char <= "\udfff" for char in text):
         raise ParameterError(f"{text!r} holds a character that text in SQL cannot hold. Use another name or level.")
@@ -64,12 +62,12 @@ def speakable(text: str) -> str:
 
 
 def sql_tree(tree: Tree, schema: Schema, stops_at_unseen: bool) -> Callable[[Floats], str]:
-    """From words of the nodes to an expression for that of a row's leaf; cells of column j are called cj."""
+    """From values of the nodes to an expression for that of a row's leaf; cells of column j are called cj."""
     goes_left = {int(node): _goes_left(tree, int(node), schema) for node in np.flatnonzero(~tree.is_leaf)}
     guarded = np.flatnonzero(tree.subset_start >= 0).tolist() if stops_at_unseen else []
     is_unseen = {node: _is_unseen(tree, node, schema) for node in guarded}
     text = _Text(tree, goes_left, is_unseen)
-    return lambda words: text.of(0, 0, [sql_number(word) for word in words.tolist()])
+    return lambda values: text.of(0, 0, [sql_number(value) for value in values.tolist()])
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,17 +78,17 @@ class _Text:
     goes_left: dict[int, str]
     is_unseen: dict[int, str]  # where rows with unseen levels stop
 
-    def of(self, node: int, depth: int, words: list[str]) -> str:
+    def of(self, node: int, depth: int, values: list[str]) -> str:
         """The expression of a branch: large ones are divided in two, small or deep ones are lists of cases."""
         left, right = int(self.tree.children_left[node]), int(self.tree.children_right[node])
         if left < 0:
-            return words[node]
+            return values[node]
         if depth == MOST_DEPTH or right - left < FEW_NODES:
             *cases, (_, last) = self._cases(node)
-            listed = " ".join(f"WHEN {' AND '.join(conditions)} THEN {words[end]}" for conditions, end in cases)
-            return f"CASE {listed} ELSE {words[last]} END"
-        stop = f"WHEN {self.is_unseen[node]} THEN {words[node]} " if node in self.is_unseen else ""
-        branches = [self.of(child, depth + 1, words) for child in (left, right)]
+            listed = " ".join(f"WHEN {' AND '.join(conditions)} THEN {values[end]}" for conditions, end in cases)
+            return f"CASE {listed} ELSE {values[last]} END"
+        stop = f"WHEN {self.is_unseen[node]} THEN {values[node]} " if node in self.is_unseen else ""
+        branches = [self.of(child, depth + 1, values) for child in (left, right)]
         return f"CASE {stop}WHEN {self.goes_left[node]} THEN {branches[0]} ELSE {branches[1]} END"
 
     def _cases(self, root: int) -> Iterator[tuple[list[str], int]]:

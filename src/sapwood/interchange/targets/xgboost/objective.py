@@ -1,17 +1,17 @@
-"""XGBoost's name of what a model minimises, and so of what its scores mean."""
+"""XGBoost's name of the loss, which implies the link."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
 
-from sapwood.interchange.targets.formula import Formula
 from sapwood.losses.absolute import Absolute
 from sapwood.losses.counts import Gamma, Poisson, Tweedie
 from sapwood.losses.huber import Huber
 from sapwood.losses.loss import Loss
 from sapwood.losses.quantile import Quantile
 from sapwood.losses.ranking import LambdaRank
+from sapwood.model import Model
 
 WEIGHTED = {"reg_loss_param": {"scale_pos_weight": "1"}}
 RANKING = {
@@ -25,21 +25,21 @@ RANKING = {
 }
 
 
-def objective_of(model: Any, formula: Formula) -> dict[str, Any]:
-    """The entry "objective" of the JSON; what has no name of its own is a squared error to XGBoost."""
-    if formula.response == "logistic":
+def objective_of(model: Model, loss: object) -> dict[str, object]:
+    """The entry "objective" of the JSON; `loss` is what training minimised, if it is known.
+
+    Losses that XGBoost does not have become one with the same link: the squared error, or that of gamma.
+    """
+    if model.response.kind == "logistic":
         return {"name": "binary:logistic", **WEIGHTED}
-    if formula.response == "softmax":
-        return {"name": "multi:softprob", "softmax_multiclass_param": {"num_class": str(formula.n_scores)}}
-    return _of_loss(getattr(model, "loss_", None))
+    if model.response.kind == "softmax":
+        return {"name": "multi:softprob", "softmax_multiclass_param": {"num_class": str(model.trees.n_columns)}}
+    made = (make(loss) for kind, make in OBJECTIVES.items() if isinstance(loss, kind))
+    name = "reg:gamma" if model.response.kind == "exponential" else "reg:squarederror"
+    return next(made, {"name": name, **WEIGHTED})
 
 
-def _of_loss(loss: Any) -> dict[str, Any]:
-    made = (make(loss) for kind, make in OF_LOSSES.items() if isinstance(loss, kind))
-    return next(made, {"name": "reg:squarederror", **WEIGHTED})
-
-
-OF_LOSSES: dict[type[Loss], Callable[[Any], dict[str, Any]]] = {
+OBJECTIVES: dict[type[Loss], Callable[[Any], dict[str, object]]] = {
     Absolute: lambda _: {"name": "reg:absoluteerror"},
     Quantile: lambda loss: {
         "name": "reg:quantileerror",

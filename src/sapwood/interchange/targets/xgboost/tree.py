@@ -1,4 +1,4 @@
-"""A tree in the words of XGBoost's JSON.
+"""A tree in XGBoost's JSON.
 
 XGBoost keeps cells as float32 and sends x < t left; here x <= threshold goes left. For every number of float32 both
 are the same if t is the next number of float32 above the threshold. Levels of a category split that are listed go
@@ -8,14 +8,12 @@ always the left one.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
+from sapwood.arrays import Array, Floats
 from sapwood.tree import Tree
 
-Floats = NDArray[np.float64]
 Ints = NDArray[np.int32]
 
 ROOT_PARENT = 2**31 - 1
@@ -29,8 +27,8 @@ def float32_above(threshold: Floats) -> NDArray[np.float32]:
     return np.where(near > threshold, near, above)
 
 
-def xgboost_tree(tree: Tree, words: Floats, number: int) -> dict[str, Any]:
-    """One tree whose leaves say these numbers; inner nodes say them as `base_weights`."""
+def xgboost_tree(tree: Tree, values: Floats, number: int) -> dict[str, object]:
+    """One tree with these values of its nodes; those of inner nodes are `base_weights`."""
     left, right = _sides(tree)
     order = _levels_first(left, right)
     place = np.argsort(order)
@@ -39,7 +37,7 @@ def xgboost_tree(tree: Tree, words: Floats, number: int) -> dict[str, Any]:
     parents = tree.parents()[order]
     return {
         **_categories(tree, order),
-        "base_weights": numbers_of_float32(words[order]),
+        "base_weights": numbers_of_float32(values[order]),
         "default_left": [int(x) for x in (tree.missing_go_to_left[order] | is_subset) & ~is_leaf],
         "id": number,
         "left_children": np.where(is_leaf, -1, place[left[order]]).tolist(),
@@ -47,7 +45,7 @@ def xgboost_tree(tree: Tree, words: Floats, number: int) -> dict[str, Any]:
         "parents": np.where(parents < 0, ROOT_PARENT, place[parents]).tolist(),
         "right_children": np.where(is_leaf, -1, place[right[order]]).tolist(),
         "split_conditions": numbers_of_float32(
-            np.where(is_leaf, words[order], np.where(is_subset, 0.0, thresholds.astype(np.float64)))
+            np.where(is_leaf, values[order], np.where(is_subset, 0.0, thresholds.astype(np.float64)))
         ),
         "split_indices": np.where(is_leaf, 0, tree.feature[order]).tolist(),
         "split_type": [int(x) for x in is_subset],
@@ -69,7 +67,7 @@ def _sides(tree: Tree) -> tuple[Ints, Ints]:
 
 
 def _levels_first(left: Ints, right: Ints) -> NDArray[np.intp]:
-    """Nodes level by level: XGBoost takes for granted that a right child stands next to its left one."""
+    """Nodes level by level: XGBoost assumes that a right child follows its left one."""
     order = [0]
     for node in order:
         if left[node] >= 0:
@@ -104,11 +102,7 @@ def _gains(tree: Tree) -> Floats:
     return np.nan_to_num(np.maximum(gains, 0.0))
 
 
-def _float32(values: Floats) -> NDArray[np.float32]:
-    with np.errstate(over="ignore", under="ignore"):
-        return values.astype(np.float32)
-
-
-def numbers_of_float32(values: NDArray[Any]) -> list[float]:
+def numbers_of_float32(values: Array) -> list[float]:
     """Numbers of float32 with no more digits than it takes to read them back."""
-    return [float(str(x)) for x in _float32(np.asarray(values, dtype=np.float64))]
+    with np.errstate(over="ignore", under="ignore"):
+        return [float(str(x)) for x in np.asarray(values, dtype=np.float64).astype(np.float32)]

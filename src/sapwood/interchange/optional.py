@@ -1,4 +1,4 @@
-"""Libraries that may or may not be there."""
+"""Libraries that may not be installed."""
 
 from __future__ import annotations
 
