@@ -258,5 +258,5 @@ def test_a_model_that_answers_differently_is_not_returned(monkeypatch: pytest.Mo
     X = numbers_only(frame())
     model = DecisionTreeRegressor(max_depth=3).fit(X, signal(frame()))
     monkeypatch.setattr(sklearn_tree, "double_at_most", np.asarray)  # as if cells were compared as they are
-    with pytest.raises(ModelFileError, match=r"does not agree with scikit-learn.*For the row \{'\w+': .*says"):
+    with pytest.raises(ModelFileError, match=r"does not agree with scikit-learn.*For the row \{'\w+': .*the scores of"):
         from_sklearn(model)

@@ -263,7 +263,7 @@ def test_without_xgboost_files_are_checked_by_an_interpreter(monkeypatch: pytest
 def test_a_model_that_answers_differently_is_not_returned(monkeypatch: pytest.MonkeyPatch) -> None:
     booster = train(frame(), signal(frame()))
     monkeypatch.setattr(xgboost_tree, "double_below", lambda t: t.astype(np.float64))
-    with pytest.raises(ModelFileError, match=r"does not agree with XGBoost.*For the row \{'\w+': .*says"):
+    with pytest.raises(ModelFileError, match=r"does not agree with XGBoost.*For the row \{'\w+': .*the scores of"):
         from_xgboost(booster)
 
 

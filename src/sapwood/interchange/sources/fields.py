@@ -7,27 +7,24 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sapwood.arrays import Array, Floats, Ints
 from sapwood.errors import ModelFileError
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 MOST = 2**31 - 1
 
 
 class Fields:
-    """An object of a file: `where` is the way to it, such as "learner.gradient_booster"."""
+    """An object of a file: `where` is its path, such as "learner.gradient_booster"."""
 
-    def __init__(self, data: Any, where: str) -> None:
+    def __init__(self, data: object, where: str) -> None:
         if not isinstance(data, Mapping):
             raise ModelFileError(f"{where} should be an object with named fields, but is {_shown(data)}.")
         self._data, self.where = data, where
 
     def error(self, name: str, what: str) -> ModelFileError:
         """An error about a field."""
-        return ModelFileError(f"{self.where}.{name} {what}. The file is damaged, or of a kind that is not known here.")
+        return ModelFileError(f"{self.where}.{name} {what}. The file is damaged, or of an unknown kind.")
 
     def __contains__(self, name: str) -> bool:
         return name in self._data
@@ -67,7 +64,7 @@ class Fields:
         return list(found)
 
     def integer(self, name: str, low: int = 0, high: int = MOST) -> int:
-        """A whole number, maybe written as a text."""
+        """A whole number, which may be written as a text."""
         found = self.raw(name)
         try:
             number = int(found) if isinstance(found, str) else found
@@ -78,11 +75,11 @@ class Fields:
         return int(number)
 
     def number(self, name: str) -> float:
-        """A finite number, maybe written as a text."""
+        """A finite number, which may be written as a text."""
         return self.as_number(name, self.raw(name))
 
     def as_number(self, name: str, found: Any) -> float:
-        """A finite number from what stands in a field."""
+        """A finite number from the content of a field."""
         try:
             number = float(found) if isinstance(found, (str, int, float)) else math.nan
         except (ValueError, OverflowError):
@@ -115,19 +112,19 @@ class Fields:
             raise self.error(name, "holds a number that is too large for float32")
         return found
 
-    def _array(self, name: str, kinds: str, words: str, length: int | None) -> NDArray[Any]:
+    def _array(self, name: str, kinds: str, nouns: str, length: int | None) -> Array:
         raw = self.raw(name)
         try:
             found = np.asarray(raw if len(raw) else np.zeros(0, dtype=np.int64))
         except (TypeError, ValueError):
             found = np.asarray(None)
         if found.ndim != 1 or found.dtype.kind not in kinds:
-            raise self.error(name, f"should be a list of {words}, but is {_shown(raw)}")
+            raise self.error(name, f"should be a list of {nouns}, but is {_shown(raw)}")
         if length is not None and len(found) != length:
-            raise self.error(name, f"should hold {length} {words}, but holds {len(found)}")
+            raise self.error(name, f"should hold {length} {nouns}, but holds {len(found)}")
         return found
 
 
-def _shown(value: Any) -> str:
+def _shown(value: object) -> str:
     text = repr(value)
     return text if len(text) <= 60 else f"{text[:57]}…"

@@ -11,17 +11,15 @@ bit is 0: it belongs to the left side if that is f, and otherwise t' is the doub
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from sapwood.arrays import Array, Floats
 
 BEYOND = 2.0**128  # what the next number after the largest of float32 would be: where rounding to infinity begins
 
 
-def double_at_most(threshold: NDArray[Any]) -> Floats:
+def double_at_most(threshold: Array) -> Floats:
     """For each t of float64, the t' with `float32(x) <= t` exactly where `x <= t'`, for every double x."""
     exact = np.asarray(threshold, dtype=np.float64)
     with np.errstate(over="ignore", under="ignore"):
@@ -29,7 +27,7 @@ def double_at_most(threshold: NDArray[Any]) -> Floats:
     return _last_rounded_to(np.where(near > exact, _next(near, -np.inf), near))
 
 
-def double_below(threshold: NDArray[Any]) -> Floats:
+def double_below(threshold: Array) -> Floats:
     """For each t of float32, the t' with `float32(x) < t` exactly where `x <= t'`, for every double x.
 
     Nothing is below minus infinity; t' is then minus infinity, which XGBoost accepts nowhere as a value.

@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sapwood.arrays import Array, Floats
+from sapwood.boosting.ensemble import Ensemble
 from sapwood.errors import ModelFileError
+from sapwood.estimators.from_parts import estimator_with, set_boosting
 from sapwood.estimators.newton import NewtonBoostingClassifier, NewtonBoostingRanker, NewtonBoostingRegressor
 from sapwood.interchange.boundary import MOST_ROWS
 from sapwood.interchange.optional import installed
 from sapwood.interchange.sources.agreement import MOST_ROWS_SLOWLY, check_agreement
-from sapwood.interchange.sources.imported import Boosted, check_fitted, rounds_of, schema_of, translated
+from sapwood.interchange.sources.given_model import check_fitted, read_bytes
 from sapwood.interchange.sources.lightgbm.model import LightGBMModel
 from sapwood.interchange.sources.lightgbm.zeros import to_source
-from sapwood.interchange.sources.model_bytes import read_bytes
-from sapwood.interchange.sources.named_levels import named_levels
+from sapwood.interchange.sources.source_schema import Given, named_levels, schema_of
 from sapwood.interchange.sources.source_tree import refuse_wide_subsets
 from sapwood.keywords import answering
 from sapwood.losses.loss import Loss
@@ -28,7 +28,6 @@ from sapwood.losses.ranking import LambdaRank
 from sapwood.table.column import UNSEEN
 from sapwood.table.schema import Schema
 
-Floats = NDArray[np.float64]
 Newton = NewtonBoostingClassifier | NewtonBoostingRegressor | NewtonBoostingRanker
 
 NUMBERS = {
@@ -63,26 +62,26 @@ PARAMETERS = {  # LightGBM's name, this library's, and the type
 
 
 @answering
-def from_lightgbm(source: Any, *, levels: Mapping[str, Sequence[Any]] | None = None) -> Newton:
+def from_lightgbm(source: object, *, levels: Given | None = None) -> Newton:
     """A model of LightGBM as a fitted Newton boosting estimator that predicts the same.
 
     Args:
         source: a `lightgbm.Booster`, a fitted estimator of `lightgbm`, or a model file in LightGBM's text format: its
-            path, bytes, or the text itself. Files are read without LightGBM, and nothing in them is taken for granted.
+            path, bytes, or the text itself. Files are read without LightGBM, and all their content is checked.
         levels: names of the categories 0, 1, 2, … of columns for which the model does not store them; categories are
             otherwise whole numbers. (Categories of pandas are stored.)
 
     Returns:
         A `NewtonBoostingRegressor`, `NewtonBoostingClassifier` or `NewtonBoostingRanker`. If the model was stopped
         early, predictions use the rounds up to the best one, as LightGBM's do. Scores of two classes are log-odds,
-        that is LightGBM's times its parameter sigmoid. Categories must be whole numbers, where LightGBM cuts off the
-        fractions of others.
+        that is LightGBM's times its parameter sigmoid. Categories must be whole numbers; LightGBM truncates
+        others.
 
     Raises:
-        ModelFileError: the file is damaged, the model has no equivalent here, or the imported model, asked about rows
-            at every threshold, does not answer as LightGBM does.
+        ModelFileError: the file is damaged, the model has no equivalent here, or the imported model, at some threshold,
+            does not predict what LightGBM does.
     """
-    live = _Live.of(source)
+    live = _InMemory.of(source)
     text = _text(source) if live is None else live.booster.model_to_string(num_iteration=-1)
     found = LightGBMModel.read(text)
     columns = _Columns.of(found, levels or {})
@@ -91,25 +90,25 @@ def from_lightgbm(source: Any, *, levels: Mapping[str, Sequence[Any]] | None = N
     return model
 
 
-def _text(source: Any) -> str:
+def _text(source: object) -> str:
     if isinstance(source, str) and source.startswith("tree\n"):
         return source
     try:
         return read_bytes(source, "from_lightgbm", "a lightgbm.Booster").decode("utf-8")
     except UnicodeDecodeError as error:
-        raise ModelFileError(f"This is no model file of LightGBM, which are texts: {error}.") from error
+        raise ModelFileError(f"This is not a model file of LightGBM, which is UTF-8 text: {error}.") from error
 
 
 @dataclass(frozen=True, eq=False)
-class _Live:
+class _InMemory:
     """A model in memory: the booster, and what an estimator around it knows."""
 
     booster: Any
-    classes: NDArray[Any] | None = None
+    classes: Array | None = None
 
     @classmethod
-    def of(cls, source: Any) -> _Live | None:
-        """None for anything that is no object of LightGBM."""
+    def of(cls, source: object) -> _InMemory | None:
+        """None if it is not an object of LightGBM."""
         lightgbm = sys.modules.get("lightgbm")  # an object of LightGBM cannot be without it
         if lightgbm is None:
             return None
@@ -142,7 +141,7 @@ class _Columns:
     numbers: dict[int, list[int]]
 
     @classmethod
-    def of(cls, found: LightGBMModel, given: Mapping[str, Sequence[Any]]) -> _Columns:
+    def of(cls, found: LightGBMModel, given: Given) -> _Columns:
         names = found.names
         stored = [found.category_names.get(j, found.categories.get(j)) for j in range(found.n_features)]
         whole = [None if own is None else range(own[-1] + 1) for own in map(found.categories.get, range(len(stored)))]
@@ -168,34 +167,34 @@ class _Columns:
         return out
 
 
-def _build(found: LightGBMModel, columns: _Columns, live: _Live | None) -> Newton:
+def _build(found: LightGBMModel, columns: _Columns, live: _InMemory | None) -> Newton:
     n_best = None if live is None else live.n_best
     n_rounds = len(found.trees) // found.n_scores
-    if found.is_average and n_best is not None:  # the mean of the best rounds is no sum of words of all rounds
+    if found.is_average and n_best is not None:  # the mean of the best rounds is not a sum over all rounds
         n_rounds, n_best = n_best, None
     factor, codes, n_levels = _factor(found, n_rounds), columns.codes, columns.schema.n_levels
     used = found.trees[: n_rounds * found.n_scores]
     refuse_wide_subsets((int(tree.feature[node]) for tree in used for node in tree.categories), n_levels)
     trees = [to_source(tree, codes, factor).to_tree(n_levels) for tree in used]
-    rounds = rounds_of(trees, [t % found.n_scores for t in range(len(trees))], found.n_scores)
+    rounds = tuple(zip(*[iter(trees)] * found.n_scores, strict=True))
     model, loss = _estimator(found, n_rounds)
     classes = None
     if isinstance(model, NewtonBoostingClassifier):
         classes = np.arange(max(found.n_scores, 2)) if live is None or live.classes is None else live.classes
     best_score = None if live is None else live.best_score
-    base = np.zeros(found.n_scores)
-    Boosted("LightGBM", columns.schema, base, rounds, loss, classes, n_best, best_score).dress(model)
+    ensemble = Ensemble(np.zeros(found.n_scores), rounds)
+    set_boosting(model, columns.schema, ensemble, loss, classes, "imported from LightGBM", n_best, best_score)
     return model
 
 
 def _factor(found: LightGBMModel, n_rounds: int) -> float:
-    """What sums of words are multiplied by to be scores: means of forests, log-odds of classes."""
+    """What sums of leaf values are multiplied by to be scores: means of forests, log-odds of classes."""
     try:
         factor = float(found.options["sigmoid"]) if found.objective == "binary" else 1.0
     except (KeyError, ValueError):
         factor = np.nan
     if not 0.0 < factor < np.inf:
-        raise ModelFileError("The objective 'binary' should tell a sigmoid above 0. The file is damaged.")
+        raise ModelFileError("The objective 'binary' should have a sigmoid above 0. The file is damaged.")
     return factor / n_rounds if found.is_average else factor
 
 
@@ -212,26 +211,27 @@ def _estimator(found: LightGBMModel, n_rounds: int) -> tuple[Newton, Loss]:
     if (found.n_scores == 1) == (name == "multiclass"):
         raise ModelFileError(f"The model has {found.n_scores} scores with the objective {name!r}.")
     if name == "lambdarank":
-        return translated(NewtonBoostingRanker, own), LambdaRank([1])
+        return estimator_with(NewtonBoostingRanker, own), LambdaRank([1])
     if name in CLASSES:
-        return translated(NewtonBoostingClassifier, own), make_loss("log_loss", n_classes=max(found.n_scores, 2))
+        return estimator_with(NewtonBoostingClassifier, own), make_loss("log_loss", n_classes=max(found.n_scores, 2))
     options = {}
     if name in OPTIONS:
         theirs, default, option, ours = OPTIONS[name]
         options[option] = own[ours] = _number(found, theirs, default)
-    return translated(NewtonBoostingRegressor, own | {"objective": NUMBERS[name]}), make_loss(NUMBERS[name], **options)
+    own["objective"] = NUMBERS[name]
+    return estimator_with(NewtonBoostingRegressor, own), make_loss(NUMBERS[name], **options)
 
 
 def _number(found: LightGBMModel, name: str, default: float) -> float:
     try:
         return float(found.parameters.get(name, default))
     except ValueError as error:
-        raise ModelFileError(f"The parameter {name} of the model is no number: {error}.") from error
+        raise ModelFileError(f"The parameter {name} of the model is not a number: {error}.") from error
 
 
-def _parameters(found: LightGBMModel) -> dict[str, Any]:
-    """What the file tells of the training."""
-    own: dict[str, Any] = {"grow_policy": "lossguide"}
+def _parameters(found: LightGBMModel) -> dict[str, object]:
+    """Parameters of the training that are in the file."""
+    own: dict[str, object] = {"grow_policy": "lossguide"}
     for theirs, (ours, kind) in PARAMETERS.items():
         try:
             own[ours] = kind(found.parameters[theirs])
@@ -242,8 +242,8 @@ def _parameters(found: LightGBMModel) -> dict[str, Any]:
     return own
 
 
-def _check(model: Newton, found: LightGBMModel, columns: _Columns, text: str, live: _Live | None) -> None:
-    """Ask LightGBM if it is there, else an interpreter of the file."""
+def _check(model: Newton, found: LightGBMModel, columns: _Columns, text: str, live: _InMemory | None) -> None:
+    """Compare with LightGBM if it is installed, else with an interpreter of the file."""
     booster = live.booster if live is not None else _load(text)
     n_rounds = model.best_n_rounds_
     factor = _factor(found, n_rounds)
@@ -252,15 +252,15 @@ def _check(model: Newton, found: LightGBMModel, columns: _Columns, text: str, li
         rows = columns.values(cells)
         if booster is None:
             return factor * found.sums(rows, n_rounds * found.n_scores)
-        said = booster.predict(rows, raw_score=True, num_iteration=n_rounds)
-        return factor * np.asarray(said).reshape(len(rows), -1).T
+        sums = booster.predict(rows, raw_score=True, num_iteration=n_rounds)
+        return factor * np.asarray(sums).reshape(len(rows), -1).T
 
     most_rows = MOST_ROWS_SLOWLY if booster is None else MOST_ROWS
-    check_agreement(model, theirs, "LightGBM", most_rows=most_rows)
+    check_agreement(model.model_, theirs, "LightGBM", most_rows=most_rows)
 
 
 def _load(text: str) -> Any:
-    """The file in LightGBM's own hands, if it is installed."""
+    """The file as LightGBM reads it, if it is installed."""
     lightgbm = installed("lightgbm")
     if lightgbm is None:
         return None

@@ -1,20 +1,17 @@
-"""What LightGBM's model files say; read without LightGBM."""
+"""LightGBM's model files, read without LightGBM."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sapwood.arrays import Floats
 from sapwood.errors import ModelFileError
 from sapwood.interchange.sources.fields import Fields
 from sapwood.interchange.sources.lightgbm.text import LightGBMText
 from sapwood.interchange.sources.lightgbm.tree import LightGBMTree
-
-Floats = NDArray[np.float64]
 
 MOST_COLUMNS = 1_000_000
 MOST_CATEGORY = 2**31 - 1
@@ -30,7 +27,7 @@ class LightGBMModel:
     n_scores: int
     names: list[str] | None
     categories: dict[int, list[int]]  # numbers of the categories of each column that has some, ascending
-    category_names: dict[int, list[Any]]
+    category_names: dict[int, list[object]]
     ranges: dict[int, tuple[float, float]]
     n_features: int
     trees: list[LightGBMTree]
@@ -52,7 +49,8 @@ class LightGBMModel:
         categories = _categories(infos, trees)
         names_of = _named(parts, categories, n_features)
         categories |= {j: list(range(len(own))) for j, own in names_of.items() if own and j not in categories}
-        _refuse_mixed(trees, categories)
+        for tree in trees:
+            tree.links.refuse_thresholds(tree.feature, categories, tree.categories)
         objective, options = _objective(head)
         return cls(
             objective,
@@ -69,7 +67,7 @@ class LightGBMModel:
         )
 
     def sums(self, rows: Floats, n_trees: int) -> Floats:
-        """Sums of words (n_scores, rows), row by row and tree by tree: slow, and independent of all else."""
+        """Sums of leaf values (n_scores, rows), row by row and tree by tree: slow, and independent of all else."""
         out = np.zeros((self.n_scores, len(rows)))
         for t, tree in enumerate(self.trees[:n_trees]):
             out[t % self.n_scores] += [tree.value[tree.leaf(row)] for row in rows]
@@ -101,11 +99,11 @@ def _names(head: Fields, n_features: int) -> list[str] | None:
 
 
 def _objective(head: Fields) -> tuple[str, dict[str, str]]:
-    words = head.text("objective").split() if "objective" in head else []
-    if not words:
+    parts = head.text("objective").split() if "objective" in head else []
+    if not parts:
         raise ModelFileError("The model was trained with an objective of its own, for which there is no loss here.")
-    options = (word.partition(":") for word in words[1:])
-    return words[0], {name: text for name, _, text in options}
+    options = (part.partition(":") for part in parts[1:])
+    return parts[0], {name: text for name, _, text in options}
 
 
 def _categories(infos: Sequence[str], trees: Sequence[LightGBMTree]) -> dict[int, list[int]]:
@@ -120,34 +118,28 @@ def _categories(infos: Sequence[str], trees: Sequence[LightGBMTree]) -> dict[int
     return {j: sorted(own) for j, own in found.items() if own}
 
 
-def _refuse_mixed(trees: Sequence[LightGBMTree], categories: Mapping[int, Any]) -> None:
-    for tree in trees:
-        for node, j in enumerate(tree.feature.tolist()):
-            if j in categories and node not in tree.categories:
-                raise ModelFileError(f"{tree.where} splits column {j} by a threshold, but it is one of categories.")
-
-
 def _category(text: str, j: int) -> int:
     try:
         number = int(text)
     except ValueError:
         number = -2
     if not -1 <= number <= MOST_CATEGORY:
-        raise ModelFileError(f"feature_infos of column {j} holds {text!r}, which is no category.")
+        raise ModelFileError(f"feature_infos of column {j} holds {text!r}, which is not a category.")
     return number
 
 
-def _named(parts: LightGBMText, categories: Mapping[int, list[int]], n_features: int) -> dict[int, list[Any]]:
-    """Names that pandas gave to the categories; they stand in the order of the columns, without saying which."""
+def _named(parts: LightGBMText, categories: Mapping[int, list[int]], n_features: int) -> dict[int, list[object]]:
+    """Names that pandas gave to the categories; they are in the order of the columns, which are not named."""
     pandas = parts.pandas_categories or []
-    told = {int(part) for part in parts.parameters.get("categorical_feature", "").split(",") if part.isdecimal()}
-    columns = next(
-        (own for own in (told, set(categories)) if len(own) == len(pandas) and max(own, default=0) < n_features), None
+    declared = {int(part) for part in parts.parameters.get("categorical_feature", "").split(",") if part.isdecimal()}
+    fitting = (
+        own for own in (declared, set(categories)) if len(own) == len(pandas) and max(own, default=0) < n_features
     )
+    columns = next(fitting, None)
     if columns is None and pandas:
         raise ModelFileError(
             f"The model has {len(categories)} columns of categories, but names of those of {len(pandas)} columns, so "
-            "nobody knows whose they are. Train with a data frame in which exactly the columns of categories are "
+            "it is unclear which these are. Train with a data frame in which exactly the columns of categories are "
             "categorical, and not ordered."
         )
     found = dict(zip(sorted(columns or ()), pandas, strict=False))
@@ -168,5 +160,5 @@ def _ranges(infos: Sequence[str]) -> dict[int, tuple[float, float]]:
             try:
                 found[j] = float(low), float(high)
             except ValueError as error:
-                raise ModelFileError(f"feature_infos of column {j} is {info!r}, which is no range.") from error
+                raise ModelFileError(f"feature_infos of column {j} is {info!r}, which is not a range.") from error
     return found

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 from sapwood.errors import ModelFileError
 from sapwood.interchange.sources.fields import Fields
@@ -23,7 +21,7 @@ class LightGBMText:
     head: Fields
     trees: list[Fields]
     parameters: dict[str, str]
-    pandas_categories: list[Any] | None
+    pandas_categories: list[list[object]] | None
 
     @classmethod
     def read(cls, text: str) -> LightGBMText:
@@ -31,7 +29,7 @@ class LightGBMText:
         lines = [line.strip() for line in text.splitlines()]
         if not lines or lines[0] != "tree":
             raise ModelFileError(
-                "This is no model file of LightGBM: it does not begin with a line 'tree'. Save the model with "
+                "This is not a model file of LightGBM: it does not begin with a line 'tree'. Save the model with "
                 "booster.save_model('model.txt')."
             )
         if "end of trees" not in lines:
@@ -47,9 +45,9 @@ class LightGBMText:
         )
 
 
-def _pairs(lines: list[str]) -> dict[str, Any]:
+def _pairs(lines: list[str]) -> dict[str, str]:
     """Names and texts of "name=text"; a line without a text is a flag."""
-    found: dict[str, Any] = {}
+    found: dict[str, str] = {}
     for line in filter(None, lines):
         name, _, text = line.partition("=")
         if name in found:
@@ -62,13 +60,16 @@ def _tree(section: list[str], t: int) -> Fields:
     pairs = _pairs(section)
     if pairs["Tree"] != str(t):
         raise ModelFileError(f"The model file of LightGBM lacks tree {t}: there is Tree={pairs['Tree']} instead.")
-    for names, kind in ((WHOLE, int), (REAL, float)):
-        for name in set(names) & set(pairs):
-            pairs[name] = _numbers(pairs[name], kind, f"tree {t}.{name}")
-    return Fields(pairs, f"tree {t}")
+    numbers = {
+        name: _numbers(pairs[name], kind, f"tree {t}.{name}")
+        for names, kind in ((WHOLE, int), (REAL, float))
+        for name in names
+        if name in pairs
+    }
+    return Fields(pairs | numbers, f"tree {t}")
 
 
-def _numbers(text: str, kind: Callable[[str], Any], where: str) -> list[Any]:
+def _numbers(text: str, kind: type[int] | type[float], where: str) -> list[float]:
     try:
         return [kind(part) for part in text.split()]
     except ValueError as error:
@@ -81,12 +82,12 @@ def _parameters(lines: list[str]) -> dict[str, str]:
     return {name.strip(): text.strip() for name, colon, text in inside if colon}
 
 
-def _pandas_categories(lines: list[str]) -> list[Any] | None:
+def _pandas_categories(lines: list[str]) -> list[list[object]] | None:
     found = [line.partition(":")[2] for line in lines if line.startswith("pandas_categorical:")]
     try:
         lists = json.loads(found[-1]) if found else None
     except (ValueError, RecursionError) as error:
-        raise ModelFileError(f"pandas_categorical is no JSON: {error}. The file is damaged.") from error
+        raise ModelFileError(f"pandas_categorical is not JSON: {error}. The file is damaged.") from error
     if lists is not None and not (isinstance(lists, list) and all(isinstance(own, list) for own in lists)):
         raise ModelFileError("pandas_categorical should be a list of lists. The file is damaged.")
     return lists

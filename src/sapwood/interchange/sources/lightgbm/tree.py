@@ -10,16 +10,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sapwood.arrays import Floats, Ints, Mask
 from sapwood.errors import ModelFileError
 from sapwood.interchange.sources.fields import Fields
-from sapwood.interchange.sources.source_tree import least_weight, preorder
+from sapwood.interchange.sources.source_tree import Links, least_weight
 from sapwood.tree import LEAF
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Mask = NDArray[np.bool_]
 
 ZERO = float(np.float32(1e-35))  # numbers up to this, in size, count as zero
 CATEGORICAL, DEFAULT_LEFT = 1, 2  # bits of the type of a decision
@@ -28,12 +24,9 @@ NAN_IS_ZERO, ZERO_IS_MISSING, NAN_IS_MISSING = 0, 1, 2
 
 @dataclass(frozen=True, eq=False)
 class LightGBMTree:
-    """Nodes, the leaves after the inner ones; every number within its range, and every node reached by one way."""
+    """Nodes, the leaves after the inner ones; every number is within its range."""
 
-    where: str
-    order: Ints  # preorder
-    left: Ints
-    right: Ints
+    links: Links
     feature: Ints  # and what follows, of inner nodes
     threshold: Floats
     default_left: Mask
@@ -46,7 +39,7 @@ class LightGBMTree:
 
     @classmethod
     def read(cls, fields: Fields, n_features: int) -> LightGBMTree:
-        """Check everything that the file says of one tree."""
+        """Check every field of one tree."""
         if "is_linear" in fields and fields.integer("is_linear") != 0:
             raise ModelFileError(
                 f"{fields.where} has linear models in its leaves (linear_tree=True), which have no equivalent here. "
@@ -59,8 +52,8 @@ class LightGBMTree:
         if n == 1:
             return cls.of_one_leaf(fields.where, leaves)
         left, right = (_children(fields, f"{side}_child", n) for side in ("left", "right"))
-        order = preorder(left, right, fields.where)
-        if len(order) < 2 * n - 1:
+        links = Links(fields.where, left, right)
+        if len(links.order) < 2 * n - 1:
             raise ModelFileError(f"{fields.where} has nodes that cannot be reached from its root.")
         kind = fields.integers("decision_type", n - 1, low=-128, high=127) & 0xFF
         missing = (kind >> 2) & 3
@@ -69,10 +62,7 @@ class LightGBMTree:
         inside = fields.floats("internal_value", n - 1) if "internal_value" in fields else np.zeros(n - 1)
         threshold = fields.floats("threshold", n - 1, finite=False)
         return cls(
-            fields.where,
-            order,
-            left,
-            right,
+            links,
             fields.integers("split_feature", n - 1, high=n_features - 1),
             threshold,
             (kind & DEFAULT_LEFT) > 0,
@@ -89,7 +79,7 @@ class LightGBMTree:
         """A tree without splits."""
         none, one = np.empty(0), np.array([LEAF])
         whole, mask = none.astype(np.int64), none.astype(np.bool_)
-        return cls(where, np.zeros(1, np.int64), one, one, whole, none, mask, whole, none, leaves, np.ones(1), -one, {})
+        return cls(Links(where, one, one), whole, none, mask, whole, none, leaves, np.ones(1), -one, {})
 
     @property
     def n_inner(self) -> int:
@@ -97,7 +87,7 @@ class LightGBMTree:
         return len(self.feature)
 
     def leaf(self, row: Floats) -> int:
-        """The node of a row's leaf, by the words of LightGBM's documentation."""
+        """The node of a row's leaf, as LightGBM documents it."""
         node = 0
         while node < self.n_inner:
             x = float(row[self.feature[node]])
@@ -106,7 +96,7 @@ class LightGBMTree:
                 goes_left = not np.isnan(x) and x >= 0 and int(x) in self.categories[node]
             else:
                 goes_left = self._is_left(node, x)
-            node = int(self.left[node] if goes_left else self.right[node])
+            node = int(self.links.left[node] if goes_left else self.links.right[node])
         return node
 
     def _is_left(self, node: int, x: float) -> bool:

@@ -8,7 +8,7 @@ side of the threshold, and one split becomes three:
       left | right | left | right                 left | right | left | right
            t      -z      z                           -z       z      t
 
-The branches are then there twice, each with half of the rows, since nobody knows how many were zero.
+The branches are then there twice, each with half of the rows, since it is not known how many were zero.
 """
 
 from __future__ import annotations
@@ -19,21 +19,12 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from sapwood.arrays import Floats, Ints
 from sapwood.errors import ModelFileError
 from sapwood.interchange.sources.lightgbm.tree import NAN_IS_ZERO, ZERO, ZERO_IS_MISSING, LightGBMTree
-from sapwood.interchange.sources.source_tree import (
-    SourceTree,
-    impurity_of_gains,
-    least_weight,
-    mean_values,
-    preorder,
-    row_counts,
-    subset_of,
-)
+from sapwood.interchange.sources.source_tree import Links, SourceTree, least_weight, row_counts, subset_of
 from sapwood.tree import LEAF
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Codes = Mapping[int, Mapping[int, int]]  # column, to category, to number of its level
 
 MOST_NODES = 200_000  # of a tree
@@ -55,7 +46,7 @@ class _Nodes:
         if len(self.links) >= MOST_NODES:
             raise ModelFileError(
                 f"The model treats zeros as missing values (zero_as_missing=True), and a tree would need more than "
-                f"{MOST_NODES} nodes to say so here. Train with zero_as_missing=False, or with fewer leaves."
+                f"{MOST_NODES} nodes for that here. Train with zero_as_missing=False, or with fewer leaves."
             )
         self.links.append([LEAF, LEAF])
         self.source.append(source)
@@ -67,35 +58,34 @@ class _Nodes:
 
 
 def to_source(tree: LightGBMTree, codes: Codes, scale: float) -> SourceTree:
-    """The tree in terms of all libraries; `scale` is what its words are multiplied by."""
+    """The tree without missing zeros; `scale` is what its values are multiplied by."""
     nodes = _grown(tree)
-    left, right = np.array(nodes.links, dtype=np.int64).T
-    source, share = np.array(nodes.source), np.array(nodes.share)
-    is_leaf = left == LEAF
+    links = Links(tree.links.where, *np.array(nodes.links, dtype=np.int64).T)
+    source, share, is_leaf = np.array(nodes.source), np.array(nodes.share), links.is_leaf
     feature = np.zeros(len(source), dtype=np.int64)
     feature[~is_leaf] = tree.feature[source[~is_leaf]]
-    order = preorder(left, right, tree.where)
     own_leaf = source[is_leaf] - tree.n_inner
-    weight, count = np.zeros(len(source)), np.zeros(len(source))
-    weight[is_leaf], count[is_leaf] = tree.weight[own_leaf] * share[is_leaf], tree.count[own_leaf] * share[is_leaf]
-    _add_up(left, right, order, weight, count)
-    weight = least_weight(weight)
+
+    def sums(of_leaves: Floats | Ints) -> Floats:
+        found = np.zeros(len(source))
+        found[is_leaf] = of_leaves[own_leaf] * share[is_leaf]
+        return links.sums(found)
+
+    weight = least_weight(sums(tree.weight))
     values, is_first = tree.value[source], np.array(nodes.is_first)
     if not is_first.all():
-        values = mean_values(left, right, order, values, weight)
+        values = links.means(values, weight)
     gain, splits = np.zeros(len(source)), ~is_leaf & is_first
     gain[splits] = tree.gain[source[splits]] * share[splits]
     return SourceTree(
-        tree.where,
-        left,
-        right,
+        links,
         feature,
         np.array(nodes.threshold),
         np.array(nodes.missing_left),
         (scale * values)[:, None, None],
         weight,
-        row_counts(count),
-        impurity_of_gains(left, right, order, gain, weight),
+        row_counts(sums(tree.count)),
+        links.impurity(gain, weight),
         {at: _subset(tree, node, codes) for at, node in enumerate(nodes.source) if node in tree.categories},
     )
 
@@ -105,14 +95,6 @@ def _subset(tree: LightGBMTree, node: int, codes: Codes) -> NDArray[np.uint32]:
     goes_left = np.zeros(len(known), dtype=np.bool_)
     goes_left[[known[category] for category in tree.categories[node].tolist()]] = True
     return subset_of(goes_left)
-
-
-def _add_up(left: Ints, right: Ints, order: Ints, *sums: Floats) -> None:
-    """Sums of the leaves for the nodes above them; OUT sums."""
-    for node in order[::-1].tolist():
-        if left[node] != LEAF:
-            for own in sums:
-                own[node] = own[left[node]] + own[right[node]]
 
 
 def _grown(tree: LightGBMTree) -> _Nodes:
@@ -134,10 +116,10 @@ def _grown(tree: LightGBMTree) -> _Nodes:
         if node < tree.n_inner:
             own = share if len(chain) == 1 else share / 2.0
             for k, at in enumerate(chain):  # left, right, left and right again
-                waiting.append((int((tree.left, tree.right)[k % 2][node]), own, at, 0))
+                waiting.append((int((tree.links.left, tree.links.right)[k % 2][node]), own, at, 0))
                 if k + 1 < len(chain):
                     nodes.links[at][1] = chain[k + 1]
-            waiting.append((int(tree.right[node]), own, chain[-1], 1))
+            waiting.append((int(tree.links.right[node]), own, chain[-1], 1))
     return nodes
 
 

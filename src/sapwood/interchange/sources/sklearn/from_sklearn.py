@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from copy import deepcopy
 from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.ensemble import (
     ExtraTreesClassifier,
     ExtraTreesRegressor,
@@ -20,24 +20,34 @@ from sklearn.ensemble import (
 )
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
+from sapwood.arrays import Array, Floats
+from sapwood.boosting.ensemble import Ensemble
 from sapwood.errors import InputTypeError, ModelFileError
 from sapwood.estimators import forests, gradient, newton, tree
-from sapwood.estimators.settings import n_features_drawn
-from sapwood.forest.bags import Bags
-from sapwood.forest.forest import Forest
-from sapwood.interchange.sources.agreement import Domain, check_agreement
-from sapwood.interchange.sources.imported import Boosted, check_fitted, describe, schema_of, translated
+from sapwood.estimators.boosting import Boosting
+from sapwood.estimators.estimator import Estimator
+from sapwood.estimators.forest import ForestEstimator
+from sapwood.estimators.from_parts import estimator_with, set_boosting, set_forest, set_stages, set_tree
+from sapwood.estimators.gradient_boosting import GradientBoosting
+from sapwood.estimators.tree import DecisionTree
+from sapwood.interchange.sources.agreement import LARGEST, Domain, Scores, check_agreement
+from sapwood.interchange.sources.given_model import check_fitted
 from sapwood.interchange.sources.sklearn.hist_gradient import HistColumns
-from sapwood.interchange.sources.sklearn.rows import asked
+from sapwood.interchange.sources.sklearn.internals import (
+    first_scores,
+    histogram_first_scores,
+    histogram_scores,
+    histogram_trees,
+)
+from sapwood.interchange.sources.sklearn.rows import predicted
 from sapwood.interchange.sources.sklearn.tree import stage_of, tree_of
+from sapwood.interchange.sources.source_schema import schema_of
 from sapwood.keywords import answering
 from sapwood.losses.names import make_loss
-from sapwood.packed_tree import PackedTree
+from sapwood.model import Model
 from sapwood.table.schema import Schema
 
-Floats = NDArray[np.float64]
-
-LARGEST = float(np.finfo(np.float32).max)
+IMPORTED = "imported from scikit-learn"
 TREES: dict[type, type] = {
     DecisionTreeClassifier: tree.DecisionTreeClassifier,
     DecisionTreeRegressor: tree.DecisionTreeRegressor,
@@ -69,10 +79,11 @@ HIST_NAMES = {  # scikit-learn's name to this library's
     "loss": "objective",
     "monotonic_cst": "monotone_constraints",
 }
+UNLIKE = ("n_estimators", "max_depth", "categorical_features", "class_weight", "validation_fraction", "verbose")
 
 
 @answering
-def from_sklearn(model: Any) -> Any:
+def from_sklearn(model: object) -> Any:
     """A fitted model of scikit-learn as a fitted model of this library that predicts the same.
 
     Args:
@@ -85,8 +96,8 @@ def from_sklearn(model: Any) -> Any:
         rows of their trees: permutation_importance and predict_quantiles need a forest that was fitted here.
 
     Raises:
-        ModelFileError: the model has no equivalent here, or the imported model, asked about rows at every threshold,
-            does not answer as scikit-learn's does.
+        ModelFileError: the model has no equivalent here, or the imported model, at some threshold, does not
+            predict what scikit-learn's does.
     """
     for kinds, make in ((TREES, _tree), (FORESTS, _forest), (STAGES, _stages), (HISTOGRAMS, _histograms)):
         kind = next((ours for theirs, ours in kinds.items() if isinstance(model, theirs)), None)
@@ -103,121 +114,98 @@ def _schema(model: Any) -> Schema:
     return schema_of(getattr(model, "feature_names_in_", None), [None] * int(model.n_features_in_))
 
 
-def _describe(found: Any, model: Any, schema: Schema) -> tuple[int, ...]:
-    """Columns, outputs and classes of trees and forests; returns the number of classes of each output."""
-    describe(found, schema)
-    n_outputs = int(model.n_outputs_)
-    found.n_outputs_, found._single_output = n_outputs, n_outputs == 1
-    found.max_features_ = n_features_drawn(found.max_features, schema.n_features)
-    if not hasattr(model, "classes_"):
-        return (1,) * n_outputs
-    found.classes_ = deepcopy(model.classes_)
-    sizes = tuple(int(n) for n in np.atleast_1d(model.n_classes_))
-    found.n_classes_ = sizes[0] if n_outputs == 1 else list(sizes)
-    return sizes
+def _classes(model: Any) -> list[Array]:
+    """Classes of each output; none for numbers."""
+    found = deepcopy(getattr(model, "classes_", []))
+    return found if isinstance(found, list) else [found]
 
 
-def _tree(model: Any, kind: type) -> Any:
-    found: Any = translated(kind, model.get_params(deep=False))
-    schema = _schema(model)
-    sizes = _describe(found, model, schema)
-    found._set_tree(tree_of(model.tree_, schema.n_levels, sizes))
-    _check_trees(found, model)
-    return found
+def _sizes(model: Any) -> tuple[int, ...]:
+    return tuple(map(len, _classes(model))) or (1,) * int(model.n_outputs_)
 
 
-def _forest(model: Any, kind: type) -> Any:
-    found: Any = translated(kind, model.get_params(deep=False))
-    schema = _schema(model)
-    sizes = _describe(found, model, schema)
-    trees = [PackedTree.of(tree_of(one.tree_, schema.n_levels, sizes)) for one in model.estimators_]
-    found._seed, found._rows = 0, None
-    found._bags = Bags(0, np.empty(0, dtype=np.uint32), n_features=schema.n_features)  # of no rows: they are not known
-    found.stopped_reason_ = "imported from scikit-learn"
-    found.forest_ = Forest(trees, found._vote())
-    found._leaf_targets, found._training_target = [], None
-    for name in OUT_OF_BAG:
+def _copy_attributes(model: Any, found: Estimator, names: Iterable[str]) -> None:
+    for name in names:
         if hasattr(model, name):
             setattr(found, name, deepcopy(getattr(model, name)))
-    _check_trees(found, model)
+
+
+def _tree(model: Any, kind: type[DecisionTree]) -> Estimator:
+    found, schema = estimator_with(kind, model.get_params(deep=False)), _schema(model)
+    set_tree(found, schema, tree_of(model.tree_, schema.n_levels, _sizes(model)), _classes(model))
+    _check_trees(found.model_, model, model.tree_)
     return found
 
 
-def _check_trees(found: Any, model: Any) -> None:
-    """Compare shares of classes or means."""
-    one = model.estimators_[0] if hasattr(model, "estimators_") else model
-    shape = one.tree_.value.shape[1:]
+def _forest(model: Any, kind: type[ForestEstimator]) -> Estimator:
+    found, schema = estimator_with(kind, model.get_params(deep=False)), _schema(model)
+    trees = [tree_of(one.tree_, schema.n_levels, _sizes(model)) for one in model.estimators_]
+    set_forest(found, schema, trees, _classes(model), IMPORTED)
+    _copy_attributes(model, found, OUT_OF_BAG)
+    _check_trees(found.model_, model, model.estimators_[0].tree_)
+    return found
+
+
+def _check_trees(found: Model, model: Any, tree: Any) -> None:
+    """Compare probabilities or means."""
+    shape = tree.value.shape[1:]
 
     def theirs(cells: Floats) -> Floats:
-        ask = model.predict_proba if hasattr(model, "predict_proba") else model.predict
-        said = asked(ask, cells, found.schema_)
-        outputs = said if isinstance(said, list) else [np.asarray(said)]
         scores = np.zeros((len(cells), *shape))
-        if hasattr(model, "predict_proba"):
-            for o, own in enumerate(outputs):
-                scores[:, o, : own.shape[1]] = own
+        if not found.is_classifier:
+            scores[:] = predicted(model.predict, cells, found.schema).reshape(scores.shape)
         else:
-            scores[:] = outputs[0].reshape(len(cells), *shape)
+            shares = predicted(model.predict_proba, cells, found.schema)
+            for o, own in enumerate(shares if isinstance(shares, list) else [shares]):
+                scores[:, o, : own.shape[1]] = own
         return scores.reshape(len(cells), -1).T
 
     allows_missing = bool(model.__sklearn_tags__().input_tags.allow_nan)
     check_agreement(found, theirs, "scikit-learn", domain=Domain(LARGEST, missing=allows_missing))
 
 
-def _stages(model: Any, kind: type) -> Any:
-    """Friedman's boosting. Stages are trees whose words are multiplied by the learning rate."""
+def _stages(model: Any, kind: type[GradientBoosting]) -> Estimator:
+    """Friedman's boosting: values of leaves are multiplied by the learning rate."""
     if model.init is not None and model.init != "zero":
         raise ModelFileError(
             f"The model starts from init={type(model.init).__name__}, an estimator of its own, which has no equivalent "
             "here. Train with init=None or init='zero'."
         )
-    found: Any = translated(kind, model.get_params(deep=False))
-    schema = _schema(model)
+    found, schema = estimator_with(kind, model.get_params(deep=False)), _schema(model)
     rate, stages = float(model.learning_rate), model.estimators_
     rounds = tuple(tuple(stage_of(one.tree_, schema.n_levels, rate) for one in stage) for stage in stages)
-    base = np.asarray(model._raw_predict_init(np.zeros((1, schema.n_features), dtype=np.float32)), dtype=np.float64)[0]
-    classes = getattr(model, "classes_", None)
-    options: dict[str, Any] = {}
+    classes, options = getattr(model, "classes_", None), dict[str, Any]()
     if model.loss == "log_loss":
         options = {"n_classes": len(model.classes_), "friedman": True}
     elif model.loss in ("huber", "quantile"):
         options = {"quantile": float(model.alpha)}
-    Boosted("scikit-learn", schema, base, rounds, make_loss(model.loss, **options), classes).dress(found)
-    found._has_init, found.init_ = False, deepcopy(model.init_)
-    found._n_rows = round(int(stages[0, 0].tree_.n_node_samples[0]) / model.subsample)
-    found.max_features_ = n_features_drawn(found.max_features, schema.n_features)
-    found.n_trees_per_iteration_ = len(base)
-    found.learning_rates_ = np.full(len(rounds), rate)
-    for name in CURVES:
-        if hasattr(model, name):
-            setattr(found, name, deepcopy(getattr(model, name)))
+    loss = make_loss(model.loss, **options)
+    set_boosting(found, schema, Ensemble(first_scores(model), rounds), loss, classes, IMPORTED)
+    n_rows = round(int(stages[0, 0].tree_.n_node_samples[0]) / model.subsample)
+    set_stages(found, deepcopy(model.init_), rate, n_rows)
+    _copy_attributes(model, found, CURVES)
     found.evals_result_ = {"train": {"loss": np.asarray(model.train_score_).tolist()}}
-
-    def theirs(cells: Floats) -> Floats:
-        said = asked(model.predict if classes is None else model.decision_function, cells, schema)
-        return np.asarray(said, dtype=np.float64).reshape(len(cells), -1).T
-
-    check_agreement(found, theirs, "scikit-learn", domain=Domain(LARGEST, missing=False))
+    method = model.predict if classes is None else model.decision_function
+    check_agreement(found.model_, _scores(method, schema), "scikit-learn", domain=Domain(LARGEST, missing=False))
     return found
 
 
-def _histograms(model: Any, kind: type) -> Any:
+def _scores(method: Callable[[Any], Any], schema: Schema) -> Scores:
+    """Scores (columns, rows) by a method of scikit-learn's model."""
+    return lambda cells: np.asarray(predicted(method, cells, schema), dtype=np.float64).reshape(len(cells), -1).T
+
+
+def _histograms(model: Any, kind: type[Boosting]) -> Estimator:
     columns = HistColumns.of(model)
-    rounds = tuple(tuple(map(columns.tree, stage)) for stage in model._predictors)
+    rounds = tuple(tuple(map(columns.tree, stage)) for stage in histogram_trees(model))
     parameters = {HIST_NAMES.get(name, name): value for name, value in model.get_params(deep=False).items()}
     own = {"grow_policy": "lossguide", "n_estimators": len(rounds), "max_depth": parameters["max_depth"] or 0}
-    unlike = ("n_estimators", "max_depth", "categorical_features", "class_weight", "validation_fraction", "verbose")
-    found: Any = translated(kind, {name: v for name, v in parameters.items() if name not in unlike} | own)
-    base = np.asarray(model._baseline_prediction, dtype=np.float64).reshape(-1)
+    found = estimator_with(kind, {name: v for name, v in parameters.items() if name not in UNLIKE} | own)
     classes, name = getattr(model, "classes_", None), model.loss
     options: dict[str, Any] = {"n_classes": len(model.classes_)} if name == "log_loss" else {}
     if name == "quantile":
         options = {"quantile": float(model.quantile)}
-    Boosted("scikit-learn", columns.schema, base, rounds, make_loss(name, **options), classes).dress(found)
-
-    def theirs(cells: Floats) -> Floats:
-        said = asked(partial(model._raw_predict, n_threads=1), cells, columns.schema)
-        return np.asarray(said, dtype=np.float64).reshape(len(cells), -1).T
-
-    check_agreement(found, theirs, "scikit-learn")
+    ensemble = Ensemble(histogram_first_scores(model), rounds)
+    set_boosting(found, columns.schema, ensemble, make_loss(name, **options), classes, IMPORTED)
+    check_agreement(found.model_, _scores(partial(histogram_scores, model), columns.schema), "scikit-learn")
     return found

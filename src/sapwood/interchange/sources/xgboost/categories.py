@@ -1,10 +1,9 @@
-"""Categories of the columns in XGBoost's model files: which columns have some, and what they are called."""
+"""Categories of the columns in XGBoost's model files: which columns have some, and their names."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 
@@ -17,46 +16,34 @@ MOST_LEVELS = 2**20  # of a column whose categories have no names
 
 def read_categories(
     learner: Fields, booster: Fields, trees: Sequence[XGBoostTree], n_features: int
-) -> list[tuple[Any, ...] | None]:
+) -> list[tuple[object, ...] | None]:
     """Names of the categories of each column, () where they have none, None for columns of numbers."""
     types = learner.texts("feature_types") if "feature_types" in learner else []
     if types and len(types) != n_features:
         raise learner.error("feature_types", f"should hold a type for each of the {n_features} columns")
     declared = {j for j, kind in enumerate(types) if kind == "c"}
-    columns = declared | _split_as_categories(trees)
-    _refuse_mixed(trees, columns)
+    columns = declared | {int(tree.feature[node]) for tree in trees for node in tree.categories}
+    for tree in trees:
+        tree.links.refuse_thresholds(tree.feature, columns, tree.categories)
     names = _stored_names(booster, n_features)
     found = [names.get(j, ()) if j in columns else None for j in range(n_features)]
     _check_codes(trees, found)
     return found
 
 
-def _split_as_categories(trees: Sequence[XGBoostTree]) -> set[int]:
-    return {int(tree.feature[node]) for tree in trees for node in tree.categories}
-
-
-def _refuse_mixed(trees: Sequence[XGBoostTree], columns: set[int]) -> None:
-    for tree in trees:
-        for node in tree.inner.tolist():
-            if int(tree.feature[node]) in columns and node not in tree.categories:
-                raise ModelFileError(
-                    f"{tree.where} splits column {tree.feature[node]} by a threshold, but it is a column of categories."
-                )
-
-
-def _check_codes(trees: Sequence[XGBoostTree], found: Sequence[tuple[Any, ...] | None]) -> None:
+def _check_codes(trees: Sequence[XGBoostTree], found: Sequence[tuple[object, ...] | None]) -> None:
     for tree in trees:
         for node, codes in tree.categories.items():
             names = found[int(tree.feature[node])]
             most = len(names) if names else MOST_LEVELS
             if len(codes) and codes.max() >= most:
                 raise ModelFileError(
-                    f"{tree.where} splits category {codes.max()} of column {tree.feature[node]}, which has at most "
-                    f"{most} categories. Number them 0, 1, 2, …."
+                    f"{tree.links.where} splits category {codes.max()} of column {tree.feature[node]}, which has at "
+                    f"most {most} categories. Number them 0, 1, 2, …."
                 )
 
 
-def _stored_names(booster: Fields, n_features: int) -> dict[int, tuple[Any, ...]]:
+def _stored_names(booster: Fields, n_features: int) -> dict[int, tuple[object, ...]]:
     """Versions from 3.1 on store the categories of data frames: texts as bytes one after the other, numbers as such."""
     if "cats" not in booster:
         return {}
@@ -79,5 +66,5 @@ def _texts(column: Fields) -> tuple[str, ...]:
         raise column.error("values", "are not UTF-8") from error
 
 
-def _numbers(column: Fields) -> tuple[Any, ...]:
+def _numbers(column: Fields) -> tuple[object, ...]:
     return tuple(column.floats("values").tolist())

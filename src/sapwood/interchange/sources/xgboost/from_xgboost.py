@@ -5,21 +5,22 @@ from __future__ import annotations
 import json
 import math
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sapwood.arrays import Array, Floats
+from sapwood.boosting.ensemble import Ensemble
 from sapwood.errors import InputTypeError, ModelFileError
+from sapwood.estimators.from_parts import estimator_with, set_boosting
 from sapwood.estimators.newton import NewtonBoostingClassifier, NewtonBoostingRanker, NewtonBoostingRegressor
 from sapwood.interchange.boundary import MOST_ROWS
 from sapwood.interchange.optional import installed
-from sapwood.interchange.sources.agreement import MOST_ROWS_SLOWLY, Domain, Scores, check_agreement
-from sapwood.interchange.sources.imported import Boosted, check_fitted, rounds_of, schema_of, translated
-from sapwood.interchange.sources.model_bytes import read_bytes
-from sapwood.interchange.sources.named_levels import named_levels
+from sapwood.interchange.sources.agreement import LARGEST, MOST_ROWS_SLOWLY, Domain, Scores, check_agreement
+from sapwood.interchange.sources.given_model import check_fitted, read_bytes
+from sapwood.interchange.sources.source_schema import Given, named_levels, schema_of
 from sapwood.interchange.sources.source_tree import refuse_wide_subsets
 from sapwood.interchange.sources.xgboost.model import XGBoostModel, quantiles_of
 from sapwood.keywords import answering
@@ -28,11 +29,10 @@ from sapwood.losses.loss import Loss
 from sapwood.losses.names import make_loss
 from sapwood.losses.ranking import LambdaRank
 from sapwood.table.schema import Schema
+from sapwood.tree import Tree
 
-Floats = NDArray[np.float64]
 Newton = NewtonBoostingClassifier | NewtonBoostingRegressor | NewtonBoostingRanker
 
-LARGEST = float(np.finfo(np.float32).max)
 ROUNDING = 2.0**-23  # of sums in float32
 NUMBERS = {
     "reg:squarederror": "squared_error",
@@ -47,27 +47,27 @@ CLASSES = ("binary:logistic", "multi:softprob", "multi:softmax")
 
 
 @answering
-def from_xgboost(source: Any, *, levels: Mapping[str, Sequence[Any]] | None = None) -> Newton:
+def from_xgboost(source: object, *, levels: Given | None = None) -> Newton:
     """A model of XGBoost as a fitted Newton boosting estimator that predicts the same.
 
     Args:
         source: an `xgboost.Booster`, a fitted estimator of `xgboost`, or a model file: a path, or the bytes of it, as
-            JSON or UBJSON. Files are read without XGBoost, and nothing in them is taken for granted.
+            JSON or UBJSON. Files are read without XGBoost, and all their content is checked.
         levels: names of the categories, in the order of their codes, of columns for which the model does not store
             them. Files of XGBoost before 3.1 store none; categories are then the whole numbers 0, 1, 2, ….
 
     Returns:
         A `NewtonBoostingRegressor`, `NewtonBoostingClassifier` or `NewtonBoostingRanker`. Scores are sums in double
         precision, where XGBoost adds in single precision. If the model was stopped early, predictions use the rounds
-        up to the best one, as XGBoost's estimators do (its Booster uses all of them unless it is told otherwise).
+        up to the best one, as XGBoost's estimators do (its Booster uses all of them by default).
         Several quantiles are sorted, so that they cannot cross. Categories that XGBoost would not know are refused,
         unless they go where missing values go.
 
     Raises:
-        ModelFileError: the file is damaged, the model has no equivalent here, or the imported model, asked about rows
-            at every threshold, does not answer as XGBoost does.
+        ModelFileError: the file is damaged, the model has no equivalent here, or the imported model, at some threshold,
+            does not predict what XGBoost does.
     """
-    live = _Live.of(source)
+    live = _InMemory.of(source)
     data = read_bytes(source, "from_xgboost", "an xgboost.Booster") if live is None else live.data
     found = XGBoostModel.read(data)
     model = _build(found, levels or {}, live)
@@ -76,17 +76,17 @@ def from_xgboost(source: Any, *, levels: Mapping[str, Sequence[Any]] | None = No
 
 
 @dataclass(frozen=True, eq=False)
-class _Live:
+class _InMemory:
     """A model in memory: the booster, and what an estimator around it knows."""
 
     booster: Any
     data: bytes
-    classes: NDArray[Any] | None = None
-    parameters: Mapping[str, Any] = field(default_factory=dict)
+    classes: Array | None = None
+    parameters: Mapping[str, object] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, source: Any) -> _Live | None:
-        """None for anything that is no object of XGBoost."""
+    def of(cls, source: object) -> _InMemory | None:
+        """None if it is not an object of XGBoost."""
         xgboost = sys.modules.get("xgboost")  # an object of XGBoost cannot be without it
         if xgboost is None or not isinstance(source, (xgboost.Booster, xgboost.XGBModel)):
             return None
@@ -110,7 +110,7 @@ class _Live:
         return float(about["learning_rate"]) if "learning_rate" in about else None
 
 
-def _build(found: XGBoostModel, levels: Mapping[str, Sequence[Any]], live: _Live | None) -> Newton:
+def _build(found: XGBoostModel, levels: Given, live: _InMemory | None) -> Newton:
     schema = _schema(found, levels)
     rate = None if live is None else live.rate
     n_levels = schema.n_levels
@@ -119,7 +119,7 @@ def _build(found: XGBoostModel, levels: Mapping[str, Sequence[Any]], live: _Live
         tree.to_source(n_levels, share, rate).to_tree(n_levels)
         for tree, share in zip(found.trees, found.share.tolist(), strict=True)
     ]
-    rounds = rounds_of(trees, found.group.tolist(), found.n_groups)
+    rounds = _rounds(trees, found)
     model, loss = _estimator(found, len(rounds), rate, {} if live is None else live.parameters)
     model.set_params(unseen="missing" if _unseen_are_missing(found) else "error")
     base = found.base if loss.name == "multinomial" else loss.link(found.base[:, None])[:, 0]
@@ -127,11 +127,26 @@ def _build(found: XGBoostModel, levels: Mapping[str, Sequence[Any]], live: _Live
     if isinstance(model, NewtonBoostingClassifier):
         classes = np.arange(max(found.n_groups, 2)) if live is None or live.classes is None else live.classes
     n_best = None if found.best_iteration is None else found.n_best_trees // found.n_groups
-    Boosted("XGBoost", schema, base, rounds, loss, classes, n_best, found.best_score).dress(model)
+    ensemble = Ensemble(base, rounds)
+    set_boosting(model, schema, ensemble, loss, classes, "imported from XGBoost", n_best, found.best_score)
     return model
 
 
-def _schema(found: XGBoostModel, given: Mapping[str, Sequence[Any]]) -> Schema:
+def _rounds(trees: list[Tree], found: XGBoostModel) -> tuple[tuple[Tree, ...], ...]:
+    """Trees by round: the first of each group, the second of each group, and so on."""
+    groups: list[list[Tree]] = [[] for _ in range(found.n_groups)]
+    for tree, k in zip(trees, found.group.tolist(), strict=True):
+        groups[k].append(tree)
+    sizes = sorted(map(len, groups))
+    if sizes[0] == 0 or sizes[0] < sizes[-1]:
+        raise ModelFileError(
+            f"The model has {sizes[0]} trees for one of its {len(groups)} scores and {sizes[-1]} for another; each "
+            "needs the same number."
+        )
+    return tuple(zip(*groups, strict=True))
+
+
+def _schema(found: XGBoostModel, given: Given) -> Schema:
     """Categories without names are the whole numbers up to the largest that a tree mentions."""
     most = np.full(found.n_features, -1)
     for tree in found.trees:
@@ -152,10 +167,10 @@ def _unseen_are_missing(found: XGBoostModel) -> bool:
 
 
 def _estimator(
-    found: XGBoostModel, n_rounds: int, rate: float | None, parameters: Mapping[str, Any]
+    found: XGBoostModel, n_rounds: int, rate: float | None, parameters: Mapping[str, object]
 ) -> tuple[Newton, Loss]:
     """An estimator with XGBoost's parameters as far as it has them, and the loss."""
-    own = {name: value for name, value in parameters.items() if value is not None and name not in IGNORED}
+    own: dict[str, Any] = {n: value for n, value in parameters.items() if value is not None and n not in IGNORED}
     own["n_estimators"] = n_rounds
     if rate is not None:
         own["learning_rate"] = float(str(np.float32(rate)))
@@ -163,10 +178,10 @@ def _estimator(
         own["gamma"] = own["gamma"] / 2.0  # gains are half of XGBoost's
     name = found.objective
     if name == "rank:ndcg":
-        return translated(NewtonBoostingRanker, own), LambdaRank([1])
+        return estimator_with(NewtonBoostingRanker, own), LambdaRank([1])
     if name in CLASSES:
         _refuse_groups(found, name == "binary:logistic")
-        return translated(NewtonBoostingClassifier, own), make_loss("log_loss", n_classes=max(found.n_groups, 2))
+        return estimator_with(NewtonBoostingClassifier, own), make_loss("log_loss", n_classes=max(found.n_groups, 2))
     if name not in NUMBERS:
         raise ModelFileError(
             f"The model was trained with the objective {name!r}, for which there is no loss here. There are "
@@ -174,16 +189,16 @@ def _estimator(
         )
     loss = _number_loss(found, own)
     _refuse_groups(found, loss.n_scores == 1)
-    return translated(NewtonBoostingRegressor, own | {"objective": NUMBERS[name]}), loss
+    return estimator_with(NewtonBoostingRegressor, own | {"objective": NUMBERS[name]}), loss
 
 
-def _number_loss(found: XGBoostModel, parameters: dict[str, Any]) -> Loss:
+def _number_loss(found: XGBoostModel, parameters: dict[str, object]) -> Loss:
     """The loss of a regression; its options become parameters; OUT parameters."""
     name = NUMBERS[found.objective]
     if name == "quantile":
         quantiles = quantiles_of(found.settings)
-        parameters["quantile_alpha"] = quantiles if len(quantiles) > 1 else quantiles[0]
-        return make_loss(name, quantile=parameters["quantile_alpha"])
+        parameters["quantile_alpha"] = alpha = quantiles if len(quantiles) > 1 else quantiles[0]
+        return make_loss(name, quantile=alpha)
     if name == "tweedie":
         power = found.settings.object("tweedie_regression_param").number("tweedie_variance_power")
         parameters["tweedie_variance_power"] = power
@@ -199,14 +214,14 @@ def _refuse_groups(found: XGBoostModel, is_single: bool) -> None:
         )
 
 
-def _check(model: Newton, found: XGBoostModel, data: bytes, live: _Live | None) -> None:
-    """Ask XGBoost if it is there, else an interpreter of the file."""
+def _check(model: Newton, found: XGBoostModel, data: bytes, live: _InMemory | None) -> None:
+    """Compare with XGBoost if it is installed, else with an interpreter of the file."""
     n_trees = found.n_best_trees
     booster = live.booster if live is not None else _load(data)
     slow = booster is None
     theirs: Scores = _slow_scores(model, found, n_trees) if slow else _booster_scores(booster, found)
     check_agreement(
-        model,
+        model.model_,
         theirs,
         "XGBoost",
         rounding=ROUNDING * math.sqrt(n_trees + 4),
@@ -216,7 +231,7 @@ def _check(model: Newton, found: XGBoostModel, data: bytes, live: _Live | None) 
 
 
 def _load(data: bytes) -> Any:
-    """The file in XGBoost's own hands, if it is installed."""
+    """The file as XGBoost reads it, if it is installed."""
     xgboost = installed("xgboost")
     if xgboost is None:
         return None
@@ -228,15 +243,15 @@ def _load(data: bytes) -> Any:
     return booster
 
 
-def _booster_scores(booster: Any, found: XGBoostModel) -> Scores:
+def _booster_scores(booster: Any, model: XGBoostModel) -> Scores:
     xgboost = installed("xgboost")
-    last = 0 if found.best_iteration is None else found.best_iteration + 1
-    types = ["q" if own is None else "c" for own in found.categories]
+    last = 0 if model.best_iteration is None else model.best_iteration + 1
+    types = ["q" if own is None else "c" for own in model.categories]
 
     def scores(cells: Floats) -> Floats:
         rows = xgboost.DMatrix(cells, feature_names=booster.feature_names, feature_types=types)
-        said = booster.predict(rows, output_margin=True, iteration_range=(0, last), validate_features=False)
-        return np.asarray(said, dtype=np.float64).reshape(len(cells), -1).T
+        found = booster.predict(rows, output_margin=True, iteration_range=(0, last), validate_features=False)
+        return np.asarray(found, dtype=np.float64).reshape(len(cells), -1).T
 
     return scores
 
@@ -246,7 +261,7 @@ def _slow_scores(model: Newton, found: XGBoostModel, n_trees: int) -> Scores:
     return lambda cells: base + found.margins(cells, n_trees)
 
 
-IGNORED = (  # parameters whose meaning differs here, or that say nothing of the model
+IGNORED = (  # parameters whose meaning differs here, or that do not affect the model
     *("objective", "base_score", "scale_pos_weight", "eval_metric", "callbacks", "missing", "verbose"),
     *("validation_fraction", "feature_weights", "categorical_features"),
 )

@@ -1,23 +1,19 @@
-"""What XGBoost's model files say, in JSON or UBJSON; read without XGBoost."""
+"""XGBoost's model files, in JSON or UBJSON, read without XGBoost."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sapwood.arrays import Floats, Ints
 from sapwood.errors import ModelFileError
 from sapwood.interchange.sources.fields import Fields
 from sapwood.interchange.sources.xgboost.categories import read_categories
 from sapwood.interchange.sources.xgboost.tree import XGBoostTree
 from sapwood.interchange.sources.xgboost.ubjson import is_ubjson, read_ubjson
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 MOST_COLUMNS = 1_000_000
 
@@ -30,10 +26,10 @@ class XGBoostModel:
     settings: Fields  # of the objective
     base: Floats  # of each group
     names: list[str] | None
-    categories: list[tuple[Any, ...] | None]  # of each column; () if their names are unknown, None for numbers
+    categories: list[tuple[object, ...] | None]  # of each column; () if their names are unknown, None for numbers
     trees: list[XGBoostTree]
     group: Ints  # class or quantile of each tree
-    share: Floats  # what the words of each tree are multiplied by
+    share: Floats  # what the leaf values of each tree are multiplied by
     ends: Ints  # number of trees after each iteration
     best_iteration: int | None
     best_score: float | None
@@ -94,14 +90,14 @@ class XGBoostModel:
         return out
 
 
-def _parsed(data: bytes) -> Any:
+def _parsed(data: bytes) -> object:
     if is_ubjson(data):
         return read_ubjson(data)
     try:
         return json.loads(data.decode("utf-8"))
     except (ValueError, RecursionError) as error:
         raise ModelFileError(
-            f"This is no model file of XGBoost that can be read: it is neither UBJSON nor JSON ({error}). Save the "
+            f"This is not a model file of XGBoost: it is neither UBJSON nor JSON ({error}). Save the "
             "model with booster.save_model('model.json') or 'model.ubj'."
         ) from error
 
@@ -134,7 +130,7 @@ def _numbers(about: Fields, name: str) -> Floats:
 
 
 def quantiles_of(settings: Fields) -> list[float]:
-    """The quantiles of the quantile loss, as near to what was asked for as float32 tells."""
+    """The quantiles of the quantile loss, as short decimals of float32."""
     found = _numbers(settings.object("quantile_loss_param"), "quantile_alpha")
     return [float(str(np.float32(q))) for q in found]
 

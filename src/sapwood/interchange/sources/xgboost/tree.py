@@ -1,7 +1,7 @@
 """A tree of XGBoost's model files.
 
 A row goes left where `float32(x) < split_condition`, or where its category is not among those of the split; missing
-values go the default way. At leaves the split condition is the leaf's value.
+values go to the default side. At leaves the split condition is the leaf's value.
 """
 
 from __future__ import annotations
@@ -11,37 +11,24 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from sapwood.arrays import Floats, Ints, Mask
 from sapwood.errors import ModelFileError
 from sapwood.interchange.sources.fields import Fields
 from sapwood.interchange.sources.float32_threshold import double_below
-from sapwood.interchange.sources.source_tree import (
-    SourceTree,
-    impurity_of_gains,
-    least_weight,
-    mean_values,
-    preorder,
-    row_counts,
-    subset_of,
-)
+from sapwood.interchange.sources.source_tree import Links, SourceTree, least_weight, row_counts, subset_of
 from sapwood.tree import LEAF
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 MOST_CATEGORY = 2**24 - 1  # float32 holds whole numbers up to here
 
 
 @dataclass(frozen=True, eq=False)
 class XGBoostTree:
-    """Nodes as the file numbers them, every number within its range and every node reached by one way at most."""
+    """Nodes as the file numbers them; every number is within its range."""
 
-    where: str
-    order: Ints  # preorder
-    left: Ints
-    right: Ints
+    links: Links
     feature: Ints
     condition: NDArray[np.float32]
-    default_left: NDArray[np.bool_]
+    default_left: Mask
     base_weight: Floats
     gain: Floats
     cover: Floats
@@ -49,7 +36,7 @@ class XGBoostTree:
 
     @classmethod
     def read(cls, fields: Fields, n_features: int) -> XGBoostTree:
-        """Check everything that the file says of one tree."""
+        """Check every field of one tree."""
         about = fields.object("tree_param")
         if "size_leaf_vector" in about and about.integer("size_leaf_vector") > 1:
             raise ModelFileError(
@@ -58,33 +45,25 @@ class XGBoostTree:
             )
         n = about.integer("num_nodes", 1)
         left, right = (fields.integers(f"{side}_children", n, low=LEAF) for side in ("left", "right"))
-        order = preorder(left, right, fields.where)
-        if len(order) < n - about.integer("num_deleted"):
-            raise ModelFileError(f"{fields.where} has {n} nodes, but only {len(order)} can be reached from its root.")
-        is_leaf = left == LEAF
+        links = Links(fields.where, left, right)
+        n_reached = len(links.order)
+        if n_reached < n - about.integer("num_deleted"):
+            raise ModelFileError(f"{fields.where} has {n} nodes, but only {n_reached} can be reached from its root.")
         return cls(
-            fields.where,
-            order,
-            left,
-            right,
-            _features(fields, order[~is_leaf[order]], n, n_features),
-            _conditions(fields, order, is_leaf),
+            links,
+            _features(fields, links.inner, n, n_features),
+            _conditions(fields, links),
             fields.integers("default_left", n, high=1).astype(np.bool_),
             fields.singles("base_weights", n),
             fields.singles("loss_changes", n),
             fields.singles("sum_hessian", n),
-            _categories(fields, is_leaf),
+            _categories(fields, links.is_leaf),
         )
 
-    @property
-    def inner(self) -> Ints:
-        """Nodes that split, in preorder."""
-        return np.asarray(self.order[self.left[self.order] != LEAF])
-
     def leaf(self, row: NDArray[np.float32]) -> int:
-        """The leaf of a row, by the words of XGBoost's documentation."""
+        """The leaf of a row, as XGBoost documents it."""
         node = 0
-        while self.left[node] != LEAF:
+        while self.links.left[node] != LEAF:
             x = row[self.feature[node]]
             if np.isnan(x):
                 goes_left = bool(self.default_left[node])
@@ -92,28 +71,26 @@ class XGBoostTree:
                 goes_left = int(x) not in self.categories[node]
             else:
                 goes_left = bool(x < self.condition[node])
-            node = int(self.left[node] if goes_left else self.right[node])
+            node = int(self.links.left[node] if goes_left else self.links.right[node])
         return node
 
     def to_source(self, n_levels: NDArray[np.int32], share: float, rate: float | None) -> SourceTree:
-        """In terms of all libraries; `share` is the weight of the tree, `rate` its learning rate if it is known."""
+        """With thresholds of float64; `share` is the weight of the tree, `rate` its learning rate if it is known."""
         weight, values = least_weight(self.cover), self.condition.astype(np.float64)
         if rate is None:
-            values = mean_values(self.left, self.right, self.order, values, weight)
+            values = self.links.means(values, weight)
         else:  # XGBoost keeps the weights of inner nodes as they are before the learning rate
-            values[self.inner] = rate * self.base_weight[self.inner]
+            values[self.links.inner] = rate * self.base_weight[self.links.inner]
         return SourceTree(
-            self.where,
-            self.left,
-            self.right,
+            self.links,
             self.feature,
             double_below(self.condition),
             self.default_left,
             (share * values)[:, None, None],
             weight,
             row_counts(self.cover),
-            impurity_of_gains(self.left, self.right, self.order, self.gain, weight),
-            {node: self._subset(node, n_levels) for node in self.inner.tolist() if node in self.categories},
+            self.links.impurity(self.gain, weight),
+            {node: self._subset(node, n_levels) for node in self.links.inner.tolist() if node in self.categories},
         )
 
     def _subset(self, node: int, n_levels: NDArray[np.int32]) -> NDArray[np.uint32]:
@@ -130,15 +107,15 @@ def _features(fields: Fields, inner: Ints, n: int, n_features: int) -> Ints:
     return feature
 
 
-def _conditions(fields: Fields, order: Ints, is_leaf: NDArray[np.bool_]) -> NDArray[np.float32]:
+def _conditions(fields: Fields, links: Links) -> NDArray[np.float32]:
     with np.errstate(over="ignore", under="ignore"):
-        condition = fields.floats("split_conditions", len(is_leaf), finite=False).astype(np.float32)
-    if not np.isfinite(condition[order][is_leaf[order]]).all():
+        condition = fields.floats("split_conditions", len(links.left), finite=False).astype(np.float32)
+    if not np.isfinite(condition[links.order][links.is_leaf[links.order]]).all():
         raise fields.error("split_conditions", "holds the value of a leaf that is not finite")
     return condition
 
 
-def _categories(fields: Fields, is_leaf: NDArray[np.bool_]) -> dict[int, Ints]:
+def _categories(fields: Fields, is_leaf: Mask) -> dict[int, Ints]:
     """Categories of each split; files of old versions have none."""
     if "split_type" not in fields:
         return {}

@@ -1,12 +1,10 @@
-"""UBJSON, the binary form of JSON that XGBoost writes, read with distrust.
+"""UBJSON, the binary form of JSON that XGBoost writes, read without trust in it.
 
 Lengths are checked against the bytes that are left before anything is made of them, and values may be nested only so
 deep, so a damaged or hostile file costs no more time and memory than its size.
 """
 
 from __future__ import annotations
-
-from typing import Any
 
 import numpy as np
 
@@ -25,8 +23,8 @@ NUMBERS = {  # marker to NumPy's type; all are stored with the most significant 
 CONSTANTS = {ord("Z"): None, ord("T"): True, ord("F"): False}
 
 
-def read_ubjson(data: bytes) -> Any:
-    """What the bytes say, in Python's types; arrays of one type of number are NumPy arrays."""
+def read_ubjson(data: bytes) -> object:
+    """The content of the bytes in Python's types; arrays of one type of number are NumPy arrays."""
     reader = _Reader(data)
     value = reader.value(reader.marker(), DEEPEST)
     if reader.at != len(data):
@@ -67,9 +65,10 @@ class _Reader:
             raise self.error(f"a length is {length}")
         return length
 
-    def number(self, marker: int) -> Any:
+    def number(self, marker: int) -> float:
         kind = np.dtype(NUMBERS[marker])
-        return np.frombuffer(self.take(kind.itemsize), dtype=kind)[0].item()
+        found: float = np.frombuffer(self.take(kind.itemsize), dtype=kind)[0].item()
+        return found
 
     def text(self) -> str:
         try:
@@ -77,7 +76,7 @@ class _Reader:
         except UnicodeDecodeError as error:
             raise self.error("a text is not UTF-8") from error
 
-    def value(self, marker: int, depth: int) -> Any:
+    def value(self, marker: int, depth: int) -> object:
         if depth == 0:
             raise self.error(f"values are nested more than {DEEPEST} deep")
         if marker in CONSTANTS:
@@ -91,8 +90,8 @@ class _Reader:
         if marker == ord("["):
             return self.array(depth - 1)
         if marker == ord("{"):
-            return self.object(depth - 1)
-        raise self.error(f"{chr(marker)!r} is no type")
+            return self.mapping(depth - 1)
+        raise self.error(f"{chr(marker)!r} is not a type")
 
     def head(self) -> tuple[int | None, int | None]:
         """Type and number of the items of a container, where they are announced."""
@@ -110,11 +109,11 @@ class _Reader:
     def peek(self) -> int | None:
         return self.data[self.at] if self.at < len(self.data) else None
 
-    def array(self, depth: int) -> Any:
+    def array(self, depth: int) -> object:
         kind, count = self.head()
         if kind is not None and count is not None:
             return self.typed(kind, count, depth)
-        items: list[Any] = []
+        items: list[object] = []
         while count is None or len(items) < count:  # each item takes at least a byte
             marker = self.marker()
             if count is None and marker == ord("]"):
@@ -122,7 +121,7 @@ class _Reader:
             items.append(self.value(marker, depth))
         return items
 
-    def typed(self, kind: int, count: int, depth: int) -> Any:
+    def typed(self, kind: int, count: int, depth: int) -> object:
         if kind in NUMBERS:
             dtype = np.dtype(NUMBERS[kind])
             return np.frombuffer(self.take(count * dtype.itemsize), dtype=dtype).astype(dtype.newbyteorder("="))
@@ -130,11 +129,11 @@ class _Reader:
             raise self.error("items that take no bytes could be any number of them")
         return [self.value(kind, depth) for _ in range(count)]  # ends with an error when the bytes do
 
-    def object(self, depth: int) -> dict[str, Any]:
+    def mapping(self, depth: int) -> dict[str, object]:
         kind, count = self.head()
         if kind in CONSTANTS:
             raise self.error("items that take no bytes could be any number of them")
-        items: dict[str, Any] = {}
+        items: dict[str, object] = {}
         read = 0
         while count is None or read < count:
             if count is None and self.peek() == ord("}"):
