@@ -63,9 +63,9 @@ def assert_lives(model: Any, X: pd.DataFrame, folder: Path) -> None:
     np.testing.assert_array_equal(load(folder / "model.sapwood").predict(X), said)
     shap_values(model, X.iloc[:5])
     nodes = model.to_frame()
-    assert len(nodes) == sum(member.tree.node_count for member in model._tree_sum())
+    assert len(nodes) == sum(member.tree.node_count for member in model.model_.trees)
     assert np.isfinite(model.feature_importances_).all()
-    for member in model._tree_sum():
+    for member in model.model_.trees:
         tree = member.tree
         inner = np.flatnonzero(~tree.is_leaf)
         np.testing.assert_array_equal(tree.children_left[inner], inner + 1)

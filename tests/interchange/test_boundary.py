@@ -14,7 +14,7 @@ from sapwood.tree_sum import Term, TreeSum
 
 
 def cells_of(model, most_rows=20_000):
-    return boundary_cells(model._tree_sum(), model.schema_, most_rows)
+    return boundary_cells(model.model_.trees, model.schema_, most_rows)
 
 
 def nodes_passed(tree, row):
@@ -30,7 +30,7 @@ def nodes_passed(tree, row):
 def test_rows_reach_every_leaf_of_every_tree(kind):
     model = exported(kind)
     cells = cells_of(model)
-    for term in model._tree_sum():
+    for term in model.model_.trees:
         reached = Predictor(term.tree).leaves(Rows(cells))
         assert set(reached) == set(np.flatnonzero(term.tree.is_leaf))
 
@@ -39,7 +39,7 @@ def test_rows_reach_every_leaf_of_every_tree(kind):
 def test_rows_stand_at_and_just_above_every_threshold(kind):
     model = exported(kind)
     cells = cells_of(model)
-    for term in model._tree_sum():
+    for term in model.model_.trees:
         tree = term.tree
         met = {(node, row[tree.feature[node]]) for row in cells for node in nodes_passed(tree, row)}
         for node in np.flatnonzero(~tree.is_leaf & (tree.subset_start < 0)):
@@ -50,7 +50,7 @@ def test_rows_stand_at_and_just_above_every_threshold(kind):
 def test_rows_hold_the_neighbours_in_float32():
     model = exported("newton numbers")
     cells = cells_of(model)
-    tree = next(iter(model._tree_sum())).tree
+    tree = next(iter(model.model_.trees)).tree
     node = int(np.flatnonzero(tree.feature == 1)[0])
     t = tree.threshold[node]
     near = np.float32(t)
@@ -79,7 +79,7 @@ def test_a_selection_keeps_to_its_size_and_touches_every_tree():
     known = {row.tobytes() for row in everything}
     assert all(row.tobytes() in known for row in few)
     n_alone = sum(len(column.levels) + 2 if column.levels else 5 for column in model.schema_.columns)
-    for term in model._tree_sum():
+    for term in model.model_.trees:
         one = TreeSum(np.zeros(1), 1, lambda _, term=term: term)
         own = {row.tobytes() for row in boundary_cells(one, model.schema_)[n_alone:]}
         assert own & {row.tobytes() for row in few}

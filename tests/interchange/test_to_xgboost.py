@@ -92,7 +92,7 @@ def test_names_that_xgboost_refuses_are_left_out():
 def test_nodes_keep_what_xgboost_shows_of_them():
     model = exported("newton numbers")
     tree = json.loads(to_xgboost(model))["learner"]["gradient_booster"]["model"]["trees"][0]
-    own = next(iter(model._tree_sum())).tree
+    own = next(iter(model.model_.trees)).tree
     assert tree["sum_hessian"][0] == own.weighted_n_node_samples[0]
     assert sum(gain > 0 for gain in tree["loss_changes"]) == np.count_nonzero(~own.is_leaf)
     assert tree["base_weights"][0] == pytest.approx(own.value[0, 0, 0], rel=1e-6)

@@ -1,7 +1,7 @@
-"""Rows that stand at every decision of a model: two models that agree on all of them decide alike.
+"""Rows at every split of a model: two models that agree on all of them have the same splits.
 
-For each split of each tree a row is made that does reach it, with the cell that is asked about just below, at and just
-above the threshold, missing, infinite and zero; or with every level, no level, and a level that nobody has seen.
+For each split of each tree, rows are made that reach it, with the split's column just below, at and just above the
+threshold, missing, infinite and zero; or with every level, no level, and a level that training has not seen.
 """
 
 from __future__ import annotations
@@ -12,14 +12,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from sapwood.arrays import Floats, Mask
 from sapwood.table.column import UNSEEN
 from sapwood.table.schema import Schema
 from sapwood.tree import Tree
 from sapwood.tree_sum import TreeSum
 
-Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
-Mask = NDArray[np.bool_]
 
 EXTREMES = (np.nan, -np.inf, np.inf, 0.0, -0.0)
 MOST_ROWS = 500_000  # more than any model but a large forest has splits for
@@ -27,23 +26,23 @@ MOST_CELLS, FEWEST_ROWS = 20_000_000, 500
 SEED = 20_011  # of the choice among rows of the same tree
 
 
-def boundary_cells(tree_sum: TreeSum, schema: Schema, most_rows: int = MOST_ROWS) -> Floats:
-    """Rows (rows, columns) of float64 at the decisions of all trees; the same for the same model.
+def boundary_cells(trees: TreeSum, schema: Schema, most_rows: int = MOST_ROWS) -> Floats:
+    """Rows (rows, columns) of float64 at the splits of all trees; the same for the same model.
 
     Categories are numbers of levels, NaN is missing and -2 a level that training has not seen. If there are more than
-    `most_rows`, or than memory should be spent on, every tree keeps a fair share of its own.
+    `most_rows`, or too many for memory, every tree keeps a fair share of its own.
     """
     most_rows = min(most_rows, max(MOST_CELLS // schema.n_features, FEWEST_ROWS))
     everywhere = _columns_alone(schema, most_rows // 2)
     most = max(most_rows - len(everywhere), 1)
-    limit = _fair_share([_most_cases(member.tree) for member in tree_sum], most)
-    parts = [rows for member in tree_sum for rows in _rows_of(member.tree, limit)]
+    limit = _fair_share([_most_cases(term.tree) for term in trees], most)
+    parts = [rows for term in trees for rows in _rows_of(term.tree, limit)]
     found = np.concatenate([everywhere, *parts])
     return found[_spread(len(found), most_rows)]
 
 
 def _columns_alone(schema: Schema, most: int) -> Floats:
-    """One row for each extreme value or level of each column; for columns that no tree asks about, too."""
+    """One row for each extreme value or level of each column; also for columns that no tree splits."""
     values = [(j, value) for j, column in enumerate(schema.columns) for value in _own_values(len(column.levels))]
     chosen = _spread(len(values), max(most, 1))
     rows = np.zeros((len(chosen), schema.n_features))
@@ -58,7 +57,7 @@ def _own_values(n_levels: int) -> list[float]:
 
 
 def _most_cases(tree: Tree) -> int:
-    """At most so many rows stand at the splits of a tree."""
+    """An upper bound of the rows at the splits of a tree."""
     inner = ~tree.is_leaf
     levels = tree.n_levels[tree.feature[inner]].astype(np.int64)
     return int(np.where(levels > 0, levels + 2, len(EXTREMES) + 5).sum())
@@ -145,7 +144,7 @@ class _Boxes:
             self.levels[k][tree.children_right[node]] &= ~goes_left
 
     def cases(self) -> tuple[Ints, Floats]:
-        """Nodes, and the cells to ask them about, such that rows with these cells reach the nodes."""
+        """Nodes, and cells of their columns, such that rows with these cells reach the nodes."""
         tree = self.tree
         inner = np.flatnonzero(~tree.is_leaf & self._can_be_reached())
         numbers = inner[tree.subset_start[inner] < 0]
@@ -170,7 +169,7 @@ class _Boxes:
         return np.asarray(some.all(axis=1))
 
     def _admits(self, node: Ints, value: Floats) -> Mask:
-        """Whether a row with this cell in the column that the node asks about can reach it."""
+        """Whether a row with this cell in the column of the node's split can reach it."""
         place = np.searchsorted(self.used, self.tree.feature[node])
         admitted = np.asarray((self.low[node, place] < value) & (value <= self.high[node, place]))
         admitted |= (value == -np.inf) & (self.low[node, place] == -np.inf)

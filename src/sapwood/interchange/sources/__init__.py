@@ -1,1 +1,1 @@
-"""Models of other libraries, read with distrust: their files, their trees, and what is made of them here."""
+"""Models of other libraries; their files are not trusted."""

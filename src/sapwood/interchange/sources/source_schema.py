@@ -12,7 +12,7 @@ from sapwood.table.names import nearest_name, numbered_names, repeated_names, sh
 from sapwood.table.schema import ColumnSchema, Schema
 
 Levels = Sequence[object]
-Given = Mapping[str, Levels]  # names of the levels by column
+LevelNames = Mapping[str, Levels]  # by column
 
 
 def schema_of(
@@ -44,7 +44,9 @@ def _distinct(levels: Levels, name: str) -> tuple[object, ...]:
     return found
 
 
-def named_levels(names: Sequence[str] | None, levels: Sequence[Levels | None], given: Given) -> list[Levels | None]:
+def named_levels(
+    names: Sequence[str] | None, levels: Sequence[Levels | None], given: LevelNames
+) -> list[Levels | None]:
     """Levels of each column; those that the caller names replace the codes 0, 1, 2, … of the model."""
     columns = list(numbered_names(len(levels)) if names is None else names)
     found = list(levels)

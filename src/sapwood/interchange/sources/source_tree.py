@@ -139,13 +139,13 @@ class SourceTree:
 
     def _joined_subsets(self) -> tuple[NDArray[np.int32], Bits]:
         order = self.links.order.tolist()
-        start, words = np.full(len(order), -1, dtype=np.int32), [np.empty(0, dtype=np.uint32)]
+        start, subsets = np.full(len(order), -1, dtype=np.int32), [np.empty(0, dtype=np.uint32)]
         used = 0
         for at, node in enumerate(order):
             if node in self.subsets:
-                words.append(self.subsets[node])
-                start[at], used = used, used + len(words[-1])
-        return start, np.concatenate(words)
+                subsets.append(self.subsets[node])
+                start[at], used = used, used + len(subsets[-1])
+        return start, np.concatenate(subsets)
 
 
 def subset_of(goes_left: Mask) -> Bits:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from sapwood.interchange.targets.exported_model import output_names
 from sapwood.model import Model
+from sapwood.one_line import clipped
 from sapwood.table.schema import ColumnSchema
 
-MOST = 60  # characters of a name
+LONGEST = 60  # characters of a name
 MOST_LEVELS = 1000
 
 _KINDS = {  # by kind, and whether everything is a number
@@ -28,13 +29,15 @@ def column_lines(model: Model, row: str, missing: str, *, by_number: bool = True
     lines = [f"The columns of {row}. {missing}"]
     for j, column in enumerate(model.schema.columns):
         kind = _KINDS[column.kind, by_number]
-        lines.append(f"  {row}[{j}]  {short(column.name)}: {kind}")
+        lines.append(f"  {row}[{j}]  {clipped(column.name, LONGEST)}: {kind}")
         lines += _levels(column) if by_number else []
     return lines
 
 
 def _levels(column: ColumnSchema) -> list[str]:
-    shown = [f"      {code} = {short(repr(level))}" for code, level in enumerate(column.levels[:MOST_LEVELS])]
+    shown = [
+        f"      {code} = {clipped(repr(level), LONGEST)}" for code, level in enumerate(column.levels[:MOST_LEVELS])
+    ]
     more = len(column.levels) - len(shown)
     return [*shown, *([f"      and {more} more"] if more else [])]
 
@@ -43,10 +46,4 @@ def output_lines(model: Model, out: str) -> list[str]:
     """One line for each output."""
     what = "probability of " if model.classes else ""
     names = enumerate(output_names(model))
-    return [f"The outputs in {out}.", *(f"  {out}[{k}]  {what}{short(name)}" for k, name in names)]
-
-
-def short(text: object) -> str:
-    """Any text on one line of moderate length; what cannot be seen, or turns the direction of reading, is escaped."""
-    shown = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in str(text))
-    return shown if len(shown) <= MOST else f"{shown[: MOST - 1]}…"
+    return [f"The outputs in {out}.", *(f"  {out}[{k}]  {what}{clipped(name, LONGEST)}" for k, name in names)]

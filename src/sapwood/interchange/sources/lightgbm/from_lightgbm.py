@@ -19,7 +19,7 @@ from sapwood.interchange.sources.agreement import MOST_ROWS_SLOWLY, check_agreem
 from sapwood.interchange.sources.given_model import check_fitted, read_bytes
 from sapwood.interchange.sources.lightgbm.model import LightGBMModel
 from sapwood.interchange.sources.lightgbm.zeros import to_source
-from sapwood.interchange.sources.source_schema import Given, named_levels, schema_of
+from sapwood.interchange.sources.source_schema import LevelNames, named_levels, schema_of
 from sapwood.interchange.sources.source_tree import refuse_wide_subsets
 from sapwood.keywords import answering
 from sapwood.losses.loss import Loss
@@ -62,7 +62,7 @@ PARAMETERS = {  # LightGBM's name, this library's, and the type
 
 
 @answering
-def from_lightgbm(source: object, *, levels: Given | None = None) -> Newton:
+def from_lightgbm(source: object, *, levels: LevelNames | None = None) -> Newton:
     """A model of LightGBM as a fitted Newton boosting estimator that predicts the same.
 
     Args:
@@ -81,12 +81,12 @@ def from_lightgbm(source: object, *, levels: Given | None = None) -> Newton:
         ModelFileError: the file is damaged, the model has no equivalent here, or the imported model, at some threshold,
             does not predict what LightGBM does.
     """
-    live = _InMemory.of(source)
-    text = _text(source) if live is None else live.booster.model_to_string(num_iteration=-1)
+    loaded = _Loaded.of(source)
+    text = _text(source) if loaded is None else loaded.booster.model_to_string(num_iteration=-1)
     found = LightGBMModel.read(text)
     columns = _Columns.of(found, levels or {})
-    model = _build(found, columns, live)
-    _check(model, found, columns, text, live)
+    model = _build(found, columns, loaded)
+    _check(model, found, columns, text, loaded)
     return model
 
 
@@ -100,16 +100,16 @@ def _text(source: object) -> str:
 
 
 @dataclass(frozen=True, eq=False)
-class _InMemory:
-    """A model in memory: the booster, and what an estimator around it knows."""
+class _Loaded:
+    """A model in memory: the booster, and what the estimator around it knows."""
 
     booster: Any
     classes: Array | None = None
 
     @classmethod
-    def of(cls, source: object) -> _InMemory | None:
+    def of(cls, source: object) -> _Loaded | None:
         """None if it is not an object of LightGBM."""
-        lightgbm = sys.modules.get("lightgbm")  # an object of LightGBM cannot be without it
+        lightgbm = sys.modules.get("lightgbm")  # an object of LightGBM cannot exist without it
         if lightgbm is None:
             return None
         if isinstance(source, lightgbm.Booster):
@@ -141,7 +141,7 @@ class _Columns:
     numbers: dict[int, list[int]]
 
     @classmethod
-    def of(cls, found: LightGBMModel, given: Given) -> _Columns:
+    def of(cls, found: LightGBMModel, given: LevelNames) -> _Columns:
         names = found.names
         stored = [found.category_names.get(j, found.categories.get(j)) for j in range(found.n_features)]
         whole = [None if own is None else range(own[-1] + 1) for own in map(found.categories.get, range(len(stored)))]
@@ -167,8 +167,8 @@ class _Columns:
         return out
 
 
-def _build(found: LightGBMModel, columns: _Columns, live: _InMemory | None) -> Newton:
-    n_best = None if live is None else live.n_best
+def _build(found: LightGBMModel, columns: _Columns, loaded: _Loaded | None) -> Newton:
+    n_best = None if loaded is None else loaded.n_best
     n_rounds = len(found.trees) // found.n_scores
     if found.is_average and n_best is not None:  # the mean of the best rounds is not a sum over all rounds
         n_rounds, n_best = n_best, None
@@ -180,8 +180,8 @@ def _build(found: LightGBMModel, columns: _Columns, live: _InMemory | None) -> N
     model, loss = _estimator(found, n_rounds)
     classes = None
     if isinstance(model, NewtonBoostingClassifier):
-        classes = np.arange(max(found.n_scores, 2)) if live is None or live.classes is None else live.classes
-    best_score = None if live is None else live.best_score
+        classes = np.arange(max(found.n_scores, 2)) if loaded is None or loaded.classes is None else loaded.classes
+    best_score = None if loaded is None else loaded.best_score
     ensemble = Ensemble(np.zeros(found.n_scores), rounds)
     set_boosting(model, columns.schema, ensemble, loss, classes, "imported from LightGBM", n_best, best_score)
     return model
@@ -242,9 +242,9 @@ def _parameters(found: LightGBMModel) -> dict[str, object]:
     return own
 
 
-def _check(model: Newton, found: LightGBMModel, columns: _Columns, text: str, live: _InMemory | None) -> None:
+def _check(model: Newton, found: LightGBMModel, columns: _Columns, text: str, loaded: _Loaded | None) -> None:
     """Compare with LightGBM if it is installed, else with an interpreter of the file."""
-    booster = live.booster if live is not None else _load(text)
+    booster = loaded.booster if loaded is not None else _load(text)
     n_rounds = model.best_n_rounds_
     factor = _factor(found, n_rounds)
 

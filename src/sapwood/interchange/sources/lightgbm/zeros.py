@@ -124,7 +124,7 @@ def _grown(tree: LightGBMTree) -> _Nodes:
 
 
 def _cuts(tree: LightGBMTree, node: int) -> tuple[list[float], list[bool]]:
-    """Thresholds of the nodes that stand for one, and where they send NaN."""
+    """Thresholds of the nodes that replace one, and whether they send NaN left."""
     t, to_left, missing = float(tree.threshold[node]), bool(tree.default_left[node]), int(tree.missing[node])
     if abs(t) <= ZERO:  # all that counts as zero is on the same side
         t = ZERO if t >= 0.0 else BEFORE_ZERO

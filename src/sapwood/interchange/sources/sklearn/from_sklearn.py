@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable
 from copy import deepcopy
 from functools import partial
@@ -30,6 +31,7 @@ from sapwood.estimators.forest import ForestEstimator
 from sapwood.estimators.from_parts import estimator_with, set_boosting, set_forest, set_stages, set_tree
 from sapwood.estimators.gradient_boosting import GradientBoosting
 from sapwood.estimators.tree import DecisionTree
+from sapwood.interchange.optional import installed
 from sapwood.interchange.sources.agreement import LARGEST, Domain, Scores, check_agreement
 from sapwood.interchange.sources.given_model import check_fitted
 from sapwood.interchange.sources.sklearn.hist_gradient import HistColumns
@@ -39,13 +41,13 @@ from sapwood.interchange.sources.sklearn.internals import (
     histogram_scores,
     histogram_trees,
 )
-from sapwood.interchange.sources.sklearn.rows import predicted
 from sapwood.interchange.sources.sklearn.tree import stage_of, tree_of
 from sapwood.interchange.sources.source_schema import schema_of
 from sapwood.keywords import answering
 from sapwood.losses.names import make_loss
 from sapwood.model import Model
-from sapwood.table.schema import Schema
+from sapwood.table.column import UNSEEN
+from sapwood.table.schema import ColumnSchema, Schema
 
 IMPORTED = "imported from scikit-learn"
 TREES: dict[type, type] = {
@@ -92,8 +94,8 @@ def from_sklearn(model: object) -> Any:
 
     Returns:
         The estimator of the same name; `DecisionTree…` with splitter="random" for `ExtraTree…`, and `NewtonBoosting…`
-        for `HistGradientBoosting…`. Parameters are taken over where they mean the same. Forests know nothing of the
-        rows of their trees: permutation_importance and predict_quantiles need a forest that was fitted here.
+        for `HistGradientBoosting…`. Parameters are taken over where they mean the same. The rows of
+        the trees of a forest are not known: permutation_importance and predict_quantiles need a forest fitted here.
 
     Raises:
         ModelFileError: the model has no equivalent here, or the imported model, at some threshold, does not
@@ -153,9 +155,9 @@ def _check_trees(found: Model, model: Any, tree: Any) -> None:
     def theirs(cells: Floats) -> Floats:
         scores = np.zeros((len(cells), *shape))
         if not found.is_classifier:
-            scores[:] = predicted(model.predict, cells, found.schema).reshape(scores.shape)
+            scores[:] = _predicted(model.predict, cells, found.schema).reshape(scores.shape)
         else:
-            shares = predicted(model.predict_proba, cells, found.schema)
+            shares = _predicted(model.predict_proba, cells, found.schema)
             for o, own in enumerate(shares if isinstance(shares, list) else [shares]):
                 scores[:, o, : own.shape[1]] = own
         return scores.reshape(len(cells), -1).T
@@ -192,7 +194,7 @@ def _stages(model: Any, kind: type[GradientBoosting]) -> Estimator:
 
 def _scores(method: Callable[[Any], Any], schema: Schema) -> Scores:
     """Scores (columns, rows) by a method of scikit-learn's model."""
-    return lambda cells: np.asarray(predicted(method, cells, schema), dtype=np.float64).reshape(len(cells), -1).T
+    return lambda cells: np.asarray(_predicted(method, cells, schema), dtype=np.float64).reshape(len(cells), -1).T
 
 
 def _histograms(model: Any, kind: type[Boosting]) -> Estimator:
@@ -209,3 +211,26 @@ def _histograms(model: Any, kind: type[Boosting]) -> Estimator:
     set_boosting(found, columns.schema, ensemble, make_loss(name, **options), classes, IMPORTED)
     check_agreement(found.model_, _scores(partial(histogram_scores, model), columns.schema), "scikit-learn")
     return found
+
+
+def _predicted(method: Callable[[Any], Any], cells: Floats, schema: Schema) -> Any:
+    """The result of a model's method for boundary rows: a frame if the model has names of columns, else an array."""
+    columns = [_values(own, column) for own, column in zip(cells.T, schema.columns, strict=True)]
+    pandas = installed("pandas") if schema.named else None
+    with np.errstate(invalid="ignore", over="ignore"), warnings.catch_warnings():  # its checks add up all cells
+        if pandas is not None:
+            return method(pandas.DataFrame(dict(zip(schema.names, columns, strict=True))))
+        warnings.filterwarnings("ignore", message="X does not have valid feature names")
+        return method(np.stack(columns, axis=1))
+
+
+def _values(cells: Floats, column: ColumnSchema) -> Array:
+    """Numbers, or the names of levels; the unseen level is one that is not among them."""
+    if column.kind != "category":
+        return cells
+    has_text = any(isinstance(level, str) for level in column.levels)
+    other = max(map(str, column.levels)) + " and more" if has_text else max(map(float, column.levels)) + 1.0
+    levels = np.array([*column.levels, other, np.nan], dtype=object)
+    n = len(column.levels)
+    codes = np.where(np.isnan(cells), n + 1, np.where(cells == UNSEEN, n, cells)).astype(np.intp)
+    return levels[codes] if has_text else levels.astype(np.float64)[codes]

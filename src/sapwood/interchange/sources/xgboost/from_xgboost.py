@@ -20,7 +20,7 @@ from sapwood.interchange.boundary import MOST_ROWS
 from sapwood.interchange.optional import installed
 from sapwood.interchange.sources.agreement import LARGEST, MOST_ROWS_SLOWLY, Domain, Scores, check_agreement
 from sapwood.interchange.sources.given_model import check_fitted, read_bytes
-from sapwood.interchange.sources.source_schema import Given, named_levels, schema_of
+from sapwood.interchange.sources.source_schema import LevelNames, named_levels, schema_of
 from sapwood.interchange.sources.source_tree import refuse_wide_subsets
 from sapwood.interchange.sources.xgboost.model import XGBoostModel, quantiles_of
 from sapwood.keywords import answering
@@ -47,7 +47,7 @@ CLASSES = ("binary:logistic", "multi:softprob", "multi:softmax")
 
 
 @answering
-def from_xgboost(source: object, *, levels: Given | None = None) -> Newton:
+def from_xgboost(source: object, *, levels: LevelNames | None = None) -> Newton:
     """A model of XGBoost as a fitted Newton boosting estimator that predicts the same.
 
     Args:
@@ -67,17 +67,17 @@ def from_xgboost(source: object, *, levels: Given | None = None) -> Newton:
         ModelFileError: the file is damaged, the model has no equivalent here, or the imported model, at some threshold,
             does not predict what XGBoost does.
     """
-    live = _InMemory.of(source)
-    data = read_bytes(source, "from_xgboost", "an xgboost.Booster") if live is None else live.data
+    loaded = _Loaded.of(source)
+    data = read_bytes(source, "from_xgboost", "an xgboost.Booster") if loaded is None else loaded.data
     found = XGBoostModel.read(data)
-    model = _build(found, levels or {}, live)
-    _check(model, found, data, live)
+    model = _build(found, levels or {}, loaded)
+    _check(model, found, data, loaded)
     return model
 
 
 @dataclass(frozen=True, eq=False)
-class _InMemory:
-    """A model in memory: the booster, and what an estimator around it knows."""
+class _Loaded:
+    """A model in memory: the booster, and what the estimator around it knows."""
 
     booster: Any
     data: bytes
@@ -85,9 +85,9 @@ class _InMemory:
     parameters: Mapping[str, object] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, source: object) -> _InMemory | None:
+    def of(cls, source: object) -> _Loaded | None:
         """None if it is not an object of XGBoost."""
-        xgboost = sys.modules.get("xgboost")  # an object of XGBoost cannot be without it
+        xgboost = sys.modules.get("xgboost")  # an object of XGBoost cannot exist without it
         if xgboost is None or not isinstance(source, (xgboost.Booster, xgboost.XGBModel)):
             return None
         if isinstance(source, xgboost.Booster):
@@ -110,9 +110,9 @@ class _InMemory:
         return float(about["learning_rate"]) if "learning_rate" in about else None
 
 
-def _build(found: XGBoostModel, levels: Given, live: _InMemory | None) -> Newton:
+def _build(found: XGBoostModel, levels: LevelNames, loaded: _Loaded | None) -> Newton:
     schema = _schema(found, levels)
-    rate = None if live is None else live.rate
+    rate = None if loaded is None else loaded.rate
     n_levels = schema.n_levels
     refuse_wide_subsets((int(tree.feature[node]) for tree in found.trees for node in tree.categories), n_levels)
     trees = [
@@ -120,12 +120,12 @@ def _build(found: XGBoostModel, levels: Given, live: _InMemory | None) -> Newton
         for tree, share in zip(found.trees, found.share.tolist(), strict=True)
     ]
     rounds = _rounds(trees, found)
-    model, loss = _estimator(found, len(rounds), rate, {} if live is None else live.parameters)
+    model, loss = _estimator(found, len(rounds), rate, {} if loaded is None else loaded.parameters)
     model.set_params(unseen="missing" if _unseen_are_missing(found) else "error")
     base = found.base if loss.name == "multinomial" else loss.link(found.base[:, None])[:, 0]
     classes = None
     if isinstance(model, NewtonBoostingClassifier):
-        classes = np.arange(max(found.n_groups, 2)) if live is None or live.classes is None else live.classes
+        classes = np.arange(max(found.n_groups, 2)) if loaded is None or loaded.classes is None else loaded.classes
     n_best = None if found.best_iteration is None else found.n_best_trees // found.n_groups
     ensemble = Ensemble(base, rounds)
     set_boosting(model, schema, ensemble, loss, classes, "imported from XGBoost", n_best, found.best_score)
@@ -146,7 +146,7 @@ def _rounds(trees: list[Tree], found: XGBoostModel) -> tuple[tuple[Tree, ...], .
     return tuple(zip(*groups, strict=True))
 
 
-def _schema(found: XGBoostModel, given: Given) -> Schema:
+def _schema(found: XGBoostModel, given: LevelNames) -> Schema:
     """Categories without names are the whole numbers up to the largest that a tree mentions."""
     most = np.full(found.n_features, -1)
     for tree in found.trees:
@@ -214,10 +214,10 @@ def _refuse_groups(found: XGBoostModel, is_single: bool) -> None:
         )
 
 
-def _check(model: Newton, found: XGBoostModel, data: bytes, live: _InMemory | None) -> None:
+def _check(model: Newton, found: XGBoostModel, data: bytes, loaded: _Loaded | None) -> None:
     """Compare with XGBoost if it is installed, else with an interpreter of the file."""
     n_trees = found.n_best_trees
-    booster = live.booster if live is not None else _load(data)
+    booster = loaded.booster if loaded is not None else _load(data)
     slow = booster is None
     theirs: Scores = _slow_scores(model, found, n_trees) if slow else _booster_scores(booster, found)
     check_agreement(

@@ -102,8 +102,7 @@ class XGBoostTree:
 def _features(fields: Fields, inner: Ints, n: int, n_features: int) -> Ints:
     feature = fields.integers("split_indices", n)
     if len(inner) and feature[inner].max() >= n_features:
-        asked = feature[inner].max()
-        raise fields.error("split_indices", f"asks about column {asked}, but the model has {n_features} columns")
+        raise fields.error("split_indices", f"names column {feature[inner].max()}, but there are {n_features} columns")
     return feature
 
 

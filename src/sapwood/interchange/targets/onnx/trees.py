@@ -1,8 +1,8 @@
 """Trees as the attributes of ONNX's operator TreeEnsemble.
 
 Each score has trees of its own, since a leaf of the operator adds to one score. Levels that a category split lists
-are those of the side where missing values do *not* go, so that levels nobody has seen go with the missing ones. Where
-rows stop at unseen levels, a guard before the split asks whether the level is known at all.
+are those of the side where missing values do *not* go, so that unseen levels go with the missing ones. Where rows stop
+at unseen levels, a guard before the split tests whether the level is known at all.
 """
 
 from __future__ import annotations

@@ -130,10 +130,10 @@ def _select(columns: Sequence[str], source: str) -> str:
 
 
 def _used(model: Model) -> list[int]:
-    """Columns that trees ask about, and those whose unknown levels are an error."""
-    asked = {int(j) for term in model.trees for j in term.tree.feature[~term.tree.is_leaf]}
+    """Columns that trees split, and those whose unknown levels are an error."""
+    used = {int(j) for term in model.trees for j in term.tree.feature[~term.tree.is_leaf]}
     refused = np.flatnonzero(model.schema.n_levels).tolist() if model.unseen == "error" else []
-    return sorted(asked.union(refused))
+    return sorted(used.union(refused))
 
 
 def _cell(column: ColumnSchema, j: int, dialect: Dialect) -> str:

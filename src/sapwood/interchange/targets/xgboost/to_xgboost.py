@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import math
 import os
+from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -15,10 +17,15 @@ from sapwood.interchange.cells import has_unseen
 from sapwood.interchange.optional import installed
 from sapwood.interchange.targets.exported_model import exported_model, stops_at_unseen
 from sapwood.interchange.targets.replay import Precision, boundary_rows, check_outputs, write_checked
-from sapwood.interchange.targets.xgboost.objective import objective_of
 from sapwood.interchange.targets.xgboost.replay import xgboost_outputs
 from sapwood.interchange.targets.xgboost.tree import numbers_of_float32, xgboost_tree
 from sapwood.keywords import answering
+from sapwood.losses.absolute import Absolute
+from sapwood.losses.counts import Gamma, Poisson, Tweedie
+from sapwood.losses.huber import Huber
+from sapwood.losses.loss import Loss
+from sapwood.losses.quantile import Quantile
+from sapwood.losses.ranking import LambdaRank
 from sapwood.model import Model
 from sapwood.table.schema import Schema
 from sapwood.tree_sum import Term
@@ -26,6 +33,32 @@ from sapwood.tree_sum import Term
 VERSION = [3, 2, 0]
 FEATURE_TYPES = {"number": "float", "boolean": "i", "date": "float", "duration": "float", "category": "c"}
 LOG_ODDS = (-15.0, 2.0)  # that survive as a probability of float32
+
+WEIGHTED = {"reg_loss_param": {"scale_pos_weight": "1"}}
+RANKING = {
+    "lambdarank_bias_norm": "1",
+    "lambdarank_normalization": "1",
+    "lambdarank_num_pair_per_sample": "4294967295",
+    "lambdarank_pair_method": "topk",
+    "lambdarank_score_normalization": "1",
+    "lambdarank_unbiased": "0",
+    "ndcg_exp_gain": "1",
+}
+OBJECTIVES: dict[type[Loss], Callable[[Any], dict[str, object]]] = {
+    Absolute: lambda _: {"name": "reg:absoluteerror"},
+    Quantile: lambda loss: {
+        "name": "reg:quantileerror",
+        "quantile_loss_param": {"quantile_alpha": f"[{loss.quantiles[0]!r}]"},
+    },
+    Huber: lambda _: {"name": "reg:pseudohubererror", "pseudo_huber_param": {"huber_slope": "1"}},
+    Poisson: lambda _: {"name": "count:poisson", "poisson_regression_param": {"max_delta_step": "0.699999988"}},
+    Gamma: lambda _: {"name": "reg:gamma", **WEIGHTED},
+    Tweedie: lambda loss: {
+        "name": "reg:tweedie",
+        "tweedie_regression_param": {"tweedie_variance_power": repr(loss.power)},
+    },
+    LambdaRank: lambda _: {"name": "rank:ndcg", "lambdarank_param": RANKING},
+}
 
 
 @answering
@@ -65,7 +98,7 @@ def _refuse(model: Model) -> None:
     if model.response.kind == "median":
         raise ParameterError(f"This {model.estimator} predicts a weighted median. {can}")
     if model.response.kind == "sorted":
-        raise ParameterError(f"This {model.estimator} predicts several quantiles, in order. {can}")
+        raise ParameterError(f"This {model.estimator} predicts several quantiles, which it sorts. {can}")
     if stops_at_unseen(model):
         raise ParameterError(f"With unseen='node', rows of this {model.estimator} may end at inner nodes. {can}")
 
@@ -99,10 +132,24 @@ def xgboost_json(model: Model, loss: object) -> dict[str, object]:
                 "num_feature": str(schema.n_features),
                 "num_target": "1" if has_classes else str(n_outputs),
             },
-            "objective": objective_of(model, loss),
+            "objective": _objective(model, loss),
         },
         "version": VERSION,
     }
+
+
+def _objective(model: Model, loss: object) -> dict[str, object]:
+    """The entry "objective" of the JSON; `loss` is what training minimised, if it is known.
+
+    Losses that XGBoost does not have become one with the same link: the squared error, or that of gamma.
+    """
+    if model.response.kind == "logistic":
+        return {"name": "binary:logistic", **WEIGHTED}
+    if model.response.kind == "softmax":
+        return {"name": "multi:softprob", "softmax_multiclass_param": {"num_class": str(model.trees.n_columns)}}
+    made = (make(loss) for kind, make in OBJECTIVES.items() if isinstance(loss, kind))
+    name = "reg:gamma" if model.response.kind == "exponential" else "reg:squarederror"
+    return next(made, {"name": name, **WEIGHTED})
 
 
 def _names(schema: Schema) -> list[str]:

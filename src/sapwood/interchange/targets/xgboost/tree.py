@@ -2,8 +2,8 @@
 
 XGBoost keeps cells as float32 and sends x < t left; here x <= threshold goes left. For every number of float32 both
 are the same if t is the next number of float32 above the threshold. Levels of a category split that are listed go
-right, and what is not listed, levels that nobody has seen included, goes left: so the side of missing values is
-always the left one.
+right, and what is not listed, unseen levels included, goes left: so the side of missing values is always the left
+one.
 """
 
 from __future__ import annotations
