@@ -63,7 +63,7 @@ def set_boosting(
     n_best: int | None = None,
     best_score: float | None = None,
 ) -> None:
-    """Make it a fitted boosting model; with early stopping, `n_best` rounds have the best score."""
+    """Make it a fitted boosting model; after early stopping, `n_best` rounds lead up to the best one."""
     _set_columns(model, schema)
     if classes is not None:
         expected = max(len(ensemble.base), 2)
@@ -81,9 +81,9 @@ def set_boosting(
 def set_stages(model: GradientBoosting, init: object, rate: float, n_rows: int) -> None:
     """What gradient boosting has beyond that: a constant `init`, the learning rate, and the number of training rows."""
     n_stages, n_scores = model.ensemble_.n_rounds, model.ensemble_.n_scores
+    n_features = n_features_drawn(model.max_features, model.n_features_in_)
     _set(model, init_=init, learning_rates_=np.full(n_stages, rate), n_trees_per_iteration_=n_scores)
-    _set(model, _has_init=False, _n_rows=n_rows)
-    _set(model, max_features_=n_features_drawn(model.max_features, model.n_features_in_))
+    _set(model, max_features_=n_features, _has_init=False, _n_rows=n_rows)
 
 
 def _set(model: Estimator, **attributes: object) -> None:
@@ -99,8 +99,8 @@ def _set_columns(model: Estimator, schema: Schema) -> None:
 
 def _set_outputs(model: DecisionTree | ForestEstimator, schema: Schema, n: int, classes: Sequence[Array]) -> None:
     _set_columns(model, schema)
-    _set(model, n_outputs_=n, _single_output=n == 1)
-    _set(model, max_features_=n_features_drawn(model.max_features, schema.n_features))
+    n_features = n_features_drawn(model.max_features, schema.n_features)
+    _set(model, n_outputs_=n, _single_output=n == 1, max_features_=n_features)
     if classes:
         _set_classes(model, classes)
 

@@ -74,8 +74,7 @@ def from_lightgbm(source: object, *, levels: LevelNames | None = None) -> Newton
     Returns:
         A `NewtonBoostingRegressor`, `NewtonBoostingClassifier` or `NewtonBoostingRanker`. If the model was stopped
         early, predictions use the rounds up to the best one, as LightGBM's do. Scores of two classes are log-odds,
-        that is LightGBM's times its parameter sigmoid. Categories must be whole numbers; LightGBM truncates
-        others.
+        that is LightGBM's times its parameter sigmoid. Categories must be whole numbers; LightGBM truncates others.
 
     Raises:
         ModelFileError: the file is damaged, the model has no equivalent here, or the imported model, at some threshold,

@@ -94,12 +94,12 @@ def from_sklearn(model: object) -> Any:
 
     Returns:
         The estimator of the same name; `DecisionTree…` with splitter="random" for `ExtraTree…`, and `NewtonBoosting…`
-        for `HistGradientBoosting…`. Parameters are taken over where they mean the same. The rows of
-        the trees of a forest are not known: permutation_importance and predict_quantiles need a forest fitted here.
+        for `HistGradientBoosting…`. Parameters are taken over where they mean the same. The rows of the trees of a
+        forest are not known: permutation_importance and predict_quantiles need a forest fitted here.
 
     Raises:
-        ModelFileError: the model has no equivalent here, or the imported model, at some threshold, does not
-            predict what scikit-learn's does.
+        ModelFileError: the model has no equivalent here, or the imported model, at some threshold, does not predict
+            what scikit-learn's does.
     """
     for kinds, make in ((TREES, _tree), (FORESTS, _forest), (STAGES, _stages), (HISTOGRAMS, _histograms)):
         kind = next((ours for theirs, ours in kinds.items() if isinstance(model, theirs)), None)
