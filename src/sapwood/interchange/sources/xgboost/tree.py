@@ -60,18 +60,17 @@ class XGBoostTree:
             _categories(fields, links.is_leaf),
         )
 
-    def leaf(self, row: NDArray[np.float32]) -> int:
-        """The leaf of a row, as XGBoost documents it."""
-        node = 0
-        while self.links.left[node] != LEAF:
-            x = row[self.feature[node]]
-            if np.isnan(x):
-                goes_left = bool(self.default_left[node])
-            elif node in self.categories:
-                goes_left = int(x) not in self.categories[node]
-            else:
-                goes_left = bool(x < self.condition[node])
-            node = int(self.links.left[node] if goes_left else self.links.right[node])
+    def leaves(self, rows: NDArray[np.float32]) -> Ints:
+        """The leaf of each row, as XGBoost documents it."""
+        node, below = np.zeros(len(rows), dtype=np.int64), np.arange(len(rows))
+        while len(below := below[self.links.left[node[below]] != LEAF]):
+            at = node[below]
+            x = rows[below, self.feature[at]]
+            goes_left = np.where(np.isnan(x), self.default_left[at], x < self.condition[at])
+            for split in self.categories.keys() & set(at.tolist()):
+                own = np.flatnonzero((at == split) & ~np.isnan(x))
+                goes_left[own] = ~np.isin(x[own].astype(np.int64), self.categories[split])
+            node[below] = np.where(goes_left, self.links.left[at], self.links.right[at])
         return node
 
     def to_source(self, n_levels: NDArray[np.int32], share: float, rate: float | None) -> SourceTree:

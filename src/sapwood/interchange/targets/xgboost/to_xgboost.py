@@ -33,7 +33,6 @@ from sapwood.tree_sum import Term
 VERSION = [3, 2, 0]
 FEATURE_TYPES = {"number": "float", "boolean": "i", "date": "float", "duration": "float", "category": "c"}
 LOG_ODDS = (-15.0, 2.0)  # that survive as a probability of float32
-
 WEIGHTED = {"reg_loss_param": {"scale_pos_weight": "1"}}
 RANKING = {
     "lambdarank_bias_norm": "1",
@@ -72,7 +71,8 @@ def to_xgboost(model: object, path: str | os.PathLike[str] | None = None) -> byt
     columns with [, ] or <, which XGBoost refuses, are left out; columns are then found by position.
 
     Args:
-        model: a fitted estimator, or its Model.
+        model: a fitted estimator, or its Model, which does not know its loss: XGBoost's objective is then one with the
+            same link, such as the squared error.
         path: file to write, ending in .json; None only returns the bytes.
     """
     exported = exported_model(model, "XGBoost")
