@@ -56,11 +56,11 @@ def positive(X: pd.DataFrame) -> np.ndarray:
 
 def assert_lives(model: Any, X: pd.DataFrame, folder: Path) -> None:
     """Everything that a fitted model can do."""
-    said = model.predict(X)
-    assert model.predict_one(X.iloc[3].to_dict()) == said[3]
-    np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).predict(X), said)
+    output = model.predict(X)
+    assert model.predict_one(X.iloc[3].to_dict()) == output[3]
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).predict(X), output)
     save(model, folder / "model.sapwood")
-    np.testing.assert_array_equal(load(folder / "model.sapwood").predict(X), said)
+    np.testing.assert_array_equal(load(folder / "model.sapwood").predict(X), output)
     shap_values(model, X.iloc[:5])
     nodes = model.to_frame()
     assert len(nodes) == sum(member.tree.node_count for member in model.model_.trees)

@@ -25,8 +25,8 @@ KINDS = ("tree", "forest", "newton classes", "newton numbers")
 
 def case(kind, names=TEXTS):
     model, X = hostile.models(names)[kind]
-    said = model.predict_proba(X) if hasattr(model, "predict_proba") else model.predict(X)[:, None]
-    return model, X, said
+    output = model.predict_proba(X) if hasattr(model, "predict_proba") else model.predict(X)[:, None]
+    return model, X, output
 
 
 def codes(model, X):
@@ -38,7 +38,7 @@ def codes(model, X):
 @pytest.mark.parametrize("names", [TEXTS, hostile.BROKEN], ids=["texts", "broken"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_c(kind, names, standard, tmp_path):
-    model, X, said = case(kind, names)
+    model, X, output = case(kind, names)
     text = interchange.to_c(model, tmp_path / "model.c", check=False)
     assert (tmp_path / "model.c").read_text("utf-8") == text
     # What remains once comments are gone is what the compiler sees
@@ -52,15 +52,15 @@ def test_c(kind, names, standard, tmp_path):
     subprocess.run([*build, "-o", library, tmp_path / "model.c", "-lm"], check=True, capture_output=True)
     function = ctypes.CDLL(str(library)).predict
     function.argtypes, function.restype = [ctypes.c_void_p, ctypes.c_void_p], None
-    cells, out = codes(model, X), np.empty(said.shape)
+    cells, out = codes(model, X), np.empty(output.shape)
     for row, own in zip(cells, out, strict=True):
         function(row.ctypes.data, own.ctypes.data)
-    np.testing.assert_allclose(out, said, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(out, output, rtol=1e-12, atol=1e-12)
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_sql(kind):
-    model, X, said = case(kind)
+    model, X, output = case(kind)
     query = interchange.to_sql(model, table="rows", keep=["number"])
     outside = re.sub(r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"", "?", query)
     assert hostile.MARK not in outside
@@ -74,7 +74,7 @@ def test_sql(kind):
         database.executemany(f"INSERT INTO rows VALUES ({', '.join('?' * (X.shape[1] + 1))})", lines)
         found = np.array(database.execute(query).fetchall(), dtype=np.float64)
         assert database.execute("SELECT count(*) FROM rows").fetchone() == (len(X),)
-    np.testing.assert_allclose(found[np.argsort(found[:, 0]), 1:], said, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(found[np.argsort(found[:, 0]), 1:], output, rtol=1e-12, atol=1e-12)
 
 
 def test_sql_refuses_what_databases_cannot_hold():
@@ -96,7 +96,7 @@ def test_sql_of_names_that_differ_in_capitals():
 @pytest.mark.parametrize("names", [TEXTS, hostile.BROKEN], ids=["texts", "broken"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_python(kind, names, tmp_path):
-    model, X, said = case(kind, names)
+    model, X, output = case(kind, names)
     text = interchange.to_python(model, tmp_path / "model.py")
     assert text.isascii()
     tokens = list(tokenize.tokenize(BytesIO(text.encode()).readline))
@@ -109,7 +109,7 @@ def test_python(kind, names, tmp_path):
     function = module["predict_proba" if hasattr(model, "predict_proba") else "predict"]
     rows = X.astype(object).to_numpy().tolist()
     found = np.array([np.atleast_1d(function(dict(zip(X.columns, row, strict=True)))) for row in rows])
-    np.testing.assert_allclose(found, said, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(found, output, rtol=1e-12, atol=1e-12)
     if hasattr(model, "predict_proba"):
         assert [module["predict"](row) for row in rows] == model.predict(X).tolist()
 
@@ -117,11 +117,11 @@ def test_python(kind, names, tmp_path):
 @pytest.mark.parametrize("kind", KINDS)
 def test_onnx(kind, tmp_path):
     runtime = pytest.importorskip("onnxruntime")
-    model, X, said = case(kind)
+    model, X, output = case(kind)
     interchange.to_onnx(model, tmp_path / "model.onnx")
     session = runtime.InferenceSession(str(tmp_path / "model.onnx"), providers=["CPUExecutionProvider"])
     found = session.run(None, {"X": codes(model, X)})
-    np.testing.assert_allclose(found[-1], said, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(found[-1], output, rtol=1e-9, atol=1e-12)
     if len(found) > 1:
         assert found[0].tolist() == model.predict(X).tolist()
 
@@ -145,13 +145,13 @@ def test_xgboost(kind, names):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_model_files_keep_every_name(kind, tmp_path):
-    model, X, said = case(kind, hostile.NAMES)
+    model, X, output = case(kind, hostile.NAMES)
     sw.save(model, tmp_path / "model.sapwood")
     again = sw.load(tmp_path / "model.sapwood")
     assert again.schema_ == model.schema_
     assert sw.fingerprint(again) == sw.fingerprint(model)
     assert np.asarray(again.predict(X)).tolist() == model.predict(X).tolist()
-    assert len(said) == len(X)
+    assert len(output) == len(X)
 
 
 def test_the_names_are_hostile():

@@ -130,11 +130,11 @@ CHANGES: list[tuple[Change, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("change", "words"), CHANGES, ids=[words for _, words in CHANGES])
-def test_what_is_wrong_with_a_model_of_xgboost_is_said(change: Change, words: str) -> None:
+@pytest.mark.parametrize(("change", "message"), CHANGES, ids=[message for _, message in CHANGES])
+def test_what_is_wrong_with_a_model_of_xgboost_is_reported(change: Change, message: str) -> None:
     model = json.loads(json_bytes())
     change(model)
-    with pytest.raises(ModelFileError, match=re.escape(words)):
+    with pytest.raises(ModelFileError, match=re.escape(message)):
         from_xgboost(json.dumps(model).encode())
 
 
@@ -143,7 +143,7 @@ def category_tree(model: dict[str, Any]) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("name", "value", "words"),
+    ("name", "value", "message"),
     [
         ("categories_nodes", [], "lacks node"),
         ("categories_sizes", 10**6, "categories_sizes holds 1000000"),
@@ -152,7 +152,7 @@ def category_tree(model: dict[str, Any]) -> dict[str, Any]:
         ("categories", 77, "which has"),
     ],
 )
-def test_categories_stay_within_their_lists(name: str, value: Any, words: str) -> None:
+def test_categories_stay_within_their_lists(name: str, value: Any, message: str) -> None:
     model = json.loads(json_bytes())
     tree = category_tree(model)
     if value == []:
@@ -160,7 +160,7 @@ def test_categories_stay_within_their_lists(name: str, value: Any, words: str) -
         tree[name] = value
     else:
         tree[name][0] = value
-    with pytest.raises(ModelFileError, match=words):
+    with pytest.raises(ModelFileError, match=message):
         from_xgboost(json.dumps(model).encode())
 
 
@@ -285,11 +285,11 @@ LIGHTGBM_CHANGES: list[tuple[Callable[[str], str], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("change", "words"), LIGHTGBM_CHANGES, ids=[words for _, words in LIGHTGBM_CHANGES])
-def test_what_is_wrong_with_a_model_of_lightgbm_is_said(change: Callable[[str], str], words: str) -> None:
+@pytest.mark.parametrize(("change", "message"), LIGHTGBM_CHANGES, ids=[message for _, message in LIGHTGBM_CHANGES])
+def test_what_is_wrong_with_a_model_of_lightgbm_is_reported(change: Callable[[str], str], message: str) -> None:
     broken = change(text())
     assert broken != text()
-    with pytest.raises(ModelFileError, match=re.escape(words)):
+    with pytest.raises(ModelFileError, match=re.escape(message)):
         from_lightgbm(broken.encode())
 
 
@@ -297,13 +297,13 @@ def test_sets_of_categories_stay_within_their_lists() -> None:
     found = re.search(r"^cat_boundaries=(.*)$", text(), flags=re.MULTILINE)
     assert found is not None
     n = found.group(1).count(" ")
-    for name, new, words in [
+    for name, new, message in [
         ("cat_boundaries", " ".join(["0"] + ["99"] * n), "cat_boundaries holds 99"),
         ("cat_threshold", "-1", "cat_threshold holds -1"),
         ("cat_boundaries", "0", "sets? .*of categories|names set"),
     ]:
         broken = re.sub(rf"^{name}=.*$", f"{name}={new}", text(), flags=re.MULTILINE)
-        with pytest.raises(ModelFileError, match=words):
+        with pytest.raises(ModelFileError, match=message):
             from_lightgbm(broken.encode())
 
 
@@ -320,7 +320,7 @@ def long(n: int) -> bytes:
 
 
 @pytest.mark.parametrize(
-    ("data", "words"),
+    ("data", "message"),
     [
         (b"", "1 bytes are announced, but 0 are left"),
         (b"[$d#" + long(2**60), "are announced, but 0 are left"),
@@ -339,8 +339,8 @@ def long(n: int) -> bytes:
     ],
     ids=str,
 )
-def test_hostile_ubjson(data: bytes, words: str) -> None:
-    with pytest.raises(ModelFileError, match=words):
+def test_hostile_ubjson(data: bytes, message: str) -> None:
+    with pytest.raises(ModelFileError, match=message):
         read_ubjson(data)
 
 
@@ -354,7 +354,7 @@ def test_ubjson_of_every_type() -> None:
     assert found["c"] == {"d": True}
 
 
-def test_ubjson_says_what_json_says() -> None:
+def test_ubjson_and_json_give_the_same() -> None:
     plain, binary = json.loads(json_bytes()), read_ubjson(ubjson_bytes())
 
     def same(a: Any, b: Any) -> bool:

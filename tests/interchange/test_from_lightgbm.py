@@ -226,7 +226,7 @@ def test_a_model_that_answers_differently_is_not_returned(monkeypatch: pytest.Mo
 
 
 @pytest.mark.parametrize(
-    ("parameters", "words"),
+    ("parameters", "message"),
     [
         ({"objective": "fair"}, "'fair', for which there is no loss here"),
         ({"objective": "mape"}, "'mape'"),
@@ -237,9 +237,9 @@ def test_a_model_that_answers_differently_is_not_returned(monkeypatch: pytest.Mo
     ],
     ids=str,
 )
-def test_models_without_an_equivalent_are_refused(parameters: dict[str, Any], words: str) -> None:
+def test_models_without_an_equivalent_are_refused(parameters: dict[str, Any], message: str) -> None:
     X = numbers_only(frame()).fillna(0.0)
-    with pytest.raises(ModelFileError, match=words):
+    with pytest.raises(ModelFileError, match=message):
         from_lightgbm(train(X, two_classes(frame()), **parameters))
 
 

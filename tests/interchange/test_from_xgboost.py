@@ -86,9 +86,9 @@ def test_classes(target: Any, objective: str, tmp_path: Path) -> None:
     np.testing.assert_array_equal(ours.predict(rows), model.predict(rows))
     assert (ours.max_depth, ours.reg_lambda, ours.gamma, ours.learning_rate) == (3, 2.0, 0.25, 0.3)
     booster = train(X, target(X), objective=objective, num_class=3 if objective.startswith("multi") else 0)
-    said = from_xgboost(booster).predict_proba(rows)
+    output = from_xgboost(booster).predict_proba(rows)
     expected = booster.predict(matrix(rows))
-    np.testing.assert_allclose(said if expected.ndim == 2 else said[:, 1], expected, **CLOSE)
+    np.testing.assert_allclose(output if expected.ndim == 2 else output[:, 1], expected, **CLOSE)
     assert_lives(ours, X, tmp_path)
 
 
@@ -116,9 +116,9 @@ def test_several_quantiles_are_sorted_and_their_scores_are_xgboosts() -> None:
     booster = train(X, positive(X), objective="reg:quantileerror", quantile_alpha=[0.2, 0.5, 0.9])
     ours = from_xgboost(booster)
     assert ours.quantile_alpha == [0.2, 0.5, 0.9]
-    said = booster.predict(matrix(X))
-    np.testing.assert_allclose(ours.predict(X, output_margin=True), said, **CLOSE)
-    np.testing.assert_allclose(ours.predict(X), np.sort(said, axis=1), **CLOSE)
+    output = booster.predict(matrix(X))
+    np.testing.assert_allclose(ours.predict(X, output_margin=True), output, **CLOSE)
+    np.testing.assert_allclose(ours.predict(X), np.sort(output, axis=1), **CLOSE)
 
 
 def test_early_stopping_predicts_with_the_best_round_as_xgboosts_estimators_do() -> None:
@@ -268,7 +268,7 @@ def test_a_model_that_answers_differently_is_not_returned(monkeypatch: pytest.Mo
 
 
 @pytest.mark.parametrize(
-    ("parameters", "words"),
+    ("parameters", "message"),
     [
         ({"objective": "reg:logistic"}, "'reg:logistic', for which there is no loss here"),
         ({"objective": "survival:cox"}, "'survival:cox'"),
@@ -279,11 +279,11 @@ def test_a_model_that_answers_differently_is_not_returned(monkeypatch: pytest.Mo
     ],
     ids=str,
 )
-def test_models_without_an_equivalent_are_refused(parameters: dict[str, Any], words: str) -> None:
+def test_models_without_an_equivalent_are_refused(parameters: dict[str, Any], message: str) -> None:
     X = numbers_only(frame())
     own = {name: value for name, value in BASE.items() if "linear" not in str(parameters) or name in ("nthread",)}
     booster = xgb.train(own | {"verbosity": 0} | parameters, matrix(X, two_classes(frame())), 2)
-    with pytest.raises(ModelFileError, match=words):
+    with pytest.raises(ModelFileError, match=message):
         from_xgboost(booster)
 
 

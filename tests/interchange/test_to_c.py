@@ -30,8 +30,8 @@ def compiled(text, folder, name="predict"):
 
 def asked(function, cells, width):
     out = np.empty((len(cells), width))
-    for row, said in zip(np.ascontiguousarray(cells), out, strict=True):
-        function(ctypes.c_void_p(row.ctypes.data), ctypes.c_void_p(said.ctypes.data))
+    for row, output in zip(np.ascontiguousarray(cells), out, strict=True):
+        function(ctypes.c_void_p(row.ctypes.data), ctypes.c_void_p(output.ctypes.data))
     return out
 
 
@@ -78,7 +78,7 @@ def test_hostile_names_stay_in_the_comment():
     assert max(map(len, HOSTILE)) > max(map(len, comment.splitlines()))
 
 
-def test_the_comment_says_what_goes_in_and_out():
+def test_the_comment_describes_inputs_and_outputs():
     text = to_c(exported("newton two"))
     for line in ("row[1]  income: number", "1 = 'green'", "row[4]  since: seconds since", "out[1]  probability of yes"):
         assert line in text

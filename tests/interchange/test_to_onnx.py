@@ -40,8 +40,8 @@ def test_the_runtime_answers_as_the_model_does(kind):
 def test_labels_are_those_that_the_model_chooses(kind):
     model = exported(kind)
     cells = new_cells(model)
-    said = session_of(to_onnx(model)).run(["label"], {"X": cells})[0]
-    assert said.tolist() == model.predict(Table(model.schema_, MatrixStorage(cells))).tolist()
+    output = session_of(to_onnx(model)).run(["label"], {"X": cells})[0]
+    assert output.tolist() == model.predict(Table(model.schema_, MatrixStorage(cells))).tolist()
 
 
 def test_several_outputs_have_labels_and_probabilities_of_their_own():
@@ -57,8 +57,8 @@ def test_several_outputs_have_labels_and_probabilities_of_their_own():
 def test_rows_of_doubles_are_divided_exactly():
     X = np.array([[0.1], [np.nextafter(0.1, 1.0)], [0.3], [0.5]] * 10)
     model = sw.DecisionTreeRegressor().fit(X, X[:, 0] > 0.1)
-    said = session_of(to_onnx(model)).run(None, {"X": X})[0]
-    np.testing.assert_array_equal(said[:, 0], model.predict(X))
+    output = session_of(to_onnx(model)).run(None, {"X": X})[0]
+    np.testing.assert_array_equal(output[:, 0], model.predict(X))
 
 
 @pytest.mark.parametrize(("labels", "kind"), [([3, 5], "int64"), ([False, True], "bool"), ([1.0, 2.0], "double")])
@@ -108,7 +108,7 @@ def test_classes_of_a_type_that_onnx_lacks_are_refused():
         to_onnx(model)
 
 
-def test_what_to_install_is_said(monkeypatch):
+def test_what_to_install_is_reported(monkeypatch):
     monkeypatch.setattr("sapwood.interchange.optional.find_spec", lambda name: None)
     with pytest.raises(MissingExtraError, match=r"sapwood\[onnx\]"):
         to_onnx(exported("tree numbers"))
@@ -117,8 +117,8 @@ def test_what_to_install_is_said(monkeypatch):
 def test_a_lone_unseen_level_stops_at_the_root():
     X = frame()[["colour"]]
     model = sw.DecisionTreeRegressor(unseen="node").fit(X, signal(frame()))
-    said = session_of(to_onnx(model)).run(None, {"X": np.array([[-2.0]])})[0]
-    assert said[0, 0] == pytest.approx(signal(frame()).mean())
+    output = session_of(to_onnx(model)).run(None, {"X": np.array([[-2.0]])})[0]
+    assert output[0, 0] == pytest.approx(signal(frame()).mean())
 
 
 @pytest.mark.parametrize("kind", ["bagging", "adaboost", "gradient"])

@@ -24,8 +24,8 @@ def executed(text):
     return space
 
 
-def flat(said):
-    return np.hstack(said if isinstance(said, list) else [said])
+def flat(output):
+    return np.hstack(output if isinstance(output, list) else [output])
 
 
 @pytest.mark.parametrize("kind", EXPORTS)

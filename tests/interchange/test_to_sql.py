@@ -21,7 +21,7 @@ module = import_module("sapwood.interchange.targets.sql.to_sql")
 
 
 def asked(query, model, rows, table="rows"):
-    """What SQLite says, and the names of the columns."""
+    """What SQLite returns, and the names of the columns."""
     with closing(sqlite3.connect(":memory:")) as database:
         database.create_function("EXP", 1, math.exp)
         names = ", ".join(map(sql_name, model.schema_.names))

@@ -32,9 +32,9 @@ def predicted(data, model, cells):
     rows = xgboost.DMatrix(
         cells, feature_names=booster.feature_names, feature_types=types, enable_categorical=True, nthread=1
     )
-    said = booster.predict(rows).reshape(len(cells), -1)
+    output = booster.predict(rows).reshape(len(cells), -1)
     two = len(getattr(model, "classes_", ())) == 2
-    return np.hstack([1.0 - said, said]) if two else said
+    return np.hstack([1.0 - output, output]) if two else output
 
 
 @pytest.mark.parametrize("kind", SUMS)
@@ -49,8 +49,8 @@ def test_without_xgboost_its_format_is_read_step_by_step(kind, monkeypatch):
     monkeypatch.setattr("sapwood.interchange.optional.find_spec", lambda name: None)
     model = exported(kind)
     cells = float32_cells(model)
-    said = xgboost_replay.xgboost_outputs(to_xgboost(model), [])(cells).numbers
-    np.testing.assert_allclose(said, answers(model, cells), rtol=1e-5, atol=1e-6)
+    output = xgboost_replay.xgboost_outputs(to_xgboost(model), [])(cells).numbers
+    np.testing.assert_allclose(output, answers(model, cells), rtol=1e-5, atol=1e-6)
 
 
 @given(st.floats(allow_nan=False), st.floats(allow_nan=False, width=32))
