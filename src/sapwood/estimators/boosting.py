@@ -121,12 +121,7 @@ class Boosting(Estimator):
 
     def _new_model(self, **common: Any) -> Model:
         n_rounds = self.ensemble_.n_rounds if self._best is None else self._best
-        factors = None
-        if common["classes"]:
-            is_shifted = self.undo_class_weight and (self._factors != self._factors[0]).any()
-            factors = self._factors if is_shifted else None
-        elif self.ensemble_.n_scores > 1:
-            common["single"] = False
+        factors = self._factors if common["classes"] and self.undo_class_weight else None
         return boosting_model(self.ensemble_, n_rounds, self.loss_, factors, self.second_of_equals, **common)
 
     # What is known of the training

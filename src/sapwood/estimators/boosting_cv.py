@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,6 +53,19 @@ _RULES: dict[str, tuple[Any, ...]] = {
 }
 
 
+class CVOptions(TypedDict, total=False):
+    """Options of `cross_validate_boosting` with their defaults in `DEFAULTS`."""
+
+    rule: Rule
+    early_stopping_rounds: int | None
+    refit: bool
+    n_jobs: int | None
+    verbose: bool | int
+
+
+DEFAULTS: CVOptions = {"rule": "min", "early_stopping_rounds": None, "refit": False, "n_jobs": None, "verbose": 0}
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class BoostingCV(Result):
     """The result of `cross_validate_boosting`. Rounds are counted from 0, so `best_round + 1` trees are the best.
@@ -76,8 +89,7 @@ class BoostingCV(Result):
         stopped_reason: why training ended.
     """
 
-    test_curve: FoldCurve
-    train_curve: FoldCurve
+    curves: dict[str, dict[str, FoldCurve]]
     metric: str
     larger_is_better: bool
     top_round: int
@@ -91,7 +103,16 @@ class BoostingCV(Result):
     oof_count: NDArray[np.int64]
     refit_: Any
     stopped_reason: str
-    curves: dict[str, dict[str, FoldCurve]]
+
+    @property
+    def test_curve(self) -> FoldCurve:
+        """The deciding metric of the held-out rows after every round."""
+        return self.curves[TEST][self.metric]
+
+    @property
+    def train_curve(self) -> FoldCurve:
+        """The deciding metric of the training rows after every round."""
+        return self.curves[TRAIN][self.metric]
 
     def _parts(self) -> Iterator[Part]:
         """The choice in one line, and why training ended."""
@@ -132,11 +153,7 @@ def cross_validate_boosting(
     groups: Any = None,
     sample_weight: Any = None,
     metric: Any = None,
-    rule: Rule = "min",
-    early_stopping_rounds: int | None = None,
-    refit: bool = False,
-    n_jobs: int | None = None,
-    verbose: bool | int = 0,
+    **options: Unpack[CVOptions],
 ) -> BoostingCV:
     """Train `estimator` in all folds at once, round by round, and say how many rounds are best.
 
@@ -159,29 +176,21 @@ def cross_validate_boosting(
         n_jobs: threads for everything; None is the estimator's own `n_jobs`. Folds run side by side first.
         verbose: 0 is silent; else a progress bar on the standard error, or a line every so many rounds in a file.
     """
-    given = {
-        "rule": rule,
-        "early_stopping_rounds": early_stopping_rounds,
-        "refit": refit,
-        "n_jobs": n_jobs,
-        "verbose": verbose,
-    }
-    _check_arguments(estimator, given)
-    run = _Run(estimator, X, y, groups, sample_weight, cv, metric, n_jobs)
-    patience = early_stopping_rounds or run.plan.early_stopping_rounds
-    plan = replace(run.plan, early_stopping_rounds=patience, verbose=int(verbose))
+    chosen = DEFAULTS | options
+    _check_arguments(estimator, chosen)
+    run = _Run(estimator, X, y, groups, sample_weight, cv, metric, chosen["n_jobs"])
+    patience = chosen["early_stopping_rounds"] or run.plan.early_stopping_rounds
+    plan = replace(run.plan, early_stopping_rounds=patience, verbose=int(chosen["verbose"]))
     measured = run.metric
     warn_of_direction(measured, "eval_metric" if metric is None else "metric")
     curves, top, reason = train_folds(run.folds, plan, run.at_once)
-    train, test = (curves[rows][measured.name] for rows in (TRAIN, TEST))
+    test, rule = curves[TEST][measured.name], chosen["rule"]
     best = top if rule == "min" else within_one_error(test, top, measured.larger_is_better)
     models = run.finish(best, reason)
     first = run.folds[0].rounds
     warn_of_no_split(models[0].ensemble_.rounds, first.options.tree.min_child_weight, first.y[first.rows])
-    oof = _out_of_fold(run, models)
     return BoostingCV(
-        test,
-        train,
+        curves,
         measured.name,
         measured.larger_is_better,
         top,
@@ -189,14 +198,13 @@ def cross_validate_boosting(
         rule,
         tuple(run.splits),
         tuple(models),
-        *oof,
-        run.refit(best + 1) if refit else None,
-        reason,
-        curves,
+        *_out_of_fold(run, models),
+        refit_=run.refit(best + 1) if chosen["refit"] else None,
+        stopped_reason=reason,
     )
 
 
-def _check_arguments(estimator: Any, given: dict[str, Any]) -> None:
+def _check_arguments(estimator: Any, given: CVOptions) -> None:
     if not isinstance(estimator, Boosting):
         raise ParameterTypeError(
             f"estimator={estimator!r} is not boosting. Pass for example a NewtonBoostingClassifier or "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, TypedDict, Unpack
 
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils import Tags
@@ -76,6 +76,14 @@ class NewtonBoostingClassifier(ClassifierMixin, NewtonBoosting):
     n_classes_: int = fitted("Number of classes.")
 
 
+class EvalQueries(TypedDict, total=False):
+    """Queries of the validation sets of a ranking, each a list with an item for every set."""
+
+    eval_group: Sequence[Any] | None
+    eval_qid: Sequence[Any] | None
+    query_weight_eval_set: Sequence[Any] | None
+
+
 @declared
 class NewtonBoostingRanker(NewtonBoosting):
     """Newton boosting for rankings: LambdaMART.
@@ -107,12 +115,10 @@ class NewtonBoostingRanker(NewtonBoosting):
         qid: Any = None,
         query_weight: Any = None,
         eval_set: EvalSet = None,
-        eval_group: Sequence[Any] | None = None,
-        eval_qid: Sequence[Any] | None = None,
-        query_weight_eval_set: Sequence[Any] | None = None,
         init_model: Any = None,
         checkpoint: Any = None,
         verbose: bool | int | None = None,
+        **validation: Unpack[EvalQueries],
     ) -> Self:
         """Train.
 
@@ -133,8 +139,9 @@ class NewtonBoostingRanker(NewtonBoosting):
             verbose: replaces the parameter `verbose` for this call.
         """
         given = GivenRows(X, y, query_weight, partial(read_queries, group, qid))
-        sets = read_eval_set(eval_set, query_weight_eval_set, "query_weight_eval_set")
-        return self._train(given, with_queries(sets, eval_group, eval_qid), init_model, checkpoint, verbose)
+        sets = read_eval_set(eval_set, validation.get("query_weight_eval_set"), "query_weight_eval_set")
+        sets = with_queries(sets, validation.get("eval_group"), validation.get("eval_qid"))
+        return self._train(given, sets, init_model, checkpoint, verbose)
 
     def score(self, X: Any, y: Any, *, group: Any = None, qid: Any = None, query_weight: Any = None) -> float:
         """Mean NDCG of the queries; without `group` and `qid` all rows are one query."""
