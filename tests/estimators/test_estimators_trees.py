@@ -105,7 +105,7 @@ def test_the_explanation_ends_with_the_prediction(unseen):
     words = model.explain_row(row)
     assert f"Prediction: {predicted}" in words
     assert "colour = pink was not seen in training" in words
-    assert ("the way ends here" in words) == (unseen == "node")
+    assert ("the path ends here" in words) == (unseen == "node")
     share = model.predict_proba(pd.DataFrame([row])).max()
     assert f"{100 * share:.0f}" in words.splitlines()[-1] or f"{100 * share:.1f}" in words.splitlines()[-1]
 

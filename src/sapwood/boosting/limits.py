@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -66,4 +65,4 @@ def warn_of_no_split(rounds: Sequence[Sequence[Tree]], least: float, y: Floats) 
 
 def _power_below(number: float) -> str:
     """1e-3 for 0.0042."""
-    return "0" if number <= 0 else f"1e{math.floor(math.log10(number))}"
+    return "0" if number <= 0 else f"1e{int(f'{number:e}'.partition('e')[2])}"
