@@ -10,6 +10,9 @@
 | hops | functions of the whole package that a fit calls; kernels are compiled and count where Python enters them |
 | switches | how often such a function is in another package than the one before it |
 | private accesses | uses of `x._name` in one package where only another one defines `_name` |
+
+The walk of one row through a Newton fit to its leaf, and back, is listed below by hand: what someone reads who follows
+it, kernels included, without the checks and helpers that can be taken on trust. The script checks that each exists.
 """
 
 from __future__ import annotations
@@ -30,6 +33,87 @@ import sapwood
 
 PACKAGE = Path(sapwood.__file__).parent
 FIELDS_OF_TUPLES = ("_asdict", "_fields", "_make", "_replace")  # public methods of named tuples
+
+
+NEWTON_WALK = """
+estimators/all_or_nothing: all_or_nothing
+estimators/newton_boosting: fit _train
+estimators/boosting_rows: read_rows
+table/table: from_any _described
+estimators/boosting_task: read
+table/target: from_any
+estimators/boosting_task: weigh
+estimators/newton_setup: newton_loss
+losses/names: make_loss
+estimators/boosting: _describe
+estimators/newton_setup: newton_setup
+estimators/boosting_task: metrics
+boosting/eval_metrics: find_metrics
+boosting/fitting: fit_ensemble
+boosting/coding: code
+codes/binned: find_bins
+codes/bins: cut_values
+codes/separation: midpoints
+boosting/coding: with_bins
+codes/binned: bin_table code_columns
+codes/bins: write
+kernels/binning: code_values
+codes/binned: _pack
+kernels/binning: pack_column
+boosting/fitting: begin_rounds
+losses/logistic: start
+boosting/rounds: __post_init__ _make_shards
+shard/shard: _prepare
+boosting/grower: __init__
+boosting/team_growth: suits _make_room
+boosting/training: train advance_until_stop
+boosting/rounds: advance _differentiate
+losses/logistic: derivatives
+kernels/exponential: logistic_derivatives
+boosting/rounds: _draw _tree _begin
+shard/shard: set_gradients
+shard/gradient_units: of
+shard/shard: begin
+kernels/routing: write_records
+boosting/columns: choice
+boosting/grower: grow
+boosting/options: rules
+boosting/team_growth: grow
+shard/shard: frame
+kernels/leader: begin_tree
+boosting/team_growth: _work
+kernels/leader: lead next_phase
+kernels/phases: work_as do_task
+kernels/team_rows: sum_piece
+kernels/histogram: add_block add_packed
+kernels/leader: weigh_root
+kernels/team_search: search_block
+kernels/team_rows: add_up
+kernels/team_search: part_and_search scan_one
+kernels/scan: scan_column keep
+kernels/leader: after_search next_by_level begin_split
+kernels/branch_growth: new_children
+kernels/branching: branch_one write_table
+kernels/team_rows: part_rows move_rows
+kernels/leader: join_shares after_move
+kernels/branch_growth: place_children grow_branch expand_alone search_children
+kernels/team_search: sum_and_search
+kernels/team_rows: mark_rows
+boosting/grower: _prune
+boosting/rounds: _node_values
+shard/shard: leaf_sums
+kernels/routing: sum_by_leaf
+kernels/newton: newton_values
+shard/shard: add_leaves
+kernels/routing: add_by_leaf
+boosting/trees: to_tree
+kernels/nodes: preorder link_nodes
+kernels/decoding: decode
+boosting/history: record
+estimators/boosting: _keep
+estimators/estimator: model_
+model/methods: boosting_model
+"""
 
 
 @dataclass(frozen=True)
@@ -124,6 +208,21 @@ def _is_own(node: ast.expr) -> bool:
     return isinstance(node, ast.Name) and node.id in ("self", "cls", "super")
 
 
+def listed_walk(text: str) -> list[Hop]:
+    """The functions of a walk that is listed by hand, each of which must exist."""
+    hops = []
+    for line in text.split("\n"):
+        place, _, names = line.partition(": ")
+        if place:
+            path = PACKAGE / f"{place}.py"
+            known = {node.name for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.FunctionDef)}
+            absent = set(names.split()) - known
+            if absent:
+                raise SystemExit(f"{place}.py has no {', '.join(sorted(absent))}. Correct NEWTON_WALK.")
+            hops += [Hop(path, name) for name in names.split()]
+    return hops
+
+
 def main() -> None:
     """Print the numbers."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -139,6 +238,8 @@ def main() -> None:
         own = [hop for hop in hops if hop.package == "estimators"]
         sizes = f"{len(classes_of(estimator)):>9}{len(own):>11}{len(hops):>6}{n_switches(hops):>10}"
         print(f"{estimator.__name__:28}{sizes}")
+    walk = listed_walk(NEWTON_WALK)
+    print(f"\nOne row through a Newton fit to its leaf: {len(walk)} hops, {n_switches(walk)} package switches")
     found = list(private_accesses())
     print(f"\n{len(found)} private accesses across packages")
     for path, line, text in found:
