@@ -84,8 +84,9 @@ def test_copies_and_pickles_find_the_same_leaves(duplicate):
 
 def test_pickle_holds_only_the_tree():
     model = fitted(INPUTS[0])
-    model.predict(INPUTS[0])
-    together = len(pickle.dumps((model.tree_, model._predictor)))
+    predictor = Predictor(model.tree_)
+    predictor.leaves(model.schema_.match(INPUTS[0]))
+    together = len(pickle.dumps((model.tree_, predictor)))
     assert together < len(pickle.dumps(model.tree_)) + 200
 
 

@@ -91,18 +91,18 @@ def test_a_step_of_samme_by_hand() -> None:
     """Four rows of weight 1/4, one wrong: err 1/4, alpha = log 3, the wrong row's weight is tripled."""
     step = samme_step(np.array([True, False, False, False]), np.full(4, 0.25), 2, 1.0)
     assert step.error == 0.25
-    assert step.say == pytest.approx(np.log(3.0))
-    np.testing.assert_allclose(step.weight, [0.75, 0.25, 0.25, 0.25])
+    assert step.weight == pytest.approx(np.log(3.0))
+    np.testing.assert_allclose(step.row_weights, [0.75, 0.25, 0.25, 0.25])
     three = samme_step(np.array([True, False, False, False]), np.full(4, 0.25), 3, 1.0)
-    assert three.say == pytest.approx(np.log(3.0) + np.log(2.0))
+    assert three.weight == pytest.approx(np.log(3.0) + np.log(2.0))
 
 
 def test_a_step_of_r2_by_hand() -> None:
     """Residuals 0, 1, 2, 4 of weight 1/4: relative 0, 1/4, 1/2, 1; L = 7/16, beta = 7/9."""
     step = r2_step(np.array([0.0, -1.0, 2.0, -4.0]), np.full(4, 0.25), "linear", 1.0)
     assert step.error == pytest.approx(7 / 16)
-    assert step.say == pytest.approx(np.log(9 / 7))
-    np.testing.assert_allclose(step.weight, 0.25 * (7 / 9) ** np.array([1.0, 0.75, 0.5, 0.0]))
+    assert step.weight == pytest.approx(np.log(9 / 7))
+    np.testing.assert_allclose(step.row_weights, 0.25 * (7 / 9) ** np.array([1.0, 0.75, 0.5, 0.0]))
 
 
 def test_weighted_medians() -> None:

@@ -173,7 +173,7 @@ REFUSED: dict[str, tuple[Callable[[Path], Any], type[Exception], str]] = {
     "foreign members": (
         lambda path: sw.BaggingClassifier(LogisticRegression()).fit(X[["age"]], TWO, checkpoint=path),
         ParameterError,
-        "no tree of Sapwood",
+        "not a tree of Sapwood",
     ),
     "a foreign start": (
         lambda path: sw.GradientBoostingRegressor(init=LinearRegression()).fit(

@@ -102,11 +102,11 @@ def test_bad_rows(name: str, fitted: bool, monkeypatch: pytest.MonkeyPatch) -> N
 
 
 INSIDE = {  # where training is, in the end
-    "DecisionTree": ("sapwood.estimators.tree.grow_tree", "sapwood.estimators.tree.Predictor"),
+    "DecisionTree": ("sapwood.estimators.tree.grow_tree", "sapwood.estimators.estimator.classes_by_output"),
     "RandomForest": ("sapwood.estimators.forest.grow_forest", "sapwood.estimators.forest.Forest"),
     "ExtraTrees": ("sapwood.estimators.forest.grow_forest", "sapwood.estimators.forest.Forest"),
     "Bagging": ("sapwood.estimators.forest.grow_forest", "sapwood.estimators.forest.Forest"),
-    "AdaBoost": ("sapwood.estimators.learners.code_for_many", "sapwood.estimators.adaboost.normalised"),
+    "AdaBoost": ("sapwood.growth.forest_grower.code_for_many", "sapwood.adaboost.training.normalised"),
     "GradientBoosting": ("sapwood.estimators.gradient_boosting.fit_ensemble",),
     "NewtonBoosting": ("sapwood.estimators.newton_boosting.fit_ensemble",),
 }
@@ -136,7 +136,7 @@ def test_a_warm_start_that_fails(name: str, monkeypatch: pytest.MonkeyPatch) -> 
     model.set_params(n_estimators=6)
     check_unchanged(model, lambda: model.fit(NARROW, CLASSES))
     check_unchanged(model, lambda: model.fit(WIDE, CLASSES + 1))
-    place = "gradient_boosting.GradientBoosting._keep" if "Gradient" in name else "forest.ForestEstimator._finish"
+    place = "gradient_boosting.GradientBoosting._keep" if "Gradient" in name else "forest.ForestEstimator._keep"
     monkeypatch.setattr(f"sapwood.estimators.{place}", lambda *_: 1 / 0)
     check_unchanged(model, lambda: model.fit(WIDE, CLASSES), ZeroDivisionError)
     monkeypatch.undo()

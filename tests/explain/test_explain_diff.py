@@ -39,7 +39,9 @@ def compared(kind: str) -> ModelDiff:
 
 def with_tree(model: Any, **arrays: Any) -> Any:
     """A copy of a single tree with some arrays replaced."""
-    return copy.copy(model)._set_tree(replace(model.tree_, **arrays))
+    other = copy.copy(model)
+    other.tree_ = replace(model.tree_, **arrays)
+    return other
 
 
 def score_moves(before: Any, after: Any, X: Any) -> np.ndarray:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from sapwood.codes.coded import code_table
-from sapwood.growth.criteria import class_statistics, number_statistics
+from sapwood.growth.criteria import statistics_of
 from sapwood.growth.grower import grow_tree
 from sapwood.growth.rules import GrowthRules
 from sapwood.kernels._jit import lean_kernel
@@ -57,10 +57,10 @@ def test_blocks_of_columns_merge_to_the_split_of_all(kind, max_bins):
         y = rng.integers(0, 3 if kind == "three classes" else 2, n_rows)
         if kind in ("numbers", "several numbers"):
             y = y[:, None] + rng.integers(0, 4, (n_rows, 1 if kind == "numbers" else 2)) / 7
-            statistics = number_statistics(NumberTarget(y, single=kind == "numbers"), weight, "squared_error")
+            statistics = statistics_of(NumberTarget(y, single=kind == "numbers"), weight, "squared_error")
         else:
             target = ClassTarget(y[:, None].astype(np.int64), (np.unique(y),), single=True)
-            statistics = class_statistics(target, weight, "gini")
+            statistics = statistics_of(target, weight, "gini")
         expected = stump(X, statistics, range(X.shape[1]), max_bins)
         columns = rng.permutation(X.shape[1])
         blocks = np.split(columns, np.sort(rng.choice(np.arange(1, len(columns)), 3, replace=False)))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from sapwood import DecisionTreeClassifier, DecisionTreeRegressor
-from sapwood.growth.criteria import class_statistics
+from sapwood.growth.criteria import statistics_of
 from sapwood.growth.forest_grower import ForestGrower, code_for_many
 from sapwood.growth.rules import GrowthRules
 from sapwood.table.table import Table
@@ -23,7 +23,7 @@ def test_counts_of_rows_are_weights(n_classes, form, some_missing):
         X[rng.random(X.shape) < 0.2] = np.nan
     y = ((np.nan_to_num(X[:, 0]) + rng.integers(0, 3, 300)) % n_classes).astype(np.int64)
     table, target = Table.from_any(X), ClassTarget(y[:, None], (np.arange(n_classes),), single=True)
-    statistics = class_statistics(target, np.ones(300), "gini")
+    statistics = statistics_of(target, np.ones(300), "gini")
     draws = form == "drawn"
     coded = code_for_many(table, statistics, 2, max_bins=16 if form == "bins" else None, draws=draws)
     rules = GrowthRules(max_features=2)

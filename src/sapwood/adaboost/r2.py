@@ -4,18 +4,16 @@
     L    = sum w_i e_i                        beta = L / (1 - L)
     w_i  <- w_i beta^(rate (1 - e_i)), divided by its sum
 
-Together the learners predict the weighted median of what they say, with weights rate log(1 / beta).
+Together the learners predict the weighted median of their predictions, with weights rate log(1 / beta).
 """
 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sapwood.adaboost.step import Step, next_step
+from sapwood.arrays import Floats
 from sapwood.elementary import exp, log, power
-
-Floats = NDArray[np.float64]
 
 
 def r2_step(residual: Floats, weight: Floats, loss: str, rate: float) -> Step:
@@ -38,10 +36,10 @@ def r2_step(residual: Floats, weight: Floats, loss: str, rate: float) -> Step:
         return next_step(error, float(rate * log(1.0 / beta)), weight * power(beta, (1.0 - relative) * rate))
 
 
-def weighted_median(said: Floats, say: Floats) -> Floats:
-    """Of what learners say (learners, rows), the least that learners with half of the say do not exceed."""
-    order = np.argsort(said, axis=0, kind="stable")
-    ends = np.cumsum(say[order], axis=0)
+def weighted_median(predictions: Floats, weights: Floats) -> Floats:
+    """Of the predictions (learners, rows), the least that learners with half of the weight do not exceed."""
+    order = np.argsort(predictions, axis=0, kind="stable")
+    ends = np.cumsum(weights[order], axis=0)
     middle = (ends >= 0.5 * ends[-1]).argmax(axis=0)
-    rows = np.arange(said.shape[1])
-    return np.asarray(said[order[middle, rows], rows])
+    rows = np.arange(predictions.shape[1])
+    return np.asarray(predictions[order[middle, rows], rows])

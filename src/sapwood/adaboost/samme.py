@@ -8,16 +8,15 @@ w     <- w exp(alpha 1(y != f)), divided by its sum
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sapwood.adaboost.step import Step, next_step
+from sapwood.arrays import Floats, Mask
 from sapwood.elementary import exp, log
 
-Floats = NDArray[np.float64]
 SLACK = 1e-12  # an error that is that of guessing but for rounding
 
 
-def samme_step(wrong: NDArray[np.bool_], weight: Floats, n_classes: int, rate: float) -> Step:
+def samme_step(wrong: Mask, weight: Floats, n_classes: int, rate: float) -> Step:
     """What follows from a learner that is wrong about these rows; `weight` sums to 1."""
     error = float(np.average(wrong, weights=weight))
     if error <= 0.0:

@@ -21,7 +21,7 @@ from sapwood.estimators.all_or_nothing import all_or_nothing
 from sapwood.estimators.fitted_facts import facts_html
 from sapwood.estimators.methods_by_task import of_classifiers
 from sapwood.keywords import answering_method, takes_any
-from sapwood.model.model import Begin, Model
+from sapwood.model.model import Model
 from sapwood.parameters import Rule, check_names, check_parameters
 from sapwood.show.fitted import classes_by_output
 from sapwood.table.schema import Schema, Unseen
@@ -44,6 +44,9 @@ class Estimator(BaseEstimator):
     """Parameters of other packages that are taken, checked, and dropped: values that change nothing here."""
     model_settings: ClassVar[tuple[str, ...]]
     """Attributes that `model_` depends on: that of the trees, a new object after each fit, and parameters."""
+
+    _begin: ClassVar[Any] = None
+    """What gives rows their scores before the trees, if there are estimators of other libraries inside."""
 
     n_jobs: int | None = parameter(shared.N_JOBS, default=None)
     drift_warning: bool = parameter(shared.DRIFT_WARNING, default=True)
@@ -69,7 +72,7 @@ class Estimator(BaseEstimator):
     def __new__(cls, *unnamed: Any, **parameters: Any) -> Self:
         """Refuse unknown parameters with the nearest known name, which `__init__` could not."""
         known = cls._get_param_names()
-        check_names(cls.__name__, cls._with_effect(parameters), known)
+        check_names(cls.__name__, cls._with_effect(parameters) if cls.without_effect else parameters, known)
         if unnamed and len(unnamed) > _n_positions(cls):
             raise ParameterTypeError(
                 f"{cls.__name__} takes its parameters by name, but got {unnamed[-1]!r} by position. Use names, for "
@@ -123,24 +126,13 @@ class Estimator(BaseEstimator):
                 schema=self.schema_,
                 classes=tuple(classes_by_output(self)),
                 single=known.get("_single_output", True),
-                unseen=self._unseen_policy,
+                unseen=getattr(self, "unseen", "missing"),
                 begin=self._begin,
                 drift_warning=self.drift_warning,
             )
             self._model = kept = settings, made
         found: Model = kept[1]
         return found
-
-    @property
-    def _begin(self) -> Begin | None:
-        """What gives rows their scores before the trees, if there are estimators of other libraries inside."""
-        return None
-
-    @property
-    def _unseen_policy(self) -> Unseen:
-        """What an unknown category does at prediction."""
-        policy: Unseen = self.unseen
-        return policy
 
     def _check_fitted(self) -> None:
         if not hasattr(self, "schema_"):
@@ -215,6 +207,10 @@ class Estimator(BaseEstimator):
 
     def _score_names(self) -> list[Any]:
         return list(self.model_.score_names)
+
+    @property
+    def _unseen_policy(self) -> Unseen:
+        return self.model_.unseen
 
     def _row_starts(self, X: Any) -> Floats | None:
         return None if self.model_.begin is None else self.model_.begin(X)

@@ -12,7 +12,7 @@ from sapwood.files.records import ConstantInit, PriorInit
 from sapwood.files.saved_estimator import SavedEstimator
 
 DERIVED = {
-    *("n_features_in_", "feature_names_in_", "n_classes_", "_predictor", "_model"),
+    *("n_features_in_", "feature_names_in_", "n_classes_", "_model"),
     *("n_estimators_", "n_iter_", "n_trees_per_iteration_", "estimators_"),
 }
 """Attributes that follow from the others; no file holds them."""
@@ -34,8 +34,6 @@ def restore(model: Any, saved: SavedEstimator) -> None:
     if saved.is_classifier:
         sizes = [len(labels) for labels in saved.classes]
         model.n_classes_ = sizes[0] if saved.single else sizes
-    if "tree_" in saved.fitted:
-        model._set_tree(model.tree_)
     if "ensemble_" in saved.fitted:
         model.n_estimators_ = model.n_iter_ = model.ensemble_.n_rounds
     if "learning_rates_" in saved.fitted:

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, Literal
 
-from sapwood.arrays import Floats
+from sklearn.base import ClassifierMixin, RegressorMixin
+
+from sapwood.arrays import Array, Floats
 from sapwood.declaration import Meaning, declared, fitted, parameter
+from sapwood.errors import ParameterError
 from sapwood.estimators import shared_parameters as shared
-from sapwood.estimators.forest_kinds import ForestClassifier, ForestRegressor
-from sapwood.estimators.tree_parameters import NUMBER_CRITERION, NUMBER_LEAF, TreeParameters
+from sapwood.estimators import tree_parameters as own
+from sapwood.estimators.forest import ForestEstimator
+from sapwood.estimators.methods_by_task import multi_label_tags
+from sapwood.estimators.task import CLASSES, NUMBERS
+from sapwood.estimators.tree import DecisionTreeClassifier, DecisionTreeRegressor
+from sapwood.estimators.tree_parameters import Unseen
+from sapwood.estimators.tree_rows import TreeRows
+from sapwood.forest.bags import Bag, Bags, n_drawn
 from sapwood.forest.forest import Forest
 from sapwood.parameters import ArrayLike, CallableRule, Flag, Interval, MappingLike, Nothing, OneOf
 
@@ -27,10 +36,16 @@ KEEP_TARGETS = Meaning(
 
 
 @declared
-class ForestParameters(TreeParameters):
-    """Parameters of a forest."""
+class RandomizedForest(ForestEstimator):
+    """What the four share. Use one of them."""
 
-    n_estimators: int = parameter(shared.N_ESTIMATORS, default=100, kw_only=False)
+    splitter: ClassVar[str] = "best"
+
+    criterion: str = parameter(own.CLASS_CRITERION, default="gini")
+    max_depth: int | None = parameter(shared.MAX_DEPTH, default=None)
+    min_samples_split: int | float = parameter(shared.MIN_SAMPLES_SPLIT, default=2)
+    min_samples_leaf: int | float = parameter(shared.MIN_SAMPLES_LEAF, default=1)
+    min_weight_fraction_leaf: float = parameter(shared.MIN_WEIGHT_FRACTION_LEAF, default=0.0)
     max_features: int | float | str | None = parameter(
         Interval(int, low=1),
         Interval(float, 0, 1, closed="right", integers=False),
@@ -40,6 +55,18 @@ class ForestParameters(TreeParameters):
         doc="Columns that are drawn for each split (or each tree, see feature_sampling): a number, a fraction, the "
         "square root, the binary logarithm or a third of the number of columns, or None for all of them.",
     )
+    random_state: Any = parameter(shared.RANDOM_STATE, default=None)
+    max_leaf_nodes: int | None = parameter(shared.MAX_LEAF_NODES, default=None)
+    min_impurity_decrease: float = parameter(shared.MIN_IMPURITY_DECREASE, default=0.0)
+    ccp_alpha: float = parameter(shared.CCP_ALPHA, default=0.0)
+    monotonic_cst: Any = parameter(shared.MONOTONIC, default=None)
+    impurity_threshold: float = parameter(own.IMPURITY_THRESHOLD, default=0.0)
+    significance: float | None = parameter(own.SIGNIFICANCE, default=None)
+    leaf: str = parameter(own.CLASS_LEAF, default="auto")
+    max_bins: int | None = parameter(own.MAX_BINS, default=None)
+    categorical_features: Any = parameter(shared.CATEGORICAL_FEATURES, default="from_dtype")
+    unseen: Unseen = parameter(own.UNSEEN, default="missing")
+    n_estimators: int = parameter(shared.N_ESTIMATORS, default=100, kw_only=False)
     bootstrap: bool = parameter(
         Flag(), default=True, doc="Grow each tree on rows drawn with replacement; False grows it on all rows."
     )
@@ -73,9 +100,51 @@ class ForestParameters(TreeParameters):
     oob_curve_: Floats = fitted("Out-of-bag error after each tree, with oob_score or oob_stop.")
     oob_score_: float = fitted("Out-of-bag accuracy or R², with oob_score or oob_stop.")
 
+    def _tree(self) -> RandomizedForest:
+        return self
+
+    @property
+    def estimator_(self) -> Any:
+        """A tree with the parameters of the forest's trees, not fitted."""
+        self._check_fitted()
+        kind: Any = DecisionTreeClassifier if self.task is CLASSES else DecisionTreeRegressor
+        known = {name: getattr(self, name) for name in kind._get_param_names()}
+        if self.feature_sampling == "tree":
+            known["max_features"] = None
+        if isinstance(self.class_weight, str) and self.class_weight == "balanced_subsample":
+            known["class_weight"] = None
+        return kind(**known)
+
+    def _draws(self, training: TreeRows, order: Array, given: Sequence[Bag] | None) -> Bags:
+        if not self.bootstrap and given is None:
+            self._refuse_samples()
+        return Bags(
+            self._seed,
+            order,
+            training.weight if self.bootstrap else None,
+            n_drawn(self.max_samples, training.table.n_rows) if self.bootstrap else None,
+            n_features=training.table.n_features,
+            n_chosen=self.max_features_ if self.feature_sampling == "tree" else None,
+            given=given,
+        )
+
+    def _refuse_samples(self) -> None:
+        """Refuse options that need bootstrap samples."""
+        if self.max_samples is not None:
+            raise ParameterError(
+                f"max_samples={self.max_samples!r} needs bootstrap=True: without it every tree is grown on all rows. "
+                "Set bootstrap=True, or max_samples=None."
+            )
+        for name in ("oob_score", "oob_stop"):
+            if getattr(self, name):
+                raise ParameterError(
+                    f"{name}={getattr(self, name)!r} needs bootstrap=True: Out of bag estimation is only available if "
+                    "trees are grown on samples of the rows. Set bootstrap=True."
+                )
+
 
 @declared
-class RandomForestClassifier(ForestParameters, ForestClassifier):
+class RandomForestClassifier(ClassifierMixin, RandomizedForest):
     """A random forest for classes: trees on bootstrap samples, each split from a few columns drawn anew.
 
     Rows are drawn by the order of a hash of their contents, so the forest does not depend on their order. Weights of
@@ -84,33 +153,40 @@ class RandomForestClassifier(ForestParameters, ForestClassifier):
     classes, or the mean squared error, weighted by sample_weight.
     """
 
+    task: ClassVar = CLASSES
+    __sklearn_tags__ = multi_label_tags
+
     max_bins: int | None = 255
     class_weight: Any = parameter(CLASS_WEIGHT, default=None)
     voting: Literal["soft", "hard"] = parameter(VOTING, default="soft")
 
 
 @declared
-class RandomForestRegressor(ForestParameters, ForestRegressor):
+class RandomForestRegressor(RegressorMixin, RandomizedForest):
     """A random forest for numbers: trees on bootstrap samples, each split from a third of the columns, drawn anew.
 
     See `RandomForestClassifier` for how rows are drawn.
     """
 
-    criterion: str = parameter(NUMBER_CRITERION, default="squared_error")
-    leaf: str = parameter(NUMBER_LEAF, default="auto")
+    task: ClassVar = NUMBERS
+
+    criterion: str = parameter(own.NUMBER_CRITERION, default="squared_error")
+    leaf: str = parameter(own.NUMBER_LEAF, default="auto")
     max_features: int | float | str | None = "third"
     max_bins: int | None = 255
     keep_targets: bool = parameter(KEEP_TARGETS, default=False)
 
 
 @declared
-class ExtraTreesClassifier(ForestParameters, ForestClassifier):
+class ExtraTreesClassifier(ClassifierMixin, RandomizedForest):
     """Extremely randomised trees for classes: all rows, and for each column drawn one threshold drawn.
 
     Thresholds are drawn between the least and the largest value in the node; with max_bins they are moved to the border
     of a bin.
     """
 
+    task: ClassVar = CLASSES
+    __sklearn_tags__ = multi_label_tags
     splitter: ClassVar = "random"
 
     bootstrap: bool = False
@@ -119,13 +195,14 @@ class ExtraTreesClassifier(ForestParameters, ForestClassifier):
 
 
 @declared
-class ExtraTreesRegressor(ForestParameters, ForestRegressor):
+class ExtraTreesRegressor(RegressorMixin, RandomizedForest):
     """Extremely randomised trees for numbers; see `ExtraTreesClassifier`."""
 
+    task: ClassVar = NUMBERS
     splitter: ClassVar = "random"
 
-    criterion: str = parameter(NUMBER_CRITERION, default="squared_error")
-    leaf: str = parameter(NUMBER_LEAF, default="auto")
+    criterion: str = parameter(own.NUMBER_CRITERION, default="squared_error")
+    leaf: str = parameter(own.NUMBER_LEAF, default="auto")
     max_features: int | float | str | None = 1.0
     bootstrap: bool = False
     keep_targets: bool = parameter(KEEP_TARGETS, default=False)

@@ -17,7 +17,7 @@ from sapwood.estimators.gradient_boosting import GradientBoosting
 from sapwood.estimators.settings import n_features_drawn
 from sapwood.estimators.tree import DecisionTree
 from sapwood.forest.bags import Bags
-from sapwood.forest.forest import Forest
+from sapwood.forest.forest import Forest, Vote
 from sapwood.losses.loss import Loss
 from sapwood.packed_tree import PackedTree
 from sapwood.table.schema import Schema
@@ -40,7 +40,7 @@ def estimator_with(kind: type[Kind], parameters: Mapping[str, Any]) -> Kind:
 def set_tree(model: DecisionTree, schema: Schema, tree: Tree, classes: Sequence[Array]) -> None:
     """Make it a fitted decision tree; `classes` are those of each output, none for numbers."""
     _set_outputs(model, schema, tree.value.shape[1], classes)
-    model._set_tree(tree)
+    model.tree_ = tree
 
 
 def set_forest(
@@ -50,7 +50,8 @@ def set_forest(
     _set_outputs(model, schema, trees[0].value.shape[1], classes)
     bags = Bags(0, np.empty(0, dtype=np.uint32), n_features=schema.n_features)
     _set(model, _seed=0, _rows=None, _bags=bags, _leaf_targets=[], _training_target=None)
-    _set(model, forest_=Forest([PackedTree.of(tree) for tree in trees], model._vote()), stopped_reason_=stopped_reason)
+    vote = Vote(model.voting == "hard", tuple(map(len, classes)))
+    _set(model, forest_=Forest([PackedTree.of(tree) for tree in trees], vote), stopped_reason_=stopped_reason)
 
 
 def set_boosting(

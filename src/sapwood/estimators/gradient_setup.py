@@ -135,4 +135,5 @@ def stage_tree(owner: GradientBoosting, tree: Tree, rate: float, stage: int) -> 
         if name in owner.__dict__:
             setattr(found, name, getattr(owner, name))
     found.n_outputs_, found._single_output = 1, True
-    return found._set_tree(replace(tree, value=tree.value / rate) if rate > 0.0 else tree)
+    found.tree_ = replace(tree, value=tree.value / rate) if rate > 0.0 else tree
+    return found

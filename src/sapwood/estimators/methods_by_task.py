@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from sklearn.base import ClassifierMixin, RegressorMixin
+from sklearn.utils import Tags
 
 from sapwood.keywords import answering_method
 
@@ -33,3 +34,10 @@ def of_classifiers(method: Method) -> Method:
 def of_regressors(method: Method) -> Method:
     """A method that only regressors have."""
     return _OnlyFor(method, RegressorMixin, "numbers")  # type: ignore[return-value]
+
+
+def multi_label_tags(estimator: ClassifierMixin) -> Tags:
+    """The `__sklearn_tags__` of classifiers that take several outputs."""
+    tags = ClassifierMixin.__sklearn_tags__(estimator)
+    tags.classifier_tags.multi_label = True
+    return tags

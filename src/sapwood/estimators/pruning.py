@@ -132,7 +132,7 @@ def prune_by_cv(
     chosen = best if rule == "min" else int(np.flatnonzero(mean <= mean[best] + standard_error[best])[-1])
     n_leaves = _leaves_at(whole.tree_, path, alphas)
     kept = ancestors_at(whole.tree_, path, float(alphas[chosen]))
-    whole.set_params(ccp_alpha=float(alphas[chosen]))._set_tree(collapse(whole.tree_, kept))
+    whole.set_params(ccp_alpha=float(alphas[chosen])).tree_ = collapse(whole.tree_, kept)
     name = scoring or _default_error(estimator)[0]
     return PruningChoice(whole, alphas, mean, standard_error, n_leaves, best, chosen, rule, name)
 
@@ -186,8 +186,8 @@ def _fold_errors(
     path = pruning_path(tree.tree_)
     if scoring is not None:
         return _scored_errors(tree, path, _safe_indexing(X, test), _safe_indexing(y, test), middles, scoring)
-    truth = tree._read_target(_safe_indexing(y, test), len(test))
-    nodes = tree._nodes(_safe_indexing(X, test))
+    truth = tree.task.read(_safe_indexing(y, test), len(test))
+    nodes = tree.apply(_safe_indexing(X, test))
     losses = _default_error(tree)[1](tree, truth)
     rows = np.arange(len(test))
     return np.array(
@@ -199,7 +199,7 @@ def _scored_errors(tree: Any, path: PruningPath, X: Any, y: Any, middles: Floats
     scorer, grown = get_scorer(scoring), tree.tree_
     errors = []
     for alpha in middles:
-        tree._set_tree(collapse(grown, ancestors_at(grown, path, alpha)))
+        tree.tree_ = collapse(grown, ancestors_at(grown, path, alpha))
         errors.append(-scorer(tree, X, y))
     return np.array(errors)
 
@@ -218,9 +218,8 @@ def _default_error(tree: Any) -> tuple[str, Any]:
 
 def _class_losses(tree: Any, truth: Any) -> Any:
     """Whether any output's class is wrong; labels are compared, because a fold may not have every class."""
-    known = [tree.classes_] if tree._single_output else tree.classes_
     likely = tree.tree_.value.argmax(axis=2)
-    predicted = [labels[likely[:, o]] for o, labels in enumerate(known)]
+    predicted = [labels[likely[:, o]] for o, labels in enumerate(tree.model_.classes)]
     actual = [labels[truth.codes[:, o]] for o, labels in enumerate(truth.classes)]
     return lambda nodes, rows: np.any([p[nodes] != a[rows] for p, a in zip(predicted, actual, strict=True)], axis=0)
 

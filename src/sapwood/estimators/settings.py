@@ -1,20 +1,54 @@
-"""Settings that depend on the data: fractions become counts, names become columns, class weights become row weights."""
+"""Settings that depend on the data: fractions become counts, names become columns, class weights become row weights.
+
+`growth_options` makes the options of growth from the parameters of a tree, or of a forest, which has the same.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.class_weight import compute_class_weight
 
-from sapwood.errors import ParameterError
+from sapwood.arrays import Array, Floats
+from sapwood.errors import InputError, ParameterError
 from sapwood.growth.criteria import Statistics
+from sapwood.growth.rules import UNLIMITED, GrowthRules
 from sapwood.table.read_array import read_array
 from sapwood.table.schema import Schema
+from sapwood.table.table import Table
 from sapwood.table.target import ClassTarget
+
+if TYPE_CHECKING:
+    from sapwood.estimators.forests import RandomizedForest
+    from sapwood.estimators.tree import DecisionTree
+
+
+def growth_options(
+    tree: DecisionTree | RandomizedForest, table: Table, statistics: Statistics, max_features: int, **limits: Any
+) -> dict[str, Any]:
+    """Options of growth by the parameters of a tree or forest: arguments of `grow_tree` and of a `ForestGrower`.
+
+    `limits` are limits that depend on more than these: the seed and the minimum weight of a leaf of a single tree.
+    """
+    min_leaf = rows_at_least(tree.min_samples_leaf, table.n_rows, 1)
+    rules = GrowthRules(
+        max_depth=UNLIMITED if tree.max_depth is None else min(int(tree.max_depth), UNLIMITED),
+        max_leaves=0 if tree.max_leaf_nodes is None else int(tree.max_leaf_nodes),
+        min_split_rows=max(rows_at_least(tree.min_samples_split, table.n_rows, 2), 2 * min_leaf),
+        min_child_rows=min_leaf,
+        min_decrease=tree.min_impurity_decrease,
+        impurity_threshold=tree.impurity_threshold,
+        significance=tree.significance,
+        max_features=max_features,
+        **limits,
+    )
+    signs = None if tree.monotonic_cst is None else monotonic_signs(tree.monotonic_cst, table.schema, statistics)
+    draws = tree.splitter == "random"
+    return {"rules": rules, "monotonic": signs, "leaf": tree.leaf, "draw_thresholds": draws}
 
 
 def rows_at_least(setting: int | float, n_rows: int, least: int) -> int:
@@ -39,7 +73,7 @@ def n_features_drawn(setting: int | float | str | None, n_features: int) -> int:
     return max(1, int(float(setting) * n_features))
 
 
-def class_weights(setting: Any, target: ClassTarget, owner: str) -> NDArray[np.float64]:
+def class_weights(setting: Any, target: ClassTarget, owner: str) -> Floats:
     """Weight of every row by its class; the product over the outputs."""
     weights = np.ones(len(target.codes))
     if setting is None:
@@ -54,10 +88,15 @@ def class_weights(setting: Any, target: ClassTarget, owner: str) -> NDArray[np.f
             )
     for o, one in enumerate(per_output):
         weights *= _weights_of_classes(one, target.classes[o], target.codes[:, o])[target.codes[:, o]]
+    if not weights.any():
+        raise InputError(
+            f"class_weight={setting!r} gives every row a weight of zero. Give at least one class that occurs in y a "
+            "weight above zero."
+        )
     return weights
 
 
-def _weights_of_classes(setting: Any, classes: NDArray[Any], codes: NDArray[Any]) -> NDArray[np.float64]:
+def _weights_of_classes(setting: Any, classes: Array, codes: Array) -> Floats:
     if setting is None:
         return np.ones(len(classes))
     if not isinstance(setting, Mapping) and not (isinstance(setting, str) and setting == "balanced"):
@@ -88,9 +127,7 @@ def _plain(label: Any) -> Any:
 
 
 def monotonic_signs(setting: Any, schema: Schema, statistics: Statistics) -> NDArray[np.int8] | None:
-    """-1, 0 or 1 for every column, from a list in column order or a mapping from names."""
-    if setting is None:
-        return None
+    """-1, 0 or 1 for every column, from a list in column order or a mapping from names; None if all are 0."""
     signs = _signs_by_name(setting, schema) if isinstance(setting, Mapping) else _signs_in_order(setting, schema)
     if not signs.any():
         return None

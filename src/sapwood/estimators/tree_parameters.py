@@ -1,12 +1,10 @@
-"""Parameters that decision trees and forests share."""
+"""Meanings of the parameters of trees, which decision trees and forests declare."""
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
-from sapwood.declaration import Meaning, declared, parameter
-from sapwood.estimators import shared_parameters as shared
-from sapwood.estimators.estimator import Estimator
+from sapwood.declaration import Meaning
 from sapwood.parameters import ArrayLike, Interval, MappingLike, Nothing, OneOf
 
 Unseen = Literal["missing", "error", "node"]
@@ -34,45 +32,19 @@ CLASS_WEIGHT = Meaning(
     'Weights of the classes: a dictionary from classes to weights, "balanced" for the same total weight for every '
     "class, or a list with one of these for each output.",
 )
-
-
-@declared
-class TreeParameters(Estimator):
-    """Parameters of the growth of a tree."""
-
-    criterion: str = parameter(CLASS_CRITERION, default="gini")
-    max_depth: int | None = parameter(shared.MAX_DEPTH, default=None)
-    min_samples_split: int | float = parameter(shared.MIN_SAMPLES_SPLIT, default=2)
-    min_samples_leaf: int | float = parameter(shared.MIN_SAMPLES_LEAF, default=1)
-    min_weight_fraction_leaf: float = parameter(shared.MIN_WEIGHT_FRACTION_LEAF, default=0.0)
-    max_features: int | float | str | None = parameter(shared.MAX_FEATURES, default=None)
-    random_state: Any = parameter(shared.RANDOM_STATE, default=None)
-    max_leaf_nodes: int | None = parameter(shared.MAX_LEAF_NODES, default=None)
-    min_impurity_decrease: float = parameter(shared.MIN_IMPURITY_DECREASE, default=0.0)
-    ccp_alpha: float = parameter(shared.CCP_ALPHA, default=0.0)
-    monotonic_cst: Any = parameter(shared.MONOTONIC, default=None)
-    impurity_threshold: float = parameter(
-        Interval(float, low=0), default=0.0, doc="A node is split only if its impurity is above this."
-    )
-    significance: float | None = parameter(
-        Interval(float, 0, 1, closed="neither"),
-        Nothing(remedy="Use significance=None for no test."),
-        default=None,
-        doc="Significance level of a test of every split: chi-squared of side and class, or F between the means of "
-        "both sides. A split whose p-value is above the level is dropped; None means no test.",
-    )
-    leaf: str = parameter(CLASS_LEAF, default="auto")
-    max_bins: int | None = parameter(
-        Interval(int, 2, 2**31 - 2),
-        Nothing(remedy="Use max_bins=None to look at every distinct value."),
-        default=None,
-        doc="Number of quantile bins of a column, whose borders are the candidate thresholds. A column with no more "
-        "distinct values is split exactly; None splits every column exactly.",
-    )
-    categorical_features: Any = parameter(shared.CATEGORICAL_FEATURES, default="from_dtype")
-    unseen: Unseen = parameter(
-        OneOf("missing", "error", "node"),
-        default="missing",
-        doc='What a category level that was not in the training data does at prediction: "missing" goes where missing '
-        'values go, "error" raises an error, "node" predicts the value of the node that it reached.',
-    )
+IMPURITY_THRESHOLD = Meaning((Interval(float, low=0),), "A node is split only if its impurity is above this.")
+SIGNIFICANCE = Meaning(
+    (Interval(float, 0, 1, closed="neither"), Nothing(remedy="Use significance=None for no test.")),
+    "Significance level of a test of every split: chi-squared of side and class, or F between the means of both "
+    "sides. A split whose p-value is above the level is dropped; None means no test.",
+)
+MAX_BINS = Meaning(
+    (Interval(int, 2, 2**31 - 2), Nothing(remedy="Use max_bins=None to look at every distinct value.")),
+    "Number of quantile bins of a column, whose borders are the candidate thresholds. A column with no more distinct "
+    "values is split exactly; None splits every column exactly.",
+)
+UNSEEN = Meaning(
+    (OneOf("missing", "error", "node"),),
+    'What a category level that was not in the training data does at prediction: "missing" goes where missing values '
+    'go, "error" raises an error, "node" predicts the value of the node that it reached.',
+)

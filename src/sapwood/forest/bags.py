@@ -16,8 +16,8 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sapwood.arrays import Array, Ints
 from sapwood.elementary import log
 from sapwood.errors import InputError
 from sapwood.kernels.bagging import count_draws, hash_cells, hash_rows
@@ -29,7 +29,6 @@ from sapwood.threads import blocks, run_all
 ROW_DRAW, COLUMN_DRAW, CONTENT = 1, 2, 3  # what a hash is for: keeps draws of rows and columns apart
 BLOCK = 1 << 13
 SEED_SHIFT = 33
-Array = NDArray[Any]
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,14 +46,14 @@ class Bag:
         rows = np.flatnonzero(counts)
         return cls(rows, counts[rows], features)
 
-    def outside(self, n_rows: int) -> NDArray[np.int64]:
+    def outside(self, n_rows: int) -> Ints:
         """Rows that are not in the bag."""
         is_outside = np.ones(n_rows, dtype=np.bool_)
         is_outside[self.rows] = False
         return np.flatnonzero(is_outside)
 
     @property
-    def drawn(self) -> NDArray[np.int64]:
+    def drawn(self) -> Ints:
         """Every row as often as it was drawn."""
         return np.repeat(self.rows, self.counts).astype(np.int64)
 
@@ -119,7 +118,7 @@ class Bags:
         return np.sort(chosen)
 
 
-def canonical_order(table: Table, target: Array, n_jobs: int = 1) -> NDArray[np.int64]:
+def canonical_order(table: Table, target: Array, n_jobs: int = 1) -> Ints:
     """Rows in order of a hash of their cells and targets."""
     hashes = np.zeros(table.n_rows, dtype=np.uint64)
     n_columns = table.n_features + target.shape[1]

@@ -1,4 +1,4 @@
-"""The fitted forest: trees, and what they say together."""
+"""The fitted forest: trees, and their votes."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sapwood.arrays import Floats
 from sapwood.packed_tree import PackedTree
 from sapwood.predictor import Descent, find
 from sapwood.result import Part, Result
@@ -18,12 +19,10 @@ from sapwood.threads import run_all
 from sapwood.tree import Tree
 from sapwood.tree_sum import Term, TreeSum
 
-Floats = NDArray[np.float64]
-
 
 @dataclass(frozen=True)
 class Vote:
-    """What a tree says at a node.
+    """The vote of a tree at a node.
 
     Soft: the shares of the classes, or the mean. Hard: 1 for the most probable class of each output, the first of
     equals, and 0 for the others; `n_classes` are those of the outputs.
@@ -33,7 +32,7 @@ class Vote:
     n_classes: tuple[int, ...] = ()
 
     def __call__(self, values: Floats) -> Floats:
-        """From the values of nodes (node, output, class or 1) to what they say."""
+        """From the values of nodes (node, output, class or 1) to their votes."""
         if not self.hard:
             return values
         out = np.zeros_like(values)
@@ -49,11 +48,11 @@ class Forest(Result):
     trees: list[PackedTree]
     vote: Vote = Vote()
     _descents: dict[tuple[int, np.dtype[Any]], Descent] = field(default_factory=dict, repr=False)
-    _said: dict[int, Floats] = field(default_factory=dict, repr=False)
+    _votes: dict[int, Floats] = field(default_factory=dict, repr=False)
 
     def __getstate__(self) -> dict[str, Any]:
         """What is unpacked is not pickled."""
-        return {"trees": self.trees, "vote": self.vote, "_descents": {}, "_said": {}}
+        return {"trees": self.trees, "vote": self.vote, "_descents": {}, "_votes": {}}
 
     def _parts(self) -> Iterator[Part]:
         yield f"Forest({len(self)} trees, {'hard' if self.vote.hard else 'soft'} votes)"
@@ -71,18 +70,18 @@ class Forest(Result):
         return (tree.unpack() for tree in self.trees)
 
     def descent(self, t: int, dtype: np.dtype[Any]) -> Descent:
-        """The way down tree t for cells of a type."""
+        """What finds leaves of tree t for cells of a type."""
         if (t, dtype) not in self._descents:
             tree = self.tree(t)
             self._descents[t, dtype] = Descent.of(tree, dtype)
-            self._said.setdefault(t, np.ascontiguousarray(self.vote(tree.value)))
+            self._votes.setdefault(t, np.ascontiguousarray(self.vote(tree.value)))
         return self._descents[t, dtype]
 
-    def said(self, t: int) -> Floats:
-        """What the nodes of tree t say, (node, output, class or 1)."""
-        if t not in self._said:
-            self._said[t] = np.ascontiguousarray(self.vote(self.tree(t).value))
-        return self._said[t]
+    def votes(self, t: int) -> Floats:
+        """Votes of the nodes of tree t, (node, output, class or 1)."""
+        if t not in self._votes:
+            self._votes[t] = np.ascontiguousarray(self.vote(self.tree(t).value))
+        return self._votes[t]
 
     def tree_sum(self, criterion: str = "") -> TreeSum:
         """The trees and their votes; scores are means."""

@@ -6,11 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 from time import perf_counter
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sapwood.arrays import Array, Floats, Ints
 from sapwood.counted import counted
 from sapwood.forest.bags import Bag, Bags
 from sapwood.forest.forest import Vote
@@ -27,7 +26,6 @@ from sapwood.table.target import NumberTarget
 from sapwood.threads import run_all
 
 BATCH = 4  # trees for each thread before a look at the curve and the clock
-Floats = NDArray[np.float64]
 
 
 @dataclass(eq=False)
@@ -50,12 +48,12 @@ class Growing:
 
 
 @dataclass(frozen=True, eq=False)
-class Sprout:
-    """A tree, and what it says about the rows outside of its bag."""
+class GrownTree:
+    """A tree, and its votes for the rows outside of its bag."""
 
     tree: PackedTree
-    outside: NDArray[np.int64] | None
-    said: Floats | None
+    outside: Ints | None
+    votes: Floats | None
     leaf_rows: LeafRows | None
 
 
@@ -63,13 +61,14 @@ def grow_forest(growing: Growing, n_trees: int, verbose: int = 0) -> str:
     """Grow until there are so many trees, or until the curve is flat; returns why growth ended."""
     start = perf_counter()
     first = len(growing.trees)
-    _catch_up(growing, first)
+    _vote_again(growing, first)
     with Interrupts() as interrupts, ProgressBar(verbose) as show:
         while len(growing.trees) < n_trees:
             at = len(growing.trees)
             numbers = range(at, min(at + BATCH * growing.n_jobs, n_trees))
-            for sprout in run_all([partial(_grow_one, growing, t) for t in numbers], growing.n_jobs):
-                if _take_up(growing, sprout):
+            for grown in run_all([partial(_grow_one, growing, t) for t in numbers], growing.n_jobs):
+                growing.trees.append(grown.tree)
+                if _add_votes(growing, grown):
                     return f"the out-of-bag error was flat after {counted(len(growing.trees), 'tree')}"
             show(Shown(len(growing.trees), n_trees, perf_counter() - start, _history(growing)))
             if interrupts.asked is not None:
@@ -89,60 +88,55 @@ def _history(growing: Growing) -> dict[str, dict[str, list[float]]]:
     return {"oob": {"error": curve}}
 
 
-def _grow_one(growing: Growing, t: int) -> Sprout:
+def _grow_one(growing: Growing, t: int) -> GrownTree:
     bag = growing.bags.bag(t)
     tree = growing.grower.grow(bag.rows, _weights(growing, bag), growing.bags.key(t), bag.features)
-    return _sprout(growing, PackedTree.of(tree), Predictor(tree), bag)
+    return _with_votes(growing, PackedTree.of(tree), Predictor(tree), bag)
 
 
-def _weights(growing: Growing, bag: Bag) -> NDArray[Any]:
+def _weights(growing: Growing, bag: Bag) -> Array:
     """Weights of the rows of a bag: how often they were drawn, times what they weigh if weights are not for draws."""
     statistics = growing.grower.statistics
-    weight: NDArray[Any] = bag.counts
+    weight: Array = bag.counts
     if growing.has_weights:
         weight = statistics.wy[bag.rows, 0] * bag.counts
     return weight * balanced(statistics, bag.rows, weight) if growing.balance else weight
 
 
-def _sprout(growing: Growing, tree: PackedTree, predictor: Predictor, bag: Bag) -> Sprout:
-    outside = said = kept = None
+def _with_votes(growing: Growing, tree: PackedTree, predictor: Predictor, bag: Bag) -> GrownTree:
+    outside = votes = kept = None
     if growing.out_of_bag is not None:
         outside = bag.outside(growing.table.n_rows)
-        said = growing.vote(predictor.tree.value)[predictor.leaves(growing.table, outside)]
+        votes = growing.vote(predictor.tree.value)[predictor.leaves(growing.table, outside)]
     if growing.keeps_rows:
         kept = LeafRows.of(bag, predictor.leaves(growing.table, bag.rows), predictor.tree.node_count)
-    return Sprout(tree, outside, said, kept)
+    return GrownTree(tree, outside, votes, kept)
 
 
-def _take_up(growing: Growing, sprout: Sprout) -> bool:
-    """Add a tree; returns whether it was the last one that is needed."""
-    growing.trees.append(sprout.tree)
-    return _hear(growing, sprout)
-
-
-def _hear(growing: Growing, sprout: Sprout) -> bool:
-    if sprout.leaf_rows is not None:
-        growing.leaf_targets.append(sprout.leaf_rows)
-    if growing.out_of_bag is None or sprout.outside is None or sprout.said is None:
+def _add_votes(growing: Growing, grown: GrownTree) -> bool:
+    """Add the votes of a tree for rows outside of its bag; returns whether it is the last one that is needed."""
+    if grown.leaf_rows is not None:
+        growing.leaf_targets.append(grown.leaf_rows)
+    if growing.out_of_bag is None or grown.outside is None or grown.votes is None:
         return False
-    growing.out_of_bag.add(sprout.outside, sprout.said)
+    growing.out_of_bag.add(grown.outside, grown.votes)
     return growing.tolerance is not None and is_flat(growing.out_of_bag.curve, growing.tolerance)
 
 
-def _catch_up(growing: Growing, n_trees: int) -> None:
-    """Hear the trees of an earlier fit again: what they say about rows outside of their bags is not kept."""
+def _vote_again(growing: Growing, n_trees: int) -> None:
+    """Add the votes of the trees of an earlier fit, which were not kept."""
     if growing.out_of_bag is None and not growing.keeps_rows:
         return
 
-    def again(t: int) -> Sprout:
+    def again(t: int) -> GrownTree:
         tree = growing.trees[t]
-        return _sprout(growing, tree, Predictor(tree.unpack()), growing.bags.bag(t))
+        return _with_votes(growing, tree, Predictor(tree.unpack()), growing.bags.bag(t))
 
-    for sprout in run_all([partial(again, t) for t in range(n_trees)], growing.n_jobs):
-        _hear(growing, sprout)
+    for grown in run_all([partial(again, t) for t in range(n_trees)], growing.n_jobs):
+        _add_votes(growing, grown)
 
 
-def balanced(statistics: Statistics, rows: NDArray[Any], weight: Floats) -> Floats:
+def balanced(statistics: Statistics, rows: Array, weight: Floats) -> Floats:
     """Factor of each row after which all classes that occur in a bag weigh the same; the product over the outputs."""
     factor = np.ones(len(rows))
     for o in range(statistics.n_outputs):

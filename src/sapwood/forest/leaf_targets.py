@@ -9,26 +9,25 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sapwood.arrays import Array, Floats
 from sapwood.forest.bags import Bag
 from sapwood.kernels.quantiles import BagRows, leaf_quantiles
 from sapwood.threads import blocks, run_all
 
 BLOCK = 256
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
 class LeafRows:
     """Rows of a tree's bag by leaf: those of node i are rows[starts[i]:starts[i + 1]], drawn so often."""
 
-    rows: NDArray[Any]
-    counts: NDArray[Any]
-    starts: NDArray[Any]
+    rows: Array
+    counts: Array
+    starts: Array
 
     @classmethod
     def of(cls, bag: Bag, leaves: NDArray[np.int32], n_nodes: int) -> LeafRows:

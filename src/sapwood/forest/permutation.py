@@ -9,11 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sapwood.arrays import Array, Floats
 from sapwood.forest.bags import Bags
 from sapwood.forest.forest import Forest
 from sapwood.one_line import one_line
@@ -21,8 +20,6 @@ from sapwood.result import Part, Result, TextTable
 from sapwood.table.table import Table
 from sapwood.table.target import ClassTarget, NumberTarget
 from sapwood.threads import run_all
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -44,7 +41,7 @@ class PermutationImportance(Result):
 
     @property
     def z(self) -> Floats:
-        """Mean by standard error; 0 where no tree changed its mind."""
+        """Mean by standard error; 0 where no tree changed its prediction."""
         error = self.standard_error
         return np.divide(self.mean, error, out=np.zeros_like(error), where=error > 0)
 
@@ -68,35 +65,35 @@ def permutation_importance(
     n_repeats: int = 1,
     n_jobs: int = 1,
 ) -> PermutationImportance:
-    """Shuffle each group of columns, all of them in the same way, among the rows outside of each bag."""
+    """Shuffle each group of columns, all of them alike, among the rows outside of each bag."""
 
     def of_tree(t: int) -> Floats:
-        way, said = forest.descent(t, table.dtype), forest.said(t)
+        descent, votes = forest.descent(t, table.dtype), forest.votes(t)
         rows = bags.bag(t).outside(table.n_rows)
         increase = np.zeros(len(groups))
         if not len(rows):
             return increase
         cells = table.pick(rows)
         own = None if weight is None else weight[rows]
-        plain = _error(target, rows, said[way.leaves(cells)], own)
+        plain = _error(target, rows, votes[descent.leaves(cells)], own)
         for g, (_, columns) in enumerate(groups):
-            used = [j for j in columns if j in way.used]
+            used = [j for j in columns if j in descent.used]
             if used:
                 draws = np.random.default_rng([seed, t, g])
                 for _ in range(n_repeats):
                     shuffled = cells.copy()
                     shuffled[:, used] = cells[draws.permutation(len(rows))][:, used]
-                    increase[g] += _error(target, rows, said[way.leaves(shuffled)], own) - plain
+                    increase[g] += _error(target, rows, votes[descent.leaves(shuffled)], own) - plain
         return increase / n_repeats
 
     found = run_all([partial(of_tree, t) for t in range(len(forest))], n_jobs)
     return PermutationImportance(tuple(name for name, _ in groups), np.array(found))
 
 
-def _error(target: ClassTarget | NumberTarget, rows: NDArray[Any], said: Floats, weight: Floats | None) -> float:
+def _error(target: ClassTarget | NumberTarget, rows: Array, votes: Floats, weight: Floats | None) -> float:
     """Share of wrong classes, or mean squared error, averaged over the outputs."""
     if isinstance(target, NumberTarget):
-        loss = ((target.values[rows] - said[:, :, 0]) ** 2).mean(axis=1)
+        loss = ((target.values[rows] - votes[:, :, 0]) ** 2).mean(axis=1)
     else:
-        loss = (said.argmax(axis=2) != target.codes[rows]).mean(axis=1)
+        loss = (votes.argmax(axis=2) != target.codes[rows]).mean(axis=1)
     return float(np.average(loss, weights=weight))

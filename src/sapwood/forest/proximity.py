@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
+
+from sapwood.arrays import Array
 
 BLOCK = 512  # rows whose proximities to all others are in memory at a time
 
 
-def proximity(mine: NDArray[Any], theirs: NDArray[Any], k: int | None = None) -> sparse.csr_matrix:
+def proximity(mine: Array, theirs: Array, k: int | None = None) -> sparse.csr_matrix:
     """Proximities (rows of mine, rows of theirs) from leaves (rows, trees); with k, the k largest of each row."""
     n_trees = mine.shape[1]
     ours, others = _indicators(mine, theirs)
@@ -23,14 +22,14 @@ def proximity(mine: NDArray[Any], theirs: NDArray[Any], k: int | None = None) ->
     return sparse.vstack(parts, format="csr")
 
 
-def _indicators(mine: NDArray[Any], theirs: NDArray[Any]) -> tuple[sparse.csr_array, sparse.csr_array]:
+def _indicators(mine: Array, theirs: Array) -> tuple[sparse.csr_array, sparse.csr_array]:
     """One column for each leaf of each tree; 1 where a row is in it."""
     widths = np.maximum(mine.max(axis=0), theirs.max(axis=0)) + 1
     starts = np.concatenate([[0], np.cumsum(widths)[:-1]])
     return _ones(mine + starts, int(widths.sum())), _ones(theirs + starts, int(widths.sum()))
 
 
-def _ones(columns: NDArray[Any], width: int) -> sparse.csr_array:
+def _ones(columns: Array, width: int) -> sparse.csr_array:
     n, n_trees = columns.shape
     ends = np.arange(0, n * n_trees + 1, n_trees)
     return sparse.csr_array((np.ones(n * n_trees, dtype=np.float32), columns.ravel(), ends), shape=(n, width))

@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 
 from sapwood.arrays import Array, Floats, Ints
 from sapwood.cached_property import cached_property
+from sapwood.errors import InputError
 from sapwood.kernels import criteria as formulas
-from sapwood.table.target import ClassTarget, NumberTarget
+from sapwood.table.target import ClassTarget, NumberTarget, Target
 
 MOST_TALLIED_CLASSES = 256
 MOST_TALLIED_WEIGHT = float(2**24 - 1)  # of all rows together, so that no sum of theirs is larger
@@ -98,12 +99,26 @@ class Statistics:
         return np.concatenate(([0], np.cumsum(widths))).astype(np.int64)
 
 
-def class_statistics(target: ClassTarget, weight: Floats, criterion: str) -> Statistics:
-    """Statistics of classes; `weight` includes class weights."""
-    wy = np.column_stack([weight, target.codes.astype(np.float64)])
-    return Statistics(wy, CLASS_CRITERIA[criterion], tuple(len(c) for c in target.classes))
-
-
-def number_statistics(target: NumberTarget, weight: Floats, criterion: str) -> Statistics:
-    """Statistics of numbers."""
+def statistics_of(target: Target, weight: Floats, criterion: str) -> Statistics:
+    """Statistics of classes or numbers; `weight` includes the weights of the classes."""
+    if isinstance(target, ClassTarget):
+        wy = np.column_stack([weight, target.codes.astype(np.float64)])
+        return Statistics(wy, CLASS_CRITERIA[criterion], target.n_classes)
+    if criterion == "poisson":
+        _check_counts(target)
     return Statistics(np.column_stack([weight, target.values]), NUMBER_CRITERIA[criterion], ())
+
+
+def _check_counts(target: NumberTarget) -> None:
+    bad = np.argwhere(target.values < 0)
+    if len(bad):
+        row, output = bad[0]
+        raise InputError(
+            f"y has the negative value {target.values[row, output]} in row {row}, but criterion='poisson' is for "
+            "counts and rates. Use criterion='squared_error', or remove negative values."
+        )
+    if not target.values.sum(axis=0).all():
+        raise InputError(
+            "Sum of y is not strictly positive, which criterion='poisson' needs. Use criterion='squared_error' for a "
+            "target that is always zero."
+        )

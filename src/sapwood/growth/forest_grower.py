@@ -6,6 +6,7 @@ Every tree depends on its own rows, weights and key alone, so trees can be grown
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,6 +36,15 @@ class ForestGrower:
     draw_thresholds: bool = False
     ccp_alpha: float = 0.0
     min_weight_share: float = 0.0  # of the weight of a tree that a leaf must have
+
+    @classmethod
+    def of(
+        cls, table: Table, statistics: Statistics, rules: GrowthRules, max_bins: int | None, n_jobs: int, **options: Any
+    ) -> Self:
+        """Code the table once for all trees; `options` are fields of the grower."""
+        draws = options.get("draw_thresholds", False)
+        coded = code_for_many(table, statistics, rules.max_features, max_bins=max_bins, draws=draws, n_jobs=n_jobs)
+        return cls(coded, statistics, rules, table.schema.n_levels, **options)
 
     def grow(self, rows: Array, weight: Array, key: int, features: Array | None = None) -> Tree:
         """The tree of some rows, ascending, with these weights, or counts; of some columns, or all."""

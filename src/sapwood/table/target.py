@@ -43,6 +43,30 @@ class ClassTarget:
         _refuse_several(self.n_outputs, "class")
         return self.codes[:, 0]
 
+    @property
+    def n_classes(self) -> tuple[int, ...]:
+        """Number of classes of each output."""
+        return tuple(map(len, self.classes))
+
+    @property
+    def numbers(self) -> Codes:
+        """The codes, by row and output."""
+        return self.codes
+
+    def labels(self, codes: Array | None = None) -> Array:
+        """Labels of the rows, or of other codes: (rows,), or (rows, outputs)."""
+        given = self.codes if codes is None else codes
+        columns = [labels[given[:, o]] for o, labels in enumerate(self.classes)]
+        return columns[0] if self.single else np.stack(columns, axis=1)
+
+    def take(self, rows: Array) -> ClassTarget:
+        """The target of some rows, with the classes that occur among them."""
+        codes, classes = np.empty((len(rows), self.n_outputs), dtype=np.int32), []
+        for o, labels in enumerate(self.classes):
+            present, codes[:, o] = np.unique(self.codes[rows, o], return_inverse=True)
+            classes.append(labels[present])
+        return ClassTarget(codes, classes, self.single)
+
 
 @dataclass(frozen=True, eq=False)
 class NumberTarget:
@@ -66,6 +90,27 @@ class NumberTarget:
         """Numbers of the only output, for models that predict one number."""
         _refuse_several(self.n_outputs, "number")
         return self.values[:, 0]
+
+    @property
+    def n_classes(self) -> tuple[int, ...]:
+        """Empty: there are no classes."""
+        return ()
+
+    @property
+    def numbers(self) -> NDArray[np.float64]:
+        """The values, by row and output."""
+        return self.values
+
+    def labels(self) -> Array:
+        """Numbers of the rows: (rows,), or (rows, outputs)."""
+        return self.values[:, 0] if self.single else self.values
+
+    def take(self, rows: Array) -> NumberTarget:
+        """The target of some rows."""
+        return NumberTarget(self.values[rows], self.single)
+
+
+Target = ClassTarget | NumberTarget
 
 
 def _stack(labels: Labels) -> Array:

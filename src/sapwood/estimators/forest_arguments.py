@@ -1,22 +1,20 @@
-"""Bags that the caller gives: rows, and maybe columns, of each tree."""
+"""Arguments of methods of forests: rows and columns of each tree, groups of columns, fractions."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from sapwood.errors import InputError
+from sapwood.arrays import Floats, Ints
+from sapwood.errors import InputError, InputTypeError
 from sapwood.forest.bags import Bag
 from sapwood.table.table import Table
 
 
-def given_bags(rows: Any, features: Any, table: Table) -> list[Bag] | None:
-    """The bags of rows and columns by tree; None if neither is given."""
-    if rows is None and features is None:
-        return None
+def given_bags(rows: Any, features: Any, table: Table) -> list[Bag]:
+    """The bags of rows, and maybe columns, by tree."""
     of_trees = _by_tree(rows, "rows")
     columns = [None] * len(of_trees) if features is None else _by_tree(features, "features")
     if len(of_trees) != len(columns):
@@ -25,9 +23,32 @@ def given_bags(rows: Any, features: Any, table: Table) -> list[Bag] | None:
         )
     names, n_rows = list(table.schema.names), table.n_rows
     return [
-        Bag.of(_row_numbers(own, n_rows), n_rows, None if features is None else column_numbers(chosen, names))
+        Bag.of(_row_numbers(own, n_rows), n_rows, None if features is None else _column_numbers(chosen, names))
         for own, chosen in zip(of_trees, columns, strict=True)
     ]
+
+
+def column_groups(groups: Mapping[str, Sequence[Any]] | None, names: Sequence[str]) -> list[tuple[str, list[int]]]:
+    """Named groups of columns, as numbers; each column by itself if none are given."""
+    if groups is None:
+        return [(name, [j]) for j, name in enumerate(names)]
+    if not isinstance(groups, Mapping):
+        raise InputTypeError(
+            f"groups is a {type(groups).__name__}. Pass a dictionary from names to columns, such as "
+            "{'size': ['length', 'width']}."
+        )
+    return [(name, _column_numbers(columns, list(names)).tolist()) for name, columns in groups.items()]
+
+
+def fractions(given: Any, name: str) -> Floats:
+    """Numbers between 0 and 1."""
+    try:
+        wanted = np.atleast_1d(np.asarray(given, dtype=np.float64))
+    except (TypeError, ValueError):
+        wanted = np.empty(0)
+    if wanted.ndim != 1 or not len(wanted) or not ((wanted > 0) & (wanted < 1)).all():
+        raise InputError(f"{name}={given!r} is not allowed. Give numbers between 0 and 1, such as 0.9.")
+    return wanted
 
 
 def _by_tree(given: Any, name: str) -> list[Any]:
@@ -37,10 +58,10 @@ def _by_tree(given: Any, name: str) -> list[Any]:
     raise InputError(f"{name}={given!r} is not allowed. Pass a list with one list for each tree.")
 
 
-def column_numbers(columns: Any, names: list[str]) -> NDArray[np.int64]:
+def _column_numbers(columns: Any, names: list[str]) -> Ints:
     """Numbers of columns given by name or number."""
     if isinstance(columns, str) or not isinstance(columns, Iterable):
-        raise InputError(f"{columns!r} is no list of columns of X. Its columns are {names}; numbers count from 0.")
+        raise InputError(f"{columns!r} is not a list of columns of X. Its columns are {names}; numbers count from 0.")
     columns = list(columns)
     numbers = np.empty(len(columns), dtype=object)
     numbers[:] = [names.index(one) if one in names else one for one in columns]
@@ -51,7 +72,7 @@ def column_numbers(columns: Any, names: list[str]) -> NDArray[np.int64]:
     return np.unique(numbers)
 
 
-def _row_numbers(rows: Any, n_rows: int) -> NDArray[np.int64]:
+def _row_numbers(rows: Any, n_rows: int) -> Ints:
     try:
         numbers = np.asarray(rows)
     except ValueError:  # lists of different lengths
