@@ -38,7 +38,7 @@ from sapwood.estimators.tree import DecisionTree, DecisionTreeClassifier, Decisi
 from sapwood.estimators.tree_rows import TreeRows
 from sapwood.forest.bags import Bag, Bags, n_drawn
 from sapwood.forest.out_of_bag import OutOfBag
-from sapwood.model.methods import members_model
+from sapwood.model.methods import forest_model, members_model
 from sapwood.model.model import Model
 from sapwood.parameters import Flag, Interval
 from sapwood.show.fitted import classes_by_output
@@ -80,8 +80,7 @@ class Bagging(ForestEstimator):
         kind = DecisionTreeClassifier if self.task is CLASSES else DecisionTreeRegressor
         return kind(n_jobs=self.n_jobs)
 
-    def _tree(self) -> DecisionTree | None:
-        return own_tree(self)
+    _tree = own_tree
 
     def _draws(self, training: TreeRows, order: Array, given: Sequence[Bag] | None) -> Bags:
         n = training.table.n_rows
@@ -141,8 +140,9 @@ class Bagging(ForestEstimator):
             self.__dict__.update(self.task.measure(found, training, self.oob_score))
 
     def _new_model(self, **common: Any) -> Model:
-        if self._members is None:
-            return super()._new_model(**common)
+        tree = own_tree(self)
+        if self._members is None and tree is not None:
+            return forest_model(self.forest_, tree.criterion, **common)
         return members_model(self.n_outputs_, **common | {"begin": self._member_scores})
 
     def _member_scores(self, X: Any) -> Floats:

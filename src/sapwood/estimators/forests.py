@@ -116,7 +116,8 @@ class RandomizedForest(ForestEstimator):
         return kind(**known)
 
     def _draws(self, training: TreeRows, order: Array, given: Sequence[Bag] | None) -> Bags:
-        if not self.bootstrap and given is None:
+        has_samples = self.bootstrap or given is not None
+        if not has_samples and (self.max_samples is not None or self.oob_score or self.oob_stop):
             self._refuse_samples()
         return Bags(
             self._seed,

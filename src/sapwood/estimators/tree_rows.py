@@ -99,21 +99,17 @@ def read_rows(
     if class_weight is not None and not (isinstance(class_weight, str) and class_weight == "balanced_subsample"):
         rows = rows.weighted_by_class(class_weight, type(tree).__name__)
     if n_members is not None and isinstance(rows.target, NumberTarget):
-        _refuse_overflow(float(np.abs(rows.target.values).max(initial=0.0)), n_members)
+        largest = float(np.abs(rows.target.values).max(initial=0.0))
+        if largest > np.finfo(np.float64).max / max(2, n_members):  # nor may a difference overflow
+            raise InputError(
+                f"y reaches {largest:.3g}: the sum of {n_members} such predictions is larger than a 64-bit float can "
+                "be. Divide y by a constant."
+            )
     warn_of_identifiers(rows.table)
     if relative:
         same = [own is None or bool((own == own[0]).all()) for own in (rows.weight, rows.given)]
         rows = replace(rows, weight=None if same[0] else rows.weight, given=None if same[1] else rows.given)
     return rows
-
-
-def _refuse_overflow(largest: float, n_members: int) -> None:
-    """Refuse numbers whose sum over the members of an ensemble, or whose difference, no float can hold."""
-    if largest > np.finfo(np.float64).max / max(2, n_members):
-        raise InputError(
-            f"y reaches {largest:.3g}: the sum of {n_members} such predictions is larger than a 64-bit float can "
-            "be. Divide y by a constant."
-        )
 
 
 def describe(model: Any, rows: TreeRows) -> None:
