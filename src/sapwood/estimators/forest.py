@@ -66,7 +66,6 @@ class ForestEstimator(MultiOutputMixin, Estimator):
     unseen: Any
 
     # Parameters that not all kinds of forests have
-    class_weight: Any = None
     voting: str = "soft"
     oob_stop: bool = False
     oob_tol: float = 0.0
@@ -157,7 +156,7 @@ class ForestEstimator(MultiOutputMixin, Estimator):
             OutOfBag(training.target, training.given) if self.oob_score or self.oob_stop else None,
             self.oob_tol if self.oob_stop else None,
             self.keep_targets,
-            isinstance(self.class_weight, str) and self.class_weight == "balanced_subsample",
+            str(getattr(tree, "class_weight", None)) == "balanced_subsample",
             training.weight is not None and self._bags.n_draws is None,
         )
         growing.trees += before

@@ -111,7 +111,7 @@ class RandomizedForest(ForestEstimator):
         known = {name: getattr(self, name) for name in kind._get_param_names()}
         if self.feature_sampling == "tree":
             known["max_features"] = None
-        if isinstance(self.class_weight, str) and self.class_weight == "balanced_subsample":
+        if str(known.get("class_weight")) == "balanced_subsample":
             known["class_weight"] = None
         return kind(**known)
 

@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.metrics import get_scorer
 from sklearn.model_selection import check_cv
 from sklearn.utils import _safe_indexing
 
+from sapwood.arrays import Floats, Ints
 from sapwood.data_warnings import quiet
 from sapwood.elementary import log
 from sapwood.errors import InputError, ParameterError, ParameterTypeError
@@ -34,7 +34,6 @@ from sapwood.table.weight import check_weight
 from sapwood.threads import JOBS, resolve_jobs, run_all
 from sapwood.tree import Tree
 
-Floats = NDArray[np.float64]
 Rule = Literal["min", "1se"]
 
 SHOWN_ALPHAS = 15  # in print
@@ -48,7 +47,7 @@ class PruningChoice(Result):
     alphas: Floats
     mean: Floats
     standard_error: Floats
-    n_leaves: NDArray[np.int64]
+    n_leaves: Ints
     best: int  # index of the least mean error
     chosen: int
     rule: Rule
@@ -242,7 +241,7 @@ def _poisson_losses(tree: Any, truth: Any) -> Any:
     return losses
 
 
-def _leaves_at(tree: Tree, path: PruningPath, alphas: Floats) -> NDArray[np.int64]:
+def _leaves_at(tree: Tree, path: PruningPath, alphas: Floats) -> Ints:
     """Leaves of the subtree at each alpha."""
     leaves = np.flatnonzero(tree.is_leaf)
     return np.array([len(np.unique(ancestors_at(tree, path, alpha)[leaves])) for alpha in alphas])

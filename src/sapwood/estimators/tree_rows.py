@@ -96,7 +96,7 @@ def read_rows(
         used = np.flatnonzero(weight)
         rows = rows.take(used, target.take(used))
     class_weight = getattr(tree, "class_weight", None) if weigh_classes else None
-    if class_weight is not None and not (isinstance(class_weight, str) and class_weight == "balanced_subsample"):
+    if class_weight is not None and str(class_weight) != "balanced_subsample":
         rows = rows.weighted_by_class(class_weight, type(tree).__name__)
     if n_members is not None and isinstance(rows.target, NumberTarget):
         largest = float(np.abs(rows.target.values).max(initial=0.0))
