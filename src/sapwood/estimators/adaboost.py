@@ -19,11 +19,12 @@ from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import has_fit_parameter
 
-from sapwood.adaboost.members import TreeLearner, TreeMembers
+from sapwood.adaboost.members import TreeMembers
 from sapwood.adaboost.r2 import r2_step, weighted_median
 from sapwood.adaboost.samme import samme_step
 from sapwood.adaboost.step import OVERFLOW, Step
 from sapwood.adaboost.training import Learner, Training, train
+from sapwood.adaboost.tree_learner import TreeLearner
 from sapwood.arrays import Array, Floats
 from sapwood.declaration import declared, fitted, parameter
 from sapwood.errors import InputError, ParameterError, warn_user
