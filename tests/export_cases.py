@@ -132,7 +132,7 @@ def new_cells(model: Any, n: int = 60) -> np.ndarray:
     cells = np.empty((n, len(columns)))
     for j, column in enumerate(columns):
         if column.kind == "category":
-            least = 0 if model._unseen_policy == "error" else -1
+            least = 0 if model.model_.unseen == "error" else -1
             drawn = rng.integers(least, len(column.levels), n).astype(float)
             cells[:, j] = np.where(drawn < 0, -2.0, drawn)
         elif column.kind == "boolean":

@@ -76,9 +76,9 @@ def test_neither_batch_nor_container_nor_threads_matter(
 def test_training_rows_reach_the_leaves_they_trained(kind: str, data: st.DataObject) -> None:
     """A node's training rows are as many as prediction finds there, in every tree and for every bag."""
     model, rows = fitted(kind), frame()
-    t = data.draw(st.integers(0, len(model._tree_sum()) - 1))
-    tree = model._tree_sum().term(t).tree
+    t = data.draw(st.integers(0, len(model.model_.trees) - 1))
+    tree = model.model_.trees.term(t).tree
     bags = getattr(model, "estimators_samples_", None)
     used = np.arange(len(rows)) if bags is None else np.unique(bags[t])
-    leaves = Predictor(tree).leaves(model._match(rows.iloc[used]))
+    leaves = Predictor(tree).leaves(model.model_.match(rows.iloc[used]))
     np.testing.assert_array_equal(recounted(tree, leaves), tree.n_node_samples)

@@ -41,7 +41,7 @@ def test_every_model_is_shown(run, tmp_path, kind):
     result = run("inspect", path)
     assert result.exit_code == 0, result.output
     facts = facts_of(run, path)
-    trees = [member.tree for member in model._tree_sum()]
+    trees = [member.tree for member in model.model_.trees]
     size = {
         "n_trees": len(trees),
         "max_depth": max(tree.max_depth for tree in trees),

@@ -102,7 +102,7 @@ def test_bad_rows(name: str, fitted: bool, monkeypatch: pytest.MonkeyPatch) -> N
 
 
 INSIDE = {  # where training is, in the end
-    "DecisionTree": ("sapwood.estimators.tree.grow_tree", "sapwood.estimators.estimator.classes_by_output"),
+    "DecisionTree": ("sapwood.estimators.tree.grow_tree", "sapwood.estimators.tree.tree_model"),
     "RandomForest": ("sapwood.estimators.forest.grow_forest", "sapwood.estimators.forest.Forest"),
     "ExtraTrees": ("sapwood.estimators.forest.grow_forest", "sapwood.estimators.forest.Forest"),
     "Bagging": ("sapwood.estimators.forest.grow_forest", "sapwood.estimators.forest.Forest"),

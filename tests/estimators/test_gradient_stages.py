@@ -79,7 +79,7 @@ def test_out_of_bag_scores_by_recomputation(kind: Any, loss: str, y: Any) -> Non
     model.fit(DATA.X, y, DATA.weight, monitor=look)
     assert len({mask.tobytes() for mask in masks}) == 6
     factor = 2.0 if loss == "squared_error" or (model.n_trees_per_iteration_ == 1 and loss == "log_loss") else 1.0
-    scores = [model.ensemble_.scores(model._match(DATA.X), stages) for stages in range(7)]
+    scores = [model.ensemble_.scores(model.model_.match(DATA.X), stages) for stages in range(7)]
 
     def mean(stage: int, rows: Any, score: Any) -> float:
         own = losses[stage].losses(np.asarray(y, dtype=float)[rows], score[:, rows])

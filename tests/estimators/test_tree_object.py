@@ -59,10 +59,10 @@ def test_categories_and_missing_values() -> None:
     frame.loc[random.random(n) < 0.2, "x"] = np.nan
     target = frame["c"].isin(["a", "d"]) * 1.0 + frame["x"].fillna(0.3) + random.normal(size=n) / 5
     model = DecisionTreeRegressor(min_samples_leaf=3).fit(frame, target)
-    cells = model._match(frame).block(0, n)
+    cells = model.model_.match(frame).block(0, n)
     np.testing.assert_array_equal(model.tree_.apply(cells), model.apply(frame))
     unseen = frame.assign(c="new")
-    np.testing.assert_array_equal(model.tree_.apply(model._match(unseen).block(0, n)), model.apply(unseen))
+    np.testing.assert_array_equal(model.tree_.apply(model.model_.match(unseen).block(0, n)), model.apply(unseen))
 
 
 def test_what_is_no_matrix_is_refused() -> None:

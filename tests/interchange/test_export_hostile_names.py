@@ -30,7 +30,7 @@ def case(kind, names=TEXTS):
 
 
 def codes(model, X):
-    return np.ascontiguousarray(model._match(X).block(0, len(X)), dtype=np.float64)
+    return np.ascontiguousarray(model.model_.match(X).block(0, len(X)), dtype=np.float64)
 
 
 @pytest.mark.skipif(shutil.which("gcc") is None, reason="needs gcc")

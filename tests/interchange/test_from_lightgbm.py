@@ -189,7 +189,7 @@ def test_zeros_that_go_against_their_side_of_the_threshold_split_a_node_into_thr
     rows = rng.choice([-2.0, -1e-36, -0.0, 1e-36, 1e-34, 2.0, np.nan, -1e-34], size=(200, 2))
     np.testing.assert_allclose(ours.predict(rows), booster.predict(rows), rtol=1e-12)
     n_leaves = sum(text.count(" ") + 1 for text in re.findall("leaf_value=(.*)", booster.model_to_string()))
-    assert sum(member.tree.n_leaves for member in ours._tree_sum()) > n_leaves
+    assert sum(member.tree.n_leaves for member in ours.model_.trees) > n_leaves
     np.testing.assert_allclose(ours.ensemble_.gains(2), booster.feature_importance("gain"), rtol=1e-5)
 
 

@@ -151,7 +151,7 @@ def test_inner_nodes_say_xgboosts_weights_times_the_learning_rate() -> None:
     X = numbers_only(frame())
     booster = train(X, signal(frame()), reg_lambda=0.0)
     live, file = from_xgboost(booster), from_xgboost(bytes(booster.save_raw("json")))
-    for own, mean in zip(live._tree_sum(), file._tree_sum(), strict=True):  # without a penalty both are the mean
+    for own, mean in zip(live.model_.trees, file.model_.trees, strict=True):  # without a penalty both are the mean
         np.testing.assert_allclose(own.values, mean.values, rtol=1e-4, atol=1e-6)
 
 

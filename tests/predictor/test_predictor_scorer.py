@@ -99,12 +99,12 @@ def test_blocks_and_threads_give_the_same_bits(model: Any) -> None:
         dense = X.toarray() if sparse.issparse(X) else X
         y = dense[:, 0] * dense[:, 1] + dense[:, 2]
         model.fit(X, y)
-        tree_sum, table = model._tree_sum(), model._match(X)
+        tree_sum, table = model.model_.trees, model.model_.match(X)
         scorer = Scorer(tree_sum)
         alone = scorer.scores(table)
         np.testing.assert_array_equal(alone, scorer.scores(table, n_jobs=3))
         for rows in (slice(5, 6), slice(BLOCK_ROWS - 1, BLOCK_ROWS + 2), slice(100, 164)):
-            part = scorer.scores(model._match(X[rows]))
+            part = scorer.scores(model.model_.match(X[rows]))
             np.testing.assert_array_equal(part, alone[:, rows])
         np.testing.assert_array_equal(alone[:, :40], slow_scores(tree_sum, dense[:40]))
 
@@ -113,10 +113,10 @@ def test_columns_with_thousands_of_thresholds() -> None:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(3000, 2))
     model = NewtonBoostingRegressor(n_estimators=100, max_depth=6, tree_method="exact").fit(X, np.sin(9 * X[:, 0]))
-    scorer = Scorer(model._tree_sum())
+    scorer = Scorer(model.model_.trees)
     own = scorer.trees(np.dtype(np.float64))
     assert own.places.n_places > 2 * 2
-    np.testing.assert_array_equal(scorer.scores(Rows(X[:50])), slow_scores(model._tree_sum(), X[:50]))
+    np.testing.assert_array_equal(scorer.scores(Rows(X[:50])), slow_scores(model.model_.trees, X[:50]))
 
 
 def test_a_grove_without_trees_says_its_base() -> None:
@@ -129,7 +129,7 @@ def test_rows_may_have_starts_of_their_own() -> None:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(70, 2))
     model = NewtonBoostingRegressor(n_estimators=3).fit(X, X[:, 0])
-    scorer, begin = Scorer(model._tree_sum()), rng.normal(size=(1, 70))
+    scorer, begin = Scorer(model.model_.trees), rng.normal(size=(1, 70))
     twin = scorer.tree_sum.base[:, None] + begin
     for term in scorer.tree_sum:
         twin = twin + term.values[slow_leaves(term.tree, X)].T

@@ -33,12 +33,13 @@ from sapwood.estimators.checkpoint import Checkpoints, take_over
 from sapwood.estimators.estimator import Estimator
 from sapwood.estimators.fitted_trees import FittedTrees, fitted_tree
 from sapwood.estimators.foreign import AnyLearner, indexed, is_foreign, own_tree, take_input_tags
-from sapwood.estimators.settings import class_weights, growth_options, n_features_drawn
+from sapwood.estimators.settings import class_weights, growth_options
 from sapwood.estimators.task import CLASSES, NUMBERS, Task
 from sapwood.estimators.tree import DecisionTree, DecisionTreeClassifier, DecisionTreeRegressor
 from sapwood.estimators.tree_rows import TreeRows, describe, read_rows
 from sapwood.growth.criteria import statistics_of
 from sapwood.growth.forest_grower import ForestGrower
+from sapwood.growth.rules import n_features_drawn
 from sapwood.model.methods import adaboost_model
 from sapwood.model.model import Model
 from sapwood.parameters import Flag, Interval, OneOf

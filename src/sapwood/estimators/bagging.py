@@ -41,7 +41,6 @@ from sapwood.forest.out_of_bag import OutOfBag
 from sapwood.model.methods import forest_model, members_model
 from sapwood.model.model import Model
 from sapwood.parameters import Flag, Interval
-from sapwood.show.fitted import classes_by_output
 from sapwood.table.schema import Schema
 from sapwood.threads import resolve_jobs, run_all
 
@@ -136,18 +135,20 @@ class Bagging(ForestEstimator):
                 outside = bags.bag(t).outside(bags.n_rows)
                 if len(outside):
                     own = _safe_indexing(columns_of(X, bags.bag(t)), outside)
-                    found.add(outside, member_values(member, own, classes_by_output(self), self._single_output))
+                    classes = getattr(training.target, "classes", [])
+                    found.add(outside, member_values(member, own, classes, self._single_output))
             self.__dict__.update(self.task.measure(found, training, self.oob_score))
 
     def _new_model(self, **common: Any) -> Model:
         tree = own_tree(self)
+        common["unseen"] = getattr(self.estimator, "unseen", "missing")
         if self._members is None and tree is not None:
             return forest_model(self.forest_, tree.criterion, **common)
         return members_model(self.n_outputs_, **common | {"begin": self._member_scores})
 
     def _member_scores(self, X: Any) -> Floats:
         """Mean of the predictions of the members, (outputs and classes, rows)."""
-        X, options = indexed(X), {"classes": classes_by_output(self), "single": self._single_output}
+        X, options = indexed(X), {"classes": self.model_.classes, "single": self._single_output}
         tasks = [
             partial(member_values, member, columns_of(X, self._bags.bag(t)), **options)
             for t, member in enumerate(self._members or ())

@@ -63,6 +63,8 @@ class Boosting(Estimator):
     best_score_: float = fitted("The metric in that round.")
     stopped_reason_: str = fitted("Why training ended.")
 
+    _has_init = False  # an estimator of another library that training started from
+
     @abstractmethod
     def _loss(self, rows: Rows, task: Task) -> Loss:
         """The loss that the parameters ask for."""
@@ -70,6 +72,10 @@ class Boosting(Estimator):
     @abstractmethod
     def _setup(self, rows: Rows, loss: Loss, start: Any = None, held_out: Ints | None = None) -> Setup:
         """Everything that decides how the ensemble is trained, but metrics."""
+
+    def _begin_scores(self, X: Any) -> Floats:
+        """Scores that an estimator `init_` gives to rows before the first stage."""
+        raise NotImplementedError
 
     @abstractmethod
     def _constraints(self, schema: Schema) -> Constraints:
@@ -122,6 +128,8 @@ class Boosting(Estimator):
     def _new_model(self, **common: Any) -> Model:
         n_rounds = self.ensemble_.n_rounds if self._best is None else self._best
         factors = self._factors if common["classes"] and self.undo_class_weight else None
+        if self._has_init:
+            common["begin"] = self._begin_scores
         return boosting_model(self.ensemble_, n_rounds, self.loss_, factors, self.second_of_equals, **common)
 
     # What is known of the training

@@ -13,10 +13,10 @@ from sapwood.boosting.fitting import Rows
 from sapwood.boosting.limits import check_size
 from sapwood.errors import naming
 from sapwood.estimators.boosting_task import Task
-from sapwood.estimators.queries import remaining_queries, weight_of_rows
 from sapwood.losses.loss import Loss
 from sapwood.table.digest import digest_arrays, digest_table
 from sapwood.table.identifiers import warn_of_identifiers
+from sapwood.table.queries import remaining_queries, weight_of_rows
 from sapwood.table.storage import Absent
 from sapwood.table.table import Table
 from sapwood.table.target import warn_of_column

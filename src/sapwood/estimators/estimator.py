@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils import Tags
 
-from sapwood.arrays import Array, Floats
+from sapwood.arrays import Array
 from sapwood.declaration import declared, fitted, parameter
 from sapwood.errors import NotFittedError, ParameterTypeError
 from sapwood.estimators import shared_parameters as shared
@@ -23,10 +23,7 @@ from sapwood.estimators.methods_by_task import of_classifiers
 from sapwood.keywords import answering_method, takes_any
 from sapwood.model.model import Model
 from sapwood.parameters import Rule, check_names, check_parameters
-from sapwood.show.fitted import classes_by_output
-from sapwood.table.schema import Schema, Unseen
-from sapwood.table.table import Table
-from sapwood.tree_sum import TreeSum
+from sapwood.table.schema import Schema
 
 ANSWERING = (
     *("fit", "predict", "predict_proba", "predict_log_proba", "decision_function", "apply", "score"),
@@ -44,9 +41,6 @@ class Estimator(BaseEstimator):
     """Parameters of other packages that are taken, checked, and dropped: values that change nothing here."""
     model_settings: ClassVar[tuple[str, ...]]
     """Attributes that `model_` depends on: that of the trees, a new object after each fit, and parameters."""
-
-    _begin: ClassVar[Any] = None
-    """What gives rows their scores before the trees, if there are estimators of other libraries inside."""
 
     n_jobs: int | None = parameter(shared.N_JOBS, default=None)
     drift_warning: bool = parameter(shared.DRIFT_WARNING, default=True)
@@ -121,13 +115,13 @@ class Estimator(BaseEstimator):
         if kept is None or not all(map(is_, kept[0], settings)):
             if "schema_" not in known:
                 self._check_fitted()
+            classes = known.get("classes_", [])
             made = self._new_model(
                 estimator=type(self).__name__,
                 schema=self.schema_,
-                classes=tuple(classes_by_output(self)),
+                classes=tuple(classes if isinstance(classes, list) else [classes]),
                 single=known.get("_single_output", True),
-                unseen=getattr(self, "unseen", "missing"),
-                begin=self._begin,
+                unseen=known.get("unseen", "missing"),
                 drift_warning=self.drift_warning,
             )
             self._model = kept = settings, made
@@ -193,41 +187,6 @@ class Estimator(BaseEstimator):
 
         self._check_fitted()
         return nodes_frame(self)
-
-    # Hooks of the layers above, until these take a Model
-
-    def _new_rows(self, X: Any) -> Table:
-        return self.model_.new_rows(X)
-
-    def _scores(self, X: Any) -> Floats:
-        return self.model_.scores(X, n_jobs=self.n_jobs)
-
-    def _tree_sum(self) -> TreeSum:
-        return self.model_.require_trees()
-
-    def _score_names(self) -> list[Any]:
-        return list(self.model_.score_names)
-
-    @property
-    def _unseen_policy(self) -> Unseen:
-        return self.model_.unseen
-
-    def _row_starts(self, X: Any) -> Floats | None:
-        return None if self.model_.begin is None else self.model_.begin(X)
-
-    def _median_weights(self) -> Floats | None:
-        return self.model_.response.weights
-
-    @property
-    def _is_all_trees(self) -> bool:
-        return self.model_.is_all_trees
-
-    @property
-    def _answers_in_scores(self) -> bool:
-        return self.model_.response.is_identity
-
-    def _match(self, X: Any) -> Table:
-        return self.model_.match(X)
 
     # What Python, scikit-learn and notebooks ask for
 

@@ -7,7 +7,6 @@ from typing import Any
 
 from sapwood.one_line import clipped
 from sapwood.result import TextTable, html_of
-from sapwood.show.fitted import classes_by_output
 from sapwood.table.schema_text import schema_title
 
 SHOWN_CLASSES = 8
@@ -26,7 +25,7 @@ def fitted_facts(model: Any) -> Iterator[tuple[str, str]]:
     if not hasattr(model, "schema_"):
         return
     yield "columns", schema_title(model.schema_).removeprefix("Schema: ")
-    for labels in classes_by_output(model):
+    for labels in model.model_.classes:
         yield "classes", _listed(labels.tolist())
     yield from _trees(model)
     score = getattr(model, "best_score_", None)
@@ -39,13 +38,13 @@ def fitted_facts(model: Any) -> Iterator[tuple[str, str]]:
 
 
 def _trees(model: Any) -> Iterator[tuple[str, str]]:
-    if not model._is_all_trees:
+    if not model.model_.is_all_trees:
         yield "estimators", str(len(model.estimators_))
         return
     rounds = getattr(model, "best_n_rounds_", None)
     if rounds is not None:
         yield "rounds", str(rounds)
-    tree_sum = model._tree_sum()
+    tree_sum = model.model_.trees
     yield "trees", str(len(tree_sum))
     looked_at = min(len(tree_sum), MOST_TREES)
     trees = [tree_sum.term(t).tree for t in range(looked_at)]

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from sapwood.estimators.estimator import Estimator
-from sapwood.estimators.settings import n_features_drawn
 from sapwood.estimators.tree import DecisionTree
+from sapwood.growth.rules import n_features_drawn
 from sapwood.tree import Tree
 
 DESCRIPTION = (  # what trees and ensembles know of the data they were fitted to

@@ -25,7 +25,7 @@ from sapwood.estimators.estimator import Estimator
 from sapwood.estimators.fitted_trees import FittedTrees, fitted_tree
 from sapwood.estimators.forest_arguments import column_groups, fractions, given_bags
 from sapwood.estimators.methods_by_task import of_regressors
-from sapwood.estimators.settings import growth_options, n_features_drawn
+from sapwood.estimators.settings import growth_options
 from sapwood.estimators.task import Score, Task
 from sapwood.estimators.tree import DecisionTree
 from sapwood.estimators.tree_rows import TreeRows, describe, read_rows, require_same
@@ -38,6 +38,7 @@ from sapwood.forest.permutation import PermutationImportance, permutation_import
 from sapwood.forest.proximity import proximity
 from sapwood.growth.criteria import statistics_of
 from sapwood.growth.forest_grower import ForestGrower
+from sapwood.growth.rules import n_features_drawn
 from sapwood.model.methods import forest_model
 from sapwood.model.model import Model
 from sapwood.packed_tree import PackedTree

@@ -14,10 +14,10 @@ from sapwood.estimators.boosting import Boosting
 from sapwood.estimators.estimator import Estimator
 from sapwood.estimators.forest import ForestEstimator
 from sapwood.estimators.gradient_boosting import GradientBoosting
-from sapwood.estimators.settings import n_features_drawn
 from sapwood.estimators.tree import DecisionTree
 from sapwood.forest.bags import Bags
 from sapwood.forest.forest import Forest, Vote
+from sapwood.growth.rules import n_features_drawn
 from sapwood.losses.loss import Loss
 from sapwood.packed_tree import PackedTree
 from sapwood.table.schema import Schema

@@ -10,8 +10,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from sapwood.arrays import Array, Floats, Ints
-from sapwood.boosting.fitting import Rows, fit_ensemble
+from sapwood.arrays import Array, Floats
+from sapwood.boosting.fitting import fit_ensemble
 from sapwood.boosting.rate import learning_rate
 from sapwood.boosting.stages import CURVES, Patience, Stages, stage_facts, stage_reporter
 from sapwood.boosting.training import Outcome, Plan, Progress
@@ -21,13 +21,11 @@ from sapwood.errors import ParameterError
 from sapwood.estimators import shared_parameters as shared
 from sapwood.estimators.boosting import Boosting, Constraints
 from sapwood.estimators.boosting_rows import GivenRows, digests, read_rows
-from sapwood.estimators.boosting_task import Task
 from sapwood.estimators.checkpoint import Checkpoints, take_over
 from sapwood.estimators.gradient_init import Init, fit_init, init_scores, take_rows
 from sapwood.estimators.gradient_setup import gradient_loss, gradient_setup, stage_tree, tree_settings
 from sapwood.estimators.validation_sets import hold_out
 from sapwood.losses.loss import Loss
-from sapwood.model.model import Begin
 from sapwood.parameters import (
     ArrayLike,
     Beginner,
@@ -129,7 +127,6 @@ class GradientBoosting(Boosting):
     init_: Any = fitted("The fitted clone of init, or None.")
     learning_rates_: Floats = fitted("Learning rate of each stage.")
 
-    _has_init = False
     _init_least = None  # type: float | None
 
     def fit(
@@ -172,7 +169,11 @@ class GradientBoosting(Boosting):
         if self.n_iter_no_change is not None and self.validation_fraction is not None:
             classes = None if task.classes is None else rows.y
             held_out = hold_out(len(rows.y), self.validation_fraction, classes, None, self._seed)
-        init = self._init(X, rows, held_out, task, loss, start)
+        if start is None:
+            init = fit_init(self, X, rows, held_out, loss)
+        else:
+            offset = self._begin_scores(take_rows(X, rows.index)) if self._has_init else None
+            init = Init(np.zeros(loss.n_scores), offset)
         if kept is not None and init.offset is not None:
             raise ParameterError(
                 f"checkpoint={checkpoint!r} cannot hold init={self.init!r}, an estimator of another library. "
@@ -202,20 +203,6 @@ class GradientBoosting(Boosting):
                 f"n_estimators={self.n_estimators} is less than the {done} stages the model has, and warm_start=True "
                 f"keeps them. Use n_estimators={done} or more, or set warm_start=False."
             )
-
-    def _init(self, X: Any, rows: Rows, held_out: Ints | None, task: Task, loss: Loss, start: Any) -> Init:
-        """Where the first stage starts; sets `init_` unless an earlier fit has."""
-        n_classes = None if task.classes is None else len(task.classes)
-        if start is None:
-            init = fit_init(self.init, X, rows, held_out, loss, n_classes)
-            self.init_, self._has_init = init.estimator, init.offset is not None
-            if init.least is not None:
-                self._init_least = init.least
-            return init
-        if not self._has_init:
-            return Init(self.init_, np.zeros(loss.n_scores))
-        offset = init_scores(self.init_, take_rows(X, rows.index), loss, n_classes, self._init_least)
-        return Init(self.init_, np.zeros(loss.n_scores), offset)
 
     _loss = gradient_loss
     _setup = gradient_setup
@@ -264,12 +251,7 @@ class GradientBoosting(Boosting):
             self.evals_result_["validation"] = {"loss": list(stages.validation)}
         self.stopped_reason_ = stages.reason or outcome.stopped_reason
 
-    @property
-    def _begin(self) -> Begin | None:
-        return self._rows_begin if self._has_init else None
-
-    def _rows_begin(self, X: Any) -> Floats:
-        """Scores of an estimator `init_` for new rows."""
+    def _begin_scores(self, X: Any) -> Floats:
         return init_scores(self.init_, X, self.loss_, self.__dict__.get("n_classes_"), self._init_least)
 
     @cached_property

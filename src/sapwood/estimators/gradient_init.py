@@ -28,42 +28,41 @@ def take_rows(X: Any, rows: Array | None) -> Any:
     return _safe_indexing(X.tocsr() if sparse.issparse(X) else X, rows)
 
 
-def constant_estimator(loss: Loss, base: Floats, y: Floats, weight: Floats | None, is_class: bool) -> Any:
-    """An estimator that predicts what the constants mean, to be looked at as `init_`."""
-    X = np.zeros((len(y), 1))
-    if is_class:
-        return DummyClassifier(strategy="prior").fit(X, y.astype(np.int64), sample_weight=weight)
-    constant = float(loss.response(base[:, None])[0, 0])
-    return DummyRegressor(strategy="constant", constant=constant).fit(X, y, sample_weight=weight)
-
-
 @dataclass(frozen=True, eq=False)
 class Init:
     """What the first stage starts from: constants, and scores of each row if an estimator predicts them."""
 
-    estimator: Any
     base: Floats
     offset: Floats | None = None
-    least: float | None = None  # predictions that are not above 0 count as this
 
 
-def fit_init(setting: Any, X: Any, rows: Rows, held_out: Array | None, loss: Loss, n_classes: int | None) -> Init:
-    """From the parameter `init`, by the rows that are not held out."""
+def fit_init(owner: Any, X: Any, rows: Rows, held_out: Array | None, loss: Loss) -> Init:
+    """Start from the parameter `init`, by the rows that are not held out; sets `init_` of the owner."""
+    setting, n_classes = owner.init, owner.__dict__.get("n_classes_")
     own = None if held_out is None else np.setdiff1d(np.arange(len(rows.y)), held_out)
     of = slice(None) if own is None else own
     y, weight = rows.y[of], None if rows.weight is None else rows.weight[of]
+    base, offset = np.zeros(loss.n_scores), None
     if setting is None:
-        base = loss.start(y, weight)
+        base, dummy = loss.start(y, weight), np.zeros((len(y), 1))
         base = base if loss.n_scores == 1 else base - base.mean()  # scikit-learn's, which add up to 0: the same model
-        return Init(constant_estimator(loss, base, y, weight, n_classes is not None), base)
-    zeros = np.zeros(loss.n_scores)
-    if not hasattr(setting, "fit"):
-        return Init(setting, zeros)
-    given = take_rows(X, rows.index)
-    with quiet():
-        estimator = _fit_clone(setting, take_rows(given, own), y, weight, n_classes is not None)
-    least = least_start(estimator, given, loss, y, weight)
-    return Init(estimator, zeros, init_scores(estimator, given, loss, n_classes, least), least)
+        if n_classes is None:
+            constant = float(loss.response(base[:, None])[0, 0])
+            owner.init_ = DummyRegressor(strategy="constant", constant=constant).fit(dummy, y, sample_weight=weight)
+        else:
+            owner.init_ = DummyClassifier(strategy="prior").fit(dummy, y.astype(np.int64), sample_weight=weight)
+    elif not hasattr(setting, "fit"):
+        owner.init_ = setting
+    else:
+        given = take_rows(X, rows.index)
+        with quiet():
+            owner.init_ = _fit_clone(setting, take_rows(given, own), y, weight, n_classes is not None)
+        least = least_start(owner.init_, given, loss, y, weight)
+        if least is not None:
+            owner._init_least = least
+        offset = init_scores(owner.init_, given, loss, n_classes, least)
+    owner._has_init = offset is not None
+    return Init(base, offset)
 
 
 def _fit_clone(init: Any, X: Any, y: Floats, weight: Floats | None, is_class: bool) -> Any:

@@ -16,8 +16,8 @@ from sapwood.boosting.rounds import RoundOptions
 from sapwood.boosting.training import Plan
 from sapwood.errors import InputError, ParameterError
 from sapwood.estimators.boosting_task import Task
-from sapwood.estimators.settings import n_features_drawn, rows_at_least
 from sapwood.estimators.tree import DecisionTreeRegressor
+from sapwood.growth.rules import n_features_drawn, rows_at_least
 from sapwood.losses.loss import Loss
 from sapwood.losses.names import make_loss
 from sapwood.table.column_settings import monotone_signs, sets_that_meet

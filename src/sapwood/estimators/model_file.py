@@ -86,7 +86,7 @@ def describe(model: Any) -> tuple[dict[str, Json], dict[str, Array]]:
             f"model={model!r} is not allowed: it must be a fitted estimator of Sapwood, not a {name}. {remedy}"
         )
     model._check_fitted()
-    if not model._is_all_trees:
+    if not model.model_.is_all_trees:
         raise ModelFileError(
             f"This {name} has estimators of other libraries inside, which a model file cannot hold. {ELSEWHERE}"
         )

@@ -14,10 +14,10 @@ from sapwood.declaration import declared, fitted, parameter
 from sapwood.estimators.boosting_rows import GivenRows
 from sapwood.estimators.boosting_task import ClassTask, NumberTask, RankingTask
 from sapwood.estimators.newton_boosting import EvalSet, NewtonBoosting
-from sapwood.estimators.queries import read_queries, weight_of_rows
 from sapwood.estimators.validation_sets import read_eval_set, with_queries
 from sapwood.metrics.ranking import ndcg
 from sapwood.parameters import objective_rule
+from sapwood.table.queries import read_queries, weight_of_rows
 from sapwood.table.weight import check_weight
 
 
@@ -139,8 +139,10 @@ class NewtonBoostingRanker(NewtonBoosting):
             verbose: replaces the parameter `verbose` for this call.
         """
         given = GivenRows(X, y, query_weight, partial(read_queries, group, qid))
-        sets = read_eval_set(eval_set, validation.get("query_weight_eval_set"), "query_weight_eval_set")
-        sets = with_queries(sets, validation.get("eval_group"), validation.get("eval_qid"))
+        sets = []
+        if eval_set is not None or validation:
+            sets = read_eval_set(eval_set, validation.get("query_weight_eval_set"), "query_weight_eval_set")
+            sets = with_queries(sets, validation.get("eval_group"), validation.get("eval_qid"))
         return self._train(given, sets, init_model, checkpoint, verbose)
 
     def score(self, X: Any, y: Any, *, group: Any = None, qid: Any = None, query_weight: Any = None) -> float:

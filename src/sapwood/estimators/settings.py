@@ -6,18 +6,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.class_weight import compute_class_weight
 
-from sapwood.arrays import Array, Floats
+from sapwood.arrays import Array, Floats, plain
 from sapwood.errors import InputError, ParameterError
 from sapwood.growth.criteria import Statistics
-from sapwood.growth.rules import UNLIMITED, GrowthRules
-from sapwood.table.read_array import read_array
+from sapwood.growth.rules import UNLIMITED, GrowthRules, rows_at_least
+from sapwood.table.column_settings import monotone_signs
 from sapwood.table.schema import Schema
 from sapwood.table.table import Table
 from sapwood.table.target import ClassTarget
@@ -49,28 +49,6 @@ def growth_options(
     signs = None if tree.monotonic_cst is None else monotonic_signs(tree.monotonic_cst, table.schema, statistics)
     draws = tree.splitter == "random"
     return {"rules": rules, "monotonic": signs, "leaf": tree.leaf, "draw_thresholds": draws}
-
-
-def rows_at_least(setting: int | float, n_rows: int, least: int) -> int:
-    """A count of rows, or a share of them rounded up."""
-    if isinstance(setting, (int, np.integer)):
-        return int(setting)
-    return max(least, math.ceil(setting * n_rows))
-
-
-def n_features_drawn(setting: int | float | str | None, n_features: int) -> int:
-    """How many columns a split may choose from."""
-    if setting is None:
-        return n_features
-    if setting == "sqrt":
-        return max(1, int(math.sqrt(n_features)))
-    if setting == "third":
-        return max(1, n_features // 3)
-    if setting == "log2":
-        return max(1, n_features.bit_length() - 1)
-    if isinstance(setting, (int, np.integer)):
-        return min(int(setting), n_features)
-    return max(1, int(float(setting) * n_features))
 
 
 def class_weights(setting: Any, target: ClassTarget, owner: str) -> Floats:
@@ -106,30 +84,26 @@ def _weights_of_classes(setting: Any, classes: Array, codes: Array) -> Floats:
         )
     if isinstance(setting, str):
         return np.asarray(compute_class_weight(setting, classes=np.arange(len(classes)), y=codes), dtype=np.float64)
-    known = {_plain(label): i for i, label in enumerate(classes)}
+    known = {plain(label): i for i, label in enumerate(classes)}
     result = np.ones(len(classes))
     for label, weight in setting.items():
-        if _plain(label) not in known:
+        if plain(label) not in known:
             raise ParameterError(
                 f"class_weight names the class {label!r}, which y does not contain. The classes are "
-                f"{', '.join(repr(_plain(c)) for c in classes)}."
+                f"{', '.join(repr(plain(c)) for c in classes)}."
             )
         if not (isinstance(weight, (int, float, np.number)) and math.isfinite(weight) and weight >= 0):
             raise ParameterError(
                 f"class_weight[{label!r}]={weight!r} is not allowed. Give a finite number of at least 0."
             )
-        result[known[_plain(label)]] = weight
+        result[known[plain(label)]] = weight
     return result
-
-
-def _plain(label: Any) -> Any:
-    return label.item() if isinstance(label, np.generic) else label
 
 
 def monotonic_signs(setting: Any, schema: Schema, statistics: Statistics) -> NDArray[np.int8] | None:
     """-1, 0 or 1 for every column, from a list in column order or a mapping from names; None if all are 0."""
-    signs = _signs_by_name(setting, schema) if isinstance(setting, Mapping) else _signs_in_order(setting, schema)
-    if not signs.any():
+    signs = monotone_signs(setting, schema, "monotonic_cst")
+    if signs is None:
         return None
     if statistics.n_outputs > 1:
         raise ParameterError(
@@ -140,41 +114,4 @@ def monotonic_signs(setting: Any, schema: Schema, statistics: Statistics) -> NDA
             "monotonic_cst: Monotonicity constraints are not supported with multiclass classification. Use them with "
             "two classes."
         )
-    for column, sign in zip(schema.columns, signs, strict=True):
-        if sign and column.kind == "category":
-            raise ParameterError(
-                f"monotonic_cst constrains the category column {column.name!r}, whose levels have no order. "
-                "Set it to 0."
-            )
     return signs
-
-
-def _signs_in_order(setting: Sequence[Any], schema: Schema) -> NDArray[np.int8]:
-    given = read_array(setting, "monotonic_cst")
-    if given.shape != (schema.n_features,):
-        raise ParameterError(
-            f"monotonic_cst has shape {given.shape} but the input data X has {schema.n_features} features. Pass one of "
-            "-1, 0, 1 for each column."
-        )
-    return np.array([_sign(value, f"monotonic_cst[{j}]") for j, value in enumerate(given.tolist())], dtype=np.int8)
-
-
-def _signs_by_name(setting: Mapping[str, Any], schema: Schema) -> NDArray[np.int8]:
-    signs = np.zeros(schema.n_features, dtype=np.int8)
-    names = list(schema.names)
-    for name, value in setting.items():
-        if name not in names:
-            raise ParameterError(
-                f"monotonic_cst names the column {name!r}, which X does not have. Columns are {names}."
-            )
-        signs[names.index(name)] = _sign(value, f"monotonic_cst[{name!r}]")
-    return signs
-
-
-def _sign(value: Any, where: str) -> int:
-    if value not in (-1, 0, 1):
-        raise ParameterError(
-            f"{where}={value!r} is not allowed: monotonic_cst must be None or an array-like of -1, 0 or 1. Use 1 for "
-            "increasing, -1 for decreasing, 0 for free."
-        )
-    return int(value)

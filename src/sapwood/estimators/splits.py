@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, StratifiedKFold, check_cv
 
+from sapwood.arrays import plain
 from sapwood.boosting.cross_validation import Split
 from sapwood.errors import InputError, ParameterError, SapwoodError
 from sapwood.parameters import Interval, check_parameters
@@ -121,13 +122,9 @@ def check_classes(number: int, found: NDArray[Any] | None, wanted: NDArray[Any] 
         return
     lacking = next(label for label in wanted if label not in found)
     raise InputError(
-        f"Fold {number} of cv has no row of the class {_plain(lacking)!r} to train on. Use fewer folds, a stratified "
+        f"Fold {number} of cv has no row of the class {plain(lacking)!r} to train on. Use fewer folds, a stratified "
         "splitter, or leave out classes of so few rows."
     )
-
-
-def _plain(label: Any) -> Any:
-    return label.item() if isinstance(label, np.generic) else label
 
 
 def inner_split(number: int, split: tuple[Numbers, Numbers], used: Numbers, queries: NDArray[Any] | None) -> Split:

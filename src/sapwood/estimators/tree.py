@@ -21,13 +21,14 @@ from sapwood.estimators import shared_parameters as shared
 from sapwood.estimators import tree_parameters as own
 from sapwood.estimators.estimator import Estimator
 from sapwood.estimators.methods_by_task import multi_label_tags, of_classifiers
-from sapwood.estimators.settings import growth_options, n_features_drawn
+from sapwood.estimators.settings import growth_options
 from sapwood.estimators.task import CLASSES, NUMBERS, Task
 from sapwood.estimators.tree_parameters import Unseen
 from sapwood.estimators.tree_rows import describe, read_rows
 from sapwood.growth.criteria import statistics_of
 from sapwood.growth.grower import grow_tree
 from sapwood.growth.prune import prune, pruning_path
+from sapwood.growth.rules import n_features_drawn
 from sapwood.model.methods import tree_model
 from sapwood.model.model import Model
 from sapwood.parameters import OneOf

@@ -14,7 +14,7 @@ from sapwood.arrays import Floats, Ints
 from sapwood.counted import counted
 from sapwood.errors import InputError, InputTypeError
 from sapwood.estimators.boosting_rows import GivenRows
-from sapwood.estimators.queries import read_queries
+from sapwood.table.queries import read_queries
 
 
 def read_eval_set(eval_set: Any, weights: Any, weight_name: str) -> list[GivenRows]:

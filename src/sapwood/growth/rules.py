@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -61,3 +62,25 @@ def critical_values(level: float | None, n_classes: tuple[int, ...], n_outputs: 
         freedom = np.arange(1, min(int(weight) + 2, LARGEST_TABLE) + 1, dtype=float)
         values = fdtri(1.0, freedom, 1.0 - level) * n_outputs
     return np.concatenate(([level], values))
+
+
+def rows_at_least(setting: int | float, n_rows: int, least: int) -> int:
+    """A count of rows, or a share of them rounded up."""
+    if isinstance(setting, (int, np.integer)):
+        return int(setting)
+    return max(least, math.ceil(setting * n_rows))
+
+
+def n_features_drawn(setting: int | float | str | None, n_features: int) -> int:
+    """How many columns a split may choose from."""
+    if setting is None:
+        return n_features
+    if setting == "sqrt":
+        return max(1, int(math.sqrt(n_features)))
+    if setting == "third":
+        return max(1, n_features // 3)
+    if setting == "log2":
+        return max(1, n_features.bit_length() - 1)
+    if isinstance(setting, (int, np.integer)):
+        return min(int(setting), n_features)
+    return max(1, int(float(setting) * n_features))
