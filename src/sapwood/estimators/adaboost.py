@@ -36,7 +36,7 @@ from sapwood.estimators.foreign import AnyLearner, indexed, is_foreign, own_tree
 from sapwood.estimators.settings import class_weights, growth_options
 from sapwood.estimators.task import CLASSES, NUMBERS, Task
 from sapwood.estimators.tree import DecisionTree, DecisionTreeClassifier, DecisionTreeRegressor
-from sapwood.estimators.tree_rows import TreeRows, describe, read_rows
+from sapwood.estimators.tree_rows import TreeRows, read_rows
 from sapwood.growth.criteria import statistics_of
 from sapwood.growth.forest_grower import ForestGrower
 from sapwood.growth.rules import n_features_drawn
@@ -75,7 +75,7 @@ class AdaBoost(Estimator):
         rows = read_rows(X, y, sample_weight, self.task, tree, weigh_classes=False, n_members=self.n_estimators)
         if rows.target.n_outputs > 1:
             raise InputError(f"y has {rows.target.n_outputs} columns, but {type(self).__name__} predicts one output.")
-        describe(self, rows)
+        self._describe(rows.table, getattr(rows.target, "classes", ()), rows.target.single)
         takes_weights = tree is not None or self.task is CLASSES or has_fit_parameter(self.estimator, "sample_weight")
         resample = self.resample or not takes_weights
         if tree is not None:

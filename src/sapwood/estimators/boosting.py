@@ -28,8 +28,6 @@ from sapwood.model.model import Model
 from sapwood.parameters import Interval, Nothing, check_parameters
 from sapwood.table.column_settings import interaction_sets, monotone_signs
 from sapwood.table.schema import Schema
-from sapwood.table.statistics import with_statistics
-from sapwood.table.table import Table
 from sapwood.threads import resolve_jobs
 
 if TYPE_CHECKING:
@@ -80,17 +78,6 @@ class Boosting(Estimator):
     @abstractmethod
     def _constraints(self, schema: Schema) -> Constraints:
         """Signs of columns, and sets of columns that may occur together on a path."""
-
-    def _describe(self, table: Table, task: Task) -> None:
-        """Set the fitted attributes that tell of columns and classes."""
-        self.schema_ = with_statistics(table, resolve_jobs(self.n_jobs))
-        self.n_features_in_ = table.n_features
-        self.__dict__.pop("feature_names_in_", None)
-        if table.schema.named:
-            self.feature_names_in_ = np.array(table.schema.names, dtype=object)
-        if task.classes is not None and task.factors is not None:
-            self.classes_: Array = task.classes
-            self.n_classes_, self._factors = len(task.classes), task.factors
 
     def _resumed(self, setup: Setup, kept: Checkpoints, so_far: Callable[[Progress], Any]) -> Setup:
         """Continue from what a checkpoint holds, and write further ones."""

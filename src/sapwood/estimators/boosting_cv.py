@@ -265,7 +265,9 @@ class _Run:
         model._seed = self._seed
         rows, task = self._fold_rows(model, number, split)
         loss = model._loss(rows, task)
-        model._describe(self._table, task)
+        model._describe(self._table, () if task.classes is None else [task.classes])
+        if task.factors is not None:
+            model._factors = task.factors
         metric = getattr(model, "eval_metric", None) if self._metric is None else self._metric
         setup: Setup = replace(model._setup(rows, loss), metrics=task.metrics(metric, loss, model))
         threads = max(1, round(self.n_jobs / self.at_once))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from abc import abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from operator import is_
 from typing import Any, ClassVar, Self
 
@@ -24,6 +24,9 @@ from sapwood.keywords import answering_method, takes_any
 from sapwood.model.model import Model
 from sapwood.parameters import Rule, check_names, check_parameters
 from sapwood.table.schema import Schema
+from sapwood.table.statistics import with_statistics
+from sapwood.table.table import Table
+from sapwood.threads import resolve_jobs
 
 ANSWERING = (
     *("fit", "predict", "predict_proba", "predict_log_proba", "decision_function", "apply", "score"),
@@ -99,6 +102,18 @@ class Estimator(BaseEstimator):
 
     def _check_parameters(self) -> None:
         check_parameters(type(self).__name__, self.rules, self.get_params(deep=False))
+
+    def _describe(self, table: Table, classes: Sequence[Array] = (), single: bool = True) -> None:
+        """Set the fitted attributes that follow from the training rows."""
+        schema = self.schema_ = with_statistics(table, resolve_jobs(self.n_jobs))
+        self.n_features_in_ = schema.n_features
+        self.__dict__.pop("feature_names_in_", None)
+        if schema.named:
+            self.feature_names_in_ = np.array(schema.names, dtype=object)
+        if classes:
+            sizes = [len(labels) for labels in classes]
+            self.classes_: Any = classes[0] if single else list(classes)
+            self.n_classes_: Any = sizes[0] if single else sizes
 
     # The fitted model
 

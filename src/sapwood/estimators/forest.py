@@ -1,6 +1,6 @@
 """Forests behind scikit-learn's interface: what random forests, extremely randomised trees and bagging share.
 
-`fit` reads the rows (`read_rows`), describes them (`describe`), decides how the rows of each tree are drawn (`_draws`),
+`fit` reads the rows (`read_rows`), describes them, decides how the rows of each tree are drawn (`_draws`),
 grows the trees (`_train`, `grow_forest`) and keeps them (`_keep`). A kind of forest gives the tree whose parameters its
 trees have, and how rows and columns are drawn; bagging can train other estimators in place of trees.
 """
@@ -28,7 +28,7 @@ from sapwood.estimators.methods_by_task import of_regressors
 from sapwood.estimators.settings import growth_options
 from sapwood.estimators.task import Score, Task
 from sapwood.estimators.tree import DecisionTree
-from sapwood.estimators.tree_rows import TreeRows, describe, read_rows, require_same
+from sapwood.estimators.tree_rows import TreeRows, read_rows, require_same
 from sapwood.forest.bags import Bag, Bags, canonical_order
 from sapwood.forest.forest import Forest, Vote
 from sapwood.forest.growing import Growing, grow_forest
@@ -97,7 +97,7 @@ class ForestEstimator(MultiOutputMixin, Estimator):
         self._seed = self._seed if before else seed_from(self.random_state)
         for name in MEASURED:
             self.__dict__.pop(name, None)
-        describe(self, training)
+        self._describe(training.table, getattr(training.target, "classes", ()), training.target.single)
         self.n_outputs_, self._single_output = training.target.n_outputs, training.target.single
         self.max_features_ = n_features_drawn(self.max_features, self.n_features_in_)
         given = None if rows is None and features is None else given_bags(rows, features, training.table)

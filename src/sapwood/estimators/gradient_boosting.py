@@ -154,7 +154,9 @@ class GradientBoosting(Boosting):
         loss = self._loss(rows, task)
         if start is not None:
             self._check_continued(start, loss)
-        self._describe(rows.table, task)
+        self._describe(rows.table, () if task.classes is None else [task.classes])
+        if task.factors is not None:
+            self._factors = task.factors
         kept = None if checkpoint is None else Checkpoints.of(checkpoint, self, lambda: digests([rows], start))
         if kept is not None and kept.is_finished:
             take_over(self, kept.found)

@@ -274,7 +274,9 @@ class NewtonBoosting(Boosting):
         loss = self._loss(rows, task)
         if start is not None:
             check_same_loss(start, loss)
-        self._describe(rows.table, task)
+        self._describe(rows.table, () if task.classes is None else [task.classes])
+        if task.factors is not None:
+            self._factors = task.factors
         evals = [read_validation_rows(self, one, task, loss) for one in validation]
         kept = None if checkpoint is None else Checkpoints.of(checkpoint, self, lambda: digests([rows, *evals], start))
         if kept is not None and kept.is_finished:

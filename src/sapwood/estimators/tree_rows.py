@@ -15,7 +15,6 @@ from sapwood.estimators.task import Task
 from sapwood.model.model import Model
 from sapwood.table.digest import digest_arrays, digest_table
 from sapwood.table.identifiers import warn_of_identifiers
-from sapwood.table.statistics import with_statistics
 from sapwood.table.table import Table
 from sapwood.table.target import ClassTarget, NumberTarget, warn_of_column
 from sapwood.table.weight import check_weight
@@ -110,18 +109,6 @@ def read_rows(
         same = [own is None or bool((own == own[0]).all()) for own in (rows.weight, rows.given)]
         rows = replace(rows, weight=None if same[0] else rows.weight, given=None if same[1] else rows.given)
     return rows
-
-
-def describe(model: Any, rows: TreeRows) -> None:
-    """Set the fitted attributes that follow from the training rows."""
-    schema = model.schema_ = with_statistics(rows.table)
-    model.n_features_in_ = schema.n_features
-    model.__dict__.pop("feature_names_in_", None)
-    if schema.named:
-        model.feature_names_in_ = np.array(schema.names, dtype=object)
-    if isinstance(rows.target, ClassTarget):
-        classes, sizes = rows.target.classes, [len(labels) for labels in rows.target.classes]
-        model.classes_, model.n_classes_ = (classes[0], sizes[0]) if rows.target.single else (classes, sizes)
 
 
 def require_same(model: Model, rows: TreeRows) -> None:
