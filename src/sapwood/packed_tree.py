@@ -16,9 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sapwood.arrays import Array
 from sapwood.tree import LEAF, UNDEFINED, Tree
-
-Array = NDArray[Any]
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sapwood.arrays import Array
 from sapwood.errors import InputError, InputTypeError
 from sapwood.result import Part, Result
 from sapwood.table.sparse import is_sparse
@@ -55,7 +56,7 @@ class Tree(Result):
         sizes = f"{self.node_count} nodes, {self.n_leaves} leaves, depth {self.max_depth}"
         yield f"Tree({sizes}, {self.n_features} columns, {self.n_outputs} outputs)"
 
-    def arrays(self) -> dict[str, NDArray[Any]]:
+    def arrays(self) -> dict[str, Array]:
         """All arrays by name."""
         return {name: item for name, item in vars(self).items() if isinstance(item, np.ndarray)}
 
@@ -118,7 +119,7 @@ class Tree(Result):
         parent[self.children_right[inner]] = inner
         return parent
 
-    def paths_to(self, leaves: NDArray[Any]) -> sparse.csr_matrix:
+    def paths_to(self, leaves: Array) -> sparse.csr_matrix:
         """Indicator matrix (rows x nodes) of the nodes on the way to each leaf."""
         from scipy import sparse
 
@@ -161,7 +162,7 @@ class Tree(Result):
         """Indicator matrix (rows x nodes) of the nodes each row passes."""
         return self.paths_to(self.apply(X))
 
-    def _descend(self, cells: NDArray[Any]) -> NDArray[np.int64]:
+    def _descend(self, cells: Array) -> NDArray[np.int64]:
         node = np.zeros(len(cells), dtype=np.int64)
         rows = np.arange(len(cells))
         while len(rows := rows[self.children_left[node[rows]] != LEAF]):
@@ -170,7 +171,7 @@ class Tree(Result):
             node[rows] = np.where(left, self.children_left[at], self.children_right[at])
         return node
 
-    def _goes_left(self, node: NDArray[np.int64], x: NDArray[Any]) -> NDArray[np.bool_]:
+    def _goes_left(self, node: NDArray[np.int64], x: Array) -> NDArray[np.bool_]:
         """Whether the cells go left at their nodes; missing values and levels that are none go where the node says."""
         start = self.subset_start[node]
         is_number = start < 0

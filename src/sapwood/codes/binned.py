@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sapwood.arrays import Array
 from sapwood.cached_property import cached_property
 from sapwood.codes.bins import (
     MOST_BINS,
@@ -41,7 +42,7 @@ class BinnedTable:
     columns: NDArray[np.uint8]  # (features, rows)
     rows: NDArray[np.uint8]  # (rows, bundles padded)
     bundles: Bundles
-    levels: NDArray[Any]  # (grouped columns, rows) of the categories whose codes are groups; 0: missing
+    levels: Array  # (grouped columns, rows) of the categories whose codes are groups; 0: missing
 
     @property
     def n_rows(self) -> int:
@@ -128,14 +129,14 @@ def bin_table(table: Table, bins: tuple[Bins, ...], n_jobs: int = 1) -> BinnedTa
     return BinnedTable(bins, columns, rows, replace(bundles, codes=()), grouped_levels(table, bins, n_jobs))
 
 
-def grouped_levels(table: Table, bins: Sequence[Any], n_jobs: int = 1) -> NDArray[Any]:
+def grouped_levels(table: Table, bins: Sequence[Any], n_jobs: int = 1) -> Array:
     """Levels, from 1, of the categories that have groups for codes, (columns, rows); 0 for missing."""
     grouped = {j: LevelBins(own.n_levels) for j, own in enumerate(bins) if isinstance(own, GroupedLevels)}
     dtype = code_type(max((own.n_codes for own in grouped.values()), default=0))
     return code_columns(table, list(grouped.values()), list(grouped), dtype, n_jobs)
 
 
-def code_columns(table: Table, bins: Sequence[Bins], features: Sequence[int], dtype: Any, n_jobs: int) -> NDArray[Any]:
+def code_columns(table: Table, bins: Sequence[Bins], features: Sequence[int], dtype: Any, n_jobs: int) -> Array:
     """Codes of some columns, (columns, rows), whose bins these are."""
     columns = np.empty((len(features), table.n_rows), dtype=dtype)
     if len(features) and table.explicit(features[0]) is not None:  # sparse: one column of values per thread at a time
@@ -148,7 +149,7 @@ def code_columns(table: Table, bins: Sequence[Bins], features: Sequence[int], dt
 
 
 def _code_rows(
-    table: Table, features: Sequence[int], bins: Sequence[Bins], columns: NDArray[Any], start: int, stop: int
+    table: Table, features: Sequence[int], bins: Sequence[Bins], columns: Array, start: int, stop: int
 ) -> None:
     for j, own, column in zip(features, bins, columns, strict=True):
         own.write(table.cells(j, slice(start, stop)), column[start:stop])
@@ -167,7 +168,7 @@ def _aligned(n: int, width: int) -> NDArray[np.uint8]:
     return buffer[start : start + n * width].reshape(n, width)
 
 
-def _code_column(table: Table, j: int, bins: Bins, codes: NDArray[Any]) -> None:
+def _code_column(table: Table, j: int, bins: Bins, codes: Array) -> None:
     bins.write(table.values(j), codes)
 
 

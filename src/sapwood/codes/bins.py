@@ -9,13 +9,13 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from sapwood.arrays import Array
 from sapwood.cached_property import cached_property
 from sapwood.codes.binning import equal_count_cuts
 from sapwood.codes.separation import midpoints, round_down
 from sapwood.kernels.binning import N_CELLS, SHIFT, SIGN, code_values
 
 MOST_BINS = 255  # a code is a byte, and 0 is missing
-Array = NDArray[Any]
 
 
 def code_type(n_codes: int) -> type[np.unsignedinteger[Any]]:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sapwood.arrays import Array
 from sapwood.cached_property import cached_property
 from sapwood.codes.binning import equal_count_cuts
 from sapwood.codes.sorted_column import SortedColumn, sort_column
@@ -24,8 +25,6 @@ from sapwood.threads import run_all
 FEW_VALUES = 255  # a column of at most so many distinct values is coded: counting beats sorting
 MISSING_LIST = 2  # of the three lists of a column: below, above, missing
 IMPLICIT_SHARE = 0.8  # a value held by more rows than this share is not listed
-
-Array = NDArray[Any]
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +48,7 @@ class CodedTable:
     low: tuple[Array, ...]  # coded numbers: least and largest value of each code, index 0 unused
     high: tuple[Array, ...]
     look_up: tuple[Callable[[Any], Array], ...]  # columns that are not coded: values of rows
-    value_type: np.dtype[Any]
+    value_type: np.dtype
 
     @property
     def n_features(self) -> int:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sapwood.arrays import Array
 from sapwood.codes.binned import code_columns, grouped_levels
 from sapwood.codes.bins import Bins, LevelBins, level_bins
 from sapwood.codes.separation import midpoints
@@ -28,7 +28,7 @@ class Ranks:
         """Largest code."""
         return len(self.values)
 
-    def thresholds(self, codes: NDArray[Any], next_codes: NDArray[Any]) -> NDArray[np.float64]:
+    def thresholds(self, codes: Array, next_codes: Array) -> NDArray[np.float64]:
         """Midpoints between values that are neighbours in their nodes; +inf where there is no value above."""
         above = np.append(np.inf, self.values)[next_codes]
         return np.where(next_codes == 0, np.inf, midpoints(self.values[codes - 1], above))
@@ -41,7 +41,7 @@ class RankedTable:
     bins: tuple[Ranks | Bins, ...]
     columns: NDArray[np.uint32]  # (features, rows)
     orders: list[NDArray[np.uint32]]
-    levels: NDArray[Any]  # (grouped columns, rows) of the categories whose codes are groups; 0: missing
+    levels: Array  # (grouped columns, rows) of the categories whose codes are groups; 0: missing
 
     @property
     def n_rows(self) -> int:
@@ -76,7 +76,7 @@ def rank_table(table: Table, n_jobs: int = 1) -> RankedTable:
     """Rank a table, column by column."""
     columns = np.zeros((table.n_features, table.n_rows), dtype=np.uint32)
 
-    def rank(j: int) -> tuple[Ranks | Bins, NDArray[Any]]:
+    def rank(j: int) -> tuple[Ranks | Bins, Array]:
         values = table.values(j)
         if table.schema.columns[j].kind == "category":
             bins = level_bins(int(table.schema.n_levels[j]))

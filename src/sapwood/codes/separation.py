@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
-Array = NDArray[Any]
+from sapwood.arrays import Array
 
 
 def midpoints(below: Array, above: Array) -> NDArray[np.float64]:
@@ -23,7 +21,7 @@ def midpoints(below: Array, above: Array) -> NDArray[np.float64]:
     return np.where(usable, middle, below)
 
 
-def round_down(thresholds: NDArray[np.float64], dtype: np.dtype[Any]) -> Array:
+def round_down(thresholds: NDArray[np.float64], dtype: np.dtype) -> Array:
     """Largest value of the type that is at most each threshold: values of this type are on the same side of both."""
     with np.errstate(over="ignore", under="ignore"):
         rounded = thresholds.astype(dtype)

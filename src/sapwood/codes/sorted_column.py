@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sapwood.arrays import Array
 from sapwood.kernels.sorting import BUCKETS, count_runs, order_keys, radix_sort
-
-Array = NDArray[Any]
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,11 +11,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sapwood.arrays import Array
 from sapwood.cached_property import cached_property
 from sapwood.codes.binned import BinnedTable
 from sapwood.codes.bins import Bins, NumberBins
@@ -90,7 +90,7 @@ def sparse_table(table: Table, bins: tuple[Bins, ...], n_jobs: int = 1) -> Spars
     nothing = np.array([0.0 if table.schema.sparse_absent == "zero" else np.nan])
     absent = np.array([own.codes(nothing)[0] for own in numbers], dtype=np.uint8)
 
-    def code(first: int, last: int) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    def code(first: int, last: int) -> tuple[Array, Array, Array]:
         rows, cells, counts = [], [], []
         for j in range(first, last):
             own, values = table.explicit(j) or (np.empty(0, np.int32), nothing[:0])

@@ -8,9 +8,9 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import clone
 
+from sapwood.arrays import Array
 from sapwood.table import ColumnSchema, Schema
 
 _ROWS = 600  # more than 255 distinct values, so that columns of both forms occur
@@ -60,14 +60,14 @@ def _fit(model: Any, n_rows: int) -> None:
         twin.fit(X, _target(model, n_rows))
 
 
-def _rows(schema: Schema, n_rows: int) -> dict[str, NDArray[Any]]:
+def _rows(schema: Schema, n_rows: int) -> dict[str, Array]:
     return {column.name: _values(column, n_rows) for column in schema.columns}
 
 
-def _values(column: ColumnSchema, n_rows: int) -> NDArray[Any]:
+def _values(column: ColumnSchema, n_rows: int) -> Array:
     """Values of a column's kind, some of them missing if some were."""
     row = np.arange(n_rows)
-    values: NDArray[Any] = (row * 389 % _ROWS).astype(np.float64)
+    values: Array = (row * 389 % _ROWS).astype(np.float64)
     if column.kind == "boolean":
         values = row % 2.0
     if column.kind == "category":
@@ -77,7 +77,7 @@ def _values(column: ColumnSchema, n_rows: int) -> NDArray[Any]:
     return values
 
 
-def _matrix(schema: Schema, rows: dict[str, NDArray[Any]]) -> NDArray[Any]:
+def _matrix(schema: Schema, rows: dict[str, Array]) -> Array:
     """Columns side by side, as objects if they are not all numbers."""
     X = np.empty((len(next(iter(rows.values()))), len(rows)), dtype=np.float64 if schema.is_plain else object)
     for position, values in enumerate(rows.values()):
@@ -85,11 +85,11 @@ def _matrix(schema: Schema, rows: dict[str, NDArray[Any]]) -> NDArray[Any]:
     return X
 
 
-def _first(rows: dict[str, NDArray[Any]]) -> list[Any]:
+def _first(rows: dict[str, Array]) -> list[Any]:
     return [values[0] for values in rows.values()]
 
 
-def _target(model: Any, n_rows: int) -> NDArray[Any]:
+def _target(model: Any, n_rows: int) -> Array:
     """A target of the model's kind: its classes, or numbers; as many outputs as it has."""
     row = np.arange(n_rows) * 7 % 11
     classes = getattr(model, "classes_", None)

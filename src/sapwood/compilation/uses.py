@@ -17,7 +17,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-Case = tuple[Any, NDArray[Any]]
+from sapwood.arrays import Array
+
+Case = tuple[Any, Array]
 
 _ROWS = 600  # more than 255 distinct values, so that columns of both forms occur
 _MANY_ROWS = 1 << 17  # from here on, boosting packs its sums
@@ -146,7 +148,7 @@ def _boosting_cases() -> dict[str, Case]:
     return found
 
 
-def _classes(n_rows: int, n_classes: int) -> NDArray[Any]:
+def _classes(n_rows: int, n_classes: int) -> Array:
     return np.asarray(np.arange(n_rows) * 7 % 11 % n_classes)
 
 
@@ -160,7 +162,7 @@ def _tree(target: str, **parameters: Any) -> Case:
     return tree(random_state=0, **parameters), y
 
 
-def _target(name: str) -> NDArray[Any]:
+def _target(name: str) -> Array:
     if name.startswith("outputs"):
         y = np.column_stack([_classes(_ROWS, 2), _classes(_ROWS, 3)])
     else:
@@ -168,7 +170,7 @@ def _target(name: str) -> NDArray[Any]:
     return y if name.endswith("classes") else y.astype(np.float64)
 
 
-def use(estimator: Any, y: NDArray[Any]) -> None:
+def use(estimator: Any, y: Array) -> None:
     """Fit and predict with both widths of floats, with missing values, and with a sparse matrix; save and load."""
     from scipy import sparse
 
@@ -202,7 +204,7 @@ def _use_ranking() -> None:
     NewtonBoostingRanker(n_estimators=2).fit(X, y, qid=query, eval_set=[(X, y)], eval_qid=[query])
 
 
-def _fit_and_ask(estimator: Any, X: Any, y: NDArray[Any]) -> None:
+def _fit_and_ask(estimator: Any, X: Any, y: Array) -> None:
     """Fit, and call whatever the model offers."""
     estimator.fit(X, y).predict(X)
     few = X[:40]
@@ -217,7 +219,7 @@ def _fit_and_ask(estimator: Any, X: Any, y: NDArray[Any]) -> None:
         _explain(estimator, X[:3])
 
 
-def _fit_with_weights(estimator: Any, X: Any, y: NDArray[Any]) -> None:
+def _fit_with_weights(estimator: Any, X: Any, y: Array) -> None:
     """Weights that are no counts; the kernels of a ranking and of many rows are the same with them."""
     if len(y) == _ROWS and type(estimator).__name__ != "NewtonBoostingRanker":
         estimator.fit(X, y, sample_weight=1 + np.arange(len(y)) % 7 / 3).predict(X)

@@ -42,7 +42,7 @@ class GrownNodes:
     subsets: NDArray[np.uint32]
 
     @classmethod
-    def read(cls, arrays: dict[str, NDArray[Any]], n_nodes: int, n_words: int) -> GrownNodes:
+    def read(cls, arrays: dict[str, Array], n_nodes: int, n_words: int) -> GrownNodes:
         """From the arrays of a frame, of which nodes and words of subsets are used so far."""
         nodes = arrays["nodes"][:n_nodes]
         order = preorder(nodes["left"], nodes["right"], n_nodes)

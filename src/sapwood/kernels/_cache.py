@@ -34,8 +34,11 @@ import llvmlite
 import numba
 from numba.core import config, sigutils
 from numba.core.caching import NullCache
+from numba.core.codegen import CPUCodegen
 from numba.core.compiler import CompileResult
+from numba.core.cpu import CPUContext
 from numba.core.serialize import dumps
+from numba.core.typing.templates import Signature
 
 from sapwood.errors import KernelCacheWarning
 from sapwood.kernels._source_stamp import source_stamp
@@ -52,7 +55,7 @@ _warned = False
 class KernelCache(NullCache):
     """The compiled forms of one kernel; Numba's dispatcher asks before it compiles and hands over what it compiled."""
 
-    def __init__(self, function: Callable[..., Any]) -> None:
+    def __init__(self, function: Callable[..., object]) -> None:
         self._stamp = source_stamp(function.__module__)
         self._is_ours = function.__module__.startswith("sapwood.")  # kernels of tests have no sources to follow
         module = function.__module__.rpartition(".")[2]
@@ -61,7 +64,7 @@ class KernelCache(NullCache):
         called = [getattr(cell.cell_contents, "__name__", cell.cell_contents) for cell in function.__closure__ or ()]
         self._code = hashlib.sha256(function.__code__.co_code + repr(called).encode()).hexdigest()
 
-    def load_overload(self, signature: Any, target_context: Any) -> Any:
+    def load_overload(self, signature: Signature, target_context: CPUContext) -> CompileResult | None:
         """The kernel compiled for the types of a signature, or None."""
         if self._stamp is None:
             return None
@@ -73,7 +76,7 @@ class KernelCache(NullCache):
                 return found
         return None
 
-    def save_overload(self, signature: Any, compiled: Any) -> None:
+    def save_overload(self, signature: Signature, compiled: Any) -> None:
         """Keep what was compiled for the types of a signature."""
         if not self._is_ours:
             return
@@ -89,7 +92,7 @@ class KernelCache(NullCache):
             elif folder == PACKAGE_FOLDER:
                 self._remove_stale()
 
-    def _key(self, signature: Any, codegen: Any) -> str:
+    def _key(self, signature: Signature, codegen: CPUCodegen) -> str:
         """Everything besides the sources that compiled code depends on."""
         options = [(name, str(getattr(config, name, None))) for name in _OPTIONS]
         types = sigutils.normalize_signature(signature)
@@ -111,7 +114,7 @@ def _head(content: bytes) -> bytes:
     return _MARK + hashlib.sha256(content).digest()
 
 
-def _read(path: Path, key: str, target_context: Any) -> Any:
+def _read(path: Path, key: str, target_context: CPUContext) -> CompileResult | None:
     """The compiled kernel in a file, or None if the file is absent, damaged, or has another key."""
     try:
         data = path.read_bytes()

@@ -8,7 +8,6 @@ import sys
 import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext, suppress
-from typing import Any
 
 from llvmlite.binding import ffi
 from numba.core import event
@@ -17,7 +16,7 @@ from numba.core.compiler_lock import global_compiler_lock
 PATIENCE = 1.0  # seconds of compiling that need no explanation
 TEXT = "sapwood: compiling kernels; later runs reuse them (SAPWOOD_QUIET=1 hides this line)"
 
-_llvm_lock: AbstractContextManager[Any] = getattr(ffi.lib, "_lock", nullcontext())
+_llvm_lock: AbstractContextManager[object] = getattr(ffi.lib, "_lock", nullcontext())
 
 
 def watch_compilations() -> None:
@@ -43,7 +42,7 @@ class Compilations(event.Listener):
         self._said = False
         self._resume = False
 
-    def on_start(self, begun: Any) -> None:
+    def on_start(self, begun: event.Event) -> None:
         """Stop collecting when the outermost compilation begins; say what takes so long, before more of it."""
         if not _is_ours(begun):
             return
@@ -56,7 +55,7 @@ class Compilations(event.Listener):
             self._said = True
             _say(TEXT)
 
-    def on_end(self, ended: Any) -> None:
+    def on_end(self, ended: event.Event) -> None:
         """Go on collecting when the outermost compilation has ended, with or without an error; add up its time."""
         if not _is_ours(ended):
             return
@@ -67,7 +66,7 @@ class Compilations(event.Listener):
                 gc.enable()
 
 
-def _is_ours(compilation: Any) -> bool:
+def _is_ours(compilation: event.Event) -> bool:
     function = getattr(compilation.data.get("dispatcher"), "py_func", None)
     return str(getattr(function, "__module__", "")).startswith("sapwood.")
 

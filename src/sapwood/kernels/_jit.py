@@ -9,6 +9,7 @@ is the same on every processor.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numba
@@ -21,14 +22,17 @@ from numba.extending import intrinsic
 
 from sapwood.kernels._cache import KernelCache
 from sapwood.kernels._compiling import watch_compilations
+from sapwood.kernels.intrinsic_types import BaseContext, Intrinsic, Signature, Values
+
+Kernel = Callable[..., Any]  # the compiler infers the types of its arguments and its result
 
 
-def _stored(**options: Any) -> Any:
+def _stored(**options: Any) -> Callable[[Kernel], Kernel]:
     """A decorator whose kernels are kept on disk once they are compiled."""
     compiler: Any = numba.njit(nogil=True, error_model="numpy", **{"no_cfunc_wrapper": True, **options})
 
-    def decorate(function: Any) -> Any:
-        dispatcher = compiler(function)
+    def decorate(function: Kernel) -> Kernel:
+        dispatcher: Kernel = compiler(function)
         if isinstance(dispatcher, Dispatcher):  # not with NUMBA_DISABLE_JIT
             setattr(dispatcher, "_cache", KernelCache(function))  # noqa: B010 - Numba's types do not tell of it
         return dispatcher
@@ -44,20 +48,20 @@ lean_kernel = _stored(_nrt=False)
 
 # An inner kernel is a lean kernel that kernels call. A tenth of the time of compiling went into wrappers for calls from
 # Python.
-_INNER: Any = {"_nrt": False, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+_INNER = {"_nrt": False, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 LEAN: Any = {"error_model": "numpy", "nogil": True, **_INNER}  # its options, for versions chosen by type
 
 
 class InnerKernel(CPUDispatcher):
     """What an inner kernel is to Python. Tests may call it, by way of a kernel that does."""
 
-    def __call__(self, *arguments: Any) -> Any:
+    def __call__(self, *arguments: object) -> object:
         if "_caller" not in vars(self):
             self._caller = numba.njit(lambda *given: self(*given))  # noqa: PLW0108 - a kernel cannot be compiled again
         return self._caller(*arguments)
 
 
-def inner_kernel(function: Any) -> Any:
+def inner_kernel(function: Kernel) -> Kernel:
     """A lean kernel that only kernels call."""
     dispatcher = _stored(**_INNER)(function)
     if isinstance(dispatcher, Dispatcher):
@@ -77,20 +81,20 @@ ONE = np.uint32(1)
 
 
 @intrinsic
-def lowest_bit(_context: Any, _word: Any) -> Any:
+def lowest_bit(_context: object, _word: types.Type) -> Intrinsic:
     """Position of the lowest bit set in a non-zero uint64 (the `cttz` instruction)."""
 
-    def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+    def generate(_context: BaseContext, builder: ir.IRBuilder, _signature: Signature, arguments: Values) -> ir.Value:
         return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 1))
 
     return types.uint64(types.uint64), generate
 
 
 @intrinsic
-def prefetch(_context: Any, array: Any, _index: Any) -> Any:
+def prefetch(_context: object, array: types.Type, _index: types.Type) -> Intrinsic:
     """Ask for the cache line of an element that will be read soon."""
 
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    def generate(context: BaseContext, builder: ir.IRBuilder, signature: Signature, arguments: Values) -> ir.Value:
         data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
         byte, word = ir.IntType(8).as_pointer(), ir.IntType(32)
         function = cgutils.get_or_insert_function(

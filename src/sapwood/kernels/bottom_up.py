@@ -16,7 +16,7 @@ Records hold where these begin, in elements.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -69,44 +69,44 @@ FIVE, THIRTY_ONE = np.uint32(5), np.uint32(31)
 class Coding(NamedTuple):
     """How cells become codes."""
 
-    columns: Any
-    cuts: Any
-    places: Any
+    columns: np.ndarray
+    cuts: np.ndarray
+    places: np.ndarray
 
 
 class Trees(NamedTuple):
     """All trees: their nodes, and the values of leaves, in each tree one of the `width` values after the other."""
 
-    trees: Any
-    nodes: Any
-    subsets: Any
-    leaf_values: Any
-    width: Any
+    trees: np.ndarray
+    nodes: np.ndarray
+    subsets: np.ndarray
+    leaf_values: np.ndarray
+    width: np.uint64
 
 
 class Below(NamedTuple):
     """What large trees need beyond: where rows descend from an exit, and the values of leaves, leaf by leaf."""
 
-    exits: Any
-    steps: Any
-    leaf_values: Any
-    stop_at_unseen: Any
-    at: Any  # for each row of the scratch memory
-    under_way: Any
+    exits: np.ndarray
+    steps: np.ndarray
+    leaf_values: np.ndarray
+    stop_at_unseen: bool
+    at: np.ndarray  # for each row of the scratch memory
+    under_way: np.ndarray
 
 
 class Scratch(NamedTuple):
     """Memory for some groups of 64 rows."""
 
-    codes: Any  # (groups, places, 64), flat
-    levels: Any  # (groups, category columns, 64), flat
-    cells: Any  # 64
-    counts: Any  # 64
-    marks: Any  # 64
-    slots: Any
-    sums: Any  # (groups, columns of the scores, 64), flat
-    n_groups: Any
-    sizes: Any  # of a group's codes and levels, and of the slots of exits
+    codes: np.ndarray  # (groups, places, 64), flat
+    levels: np.ndarray  # (groups, category columns, 64), flat
+    cells: np.ndarray  # 64
+    counts: np.ndarray  # 64
+    marks: np.ndarray  # 64
+    slots: np.ndarray
+    sums: np.ndarray  # (groups, columns of the scores, 64), flat
+    n_groups: np.uint64
+    sizes: np.ndarray  # of a group's codes and levels, and of the slots of exits
 
 
 @inner_kernel

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -10,16 +10,14 @@ from sapwood.kernels._jit import ONE, kernel
 from sapwood.kernels.nodes import UNDEFINED
 from sapwood.kernels.routing import goes_left
 
-Array = Any
-
 
 class Decoder(NamedTuple):
     """What codes stand for, column after column: `cuts` and `code_of_level` of column f begin at its starts."""
 
-    cut_starts: Array  # (columns + 1)
-    cuts: Array  # code c ends at cuts[start + c - 1], the last one at infinity
-    level_starts: Array  # (columns + 1)
-    code_of_level: Array
+    cut_starts: np.ndarray  # (columns + 1)
+    cuts: np.ndarray  # code c ends at cuts[start + c - 1], the last one at infinity
+    level_starts: np.ndarray  # (columns + 1)
+    code_of_level: np.ndarray
 
 
 @kernel

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from sapwood.kernels._jit import lean_kernel
+from sapwood.kernels._jit import Kernel, lean_kernel
 from sapwood.kernels.exponential import exponential, logistic, power_of_two
 from sapwood.kernels.gamma_function import log_gamma
 from sapwood.kernels.logarithm import binary_logarithm, log_one_plus, log_one_plus_exp, logarithm
 
 
-def _each(function: Any) -> Any:
+def _each(function: Kernel) -> Kernel:
     @lean_kernel
     def write(x):
         """The function of all numbers; OUT x."""

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
+from llvmlite import ir
 from numba.core import types
 from numba.extending import intrinsic
 
-from sapwood.kernels._jit import part
+from sapwood.kernels._jit import Kernel, part
+from sapwood.kernels.intrinsic_types import BaseContext, Intrinsic, Signature, Values
 
 DROPPED_BITS = 53 - 30
 HALF_A_BIT = np.uint64(1 << (DROPPED_BITS - 1))
 KEPT = np.uint64((1 << 64) - (1 << DROPPED_BITS))
 
 
-def _same_bits(given: Any, wanted: Any) -> Any:
+def _same_bits(given: types.Type, wanted: types.Type) -> Kernel:
     @intrinsic
-    def cast(_context: Any, _x: Any) -> Any:
-        def generate(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+    def cast(_context: object, _x: types.Type) -> Intrinsic:
+        def generate(context: BaseContext, builder: ir.IRBuilder, _signature: Signature, arguments: Values) -> ir.Value:
             return builder.bitcast(arguments[0], context.get_value_type(wanted))
 
         return wanted(given), generate

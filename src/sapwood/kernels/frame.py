@@ -21,6 +21,7 @@ The frame that `fill` returns holds addresses only: whoever fills it keeps the a
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable, Mapping
 from ctypes import addressof, c_char
 from typing import Any
 
@@ -28,20 +29,24 @@ import numpy as np
 from llvmlite import ir
 from numba import from_dtype
 from numba.core import cgutils, types
+from numba.core.base import BaseContext
 from numba.core.imputils import lower_getattr
 from numba.core.typing.templates import AttributeTemplate, infer_getattr
 from numba.np.arrayobj import populate_array
+from numpy.typing import DTypeLike
 
 NUMBER, WORD = np.dtype(np.int64), ir.IntType(64)  # sizes and addresses
+Number = float | np.generic  # also a frame
+Reader = Callable[[BaseContext, ir.IRBuilder, types.Record, ir.Value], ir.Value]
 
 
 class Array:
     """An array of a frame: its type, and for each dimension the name of a size or a number."""
 
-    def __init__(self, dtype: Any, *shape: str | int) -> None:
+    def __init__(self, dtype: DTypeLike, *shape: str | int) -> None:
         self.dtype, self.shape = np.dtype(dtype), shape
 
-    make: Any = staticmethod(np.zeros)
+    make: Callable[..., np.ndarray] = staticmethod(np.zeros)
 
 
 class Scratch(Array):
@@ -53,7 +58,7 @@ class Scratch(Array):
 class Layout:
     """The fields of a frame: arrays, plain numbers (any NumPy type), frames of other layouts; and sizes of arrays."""
 
-    def __init__(self, **fields: Any) -> None:
+    def __init__(self, **fields: Array | Layout | DTypeLike) -> None:
         self.arrays = {name: field for name, field in fields.items() if isinstance(field, Array)}
         sizes = {size: NUMBER for field in self.arrays.values() for size in field.shape if isinstance(size, str)}
         stored = [(name, _stored(field)) for name, field in {**sizes, **fields}.items()]
@@ -69,14 +74,14 @@ class Layout:
         arrays = [(name, field.dtype.str, field.dtype.descr, field.shape) for name, field in self.arrays.items()]
         return hashlib.sha256(repr(arrays).encode()).hexdigest()[:16]
 
-    def fill(self, **values: Any) -> Any:
+    def fill(self, **values: Any) -> np.ndarray:
         """A frame (an array of one record) of these arrays and numbers; sizes follow from the arrays.
 
         An array that is None or left out has the address 0 and must not be looked at.
         """
         return self._frame(self._numbers(values))
 
-    def allocate(self, given: dict[str, Any] | None = None, **sizes: int) -> tuple[Any, dict[str, Any]]:
+    def allocate(self, given: dict[str, Any] | None = None, **sizes: int) -> tuple[np.ndarray, dict[str, Any]]:
         """A frame of arrays that are given and new ones of these sizes; and all of them by name, to be kept alive.
 
         New arrays without elements are left out.
@@ -91,18 +96,18 @@ class Layout:
                     numbers[name] = _address(arrays[name])
         return self._frame(numbers), arrays
 
-    def update(self, frame: Any, **values: Any) -> None:
+    def update(self, frame: np.void, **values: Any) -> None:
         """Set arrays, with their sizes, and numbers of a frame; OUT frame."""
         for name, number in self._numbers(values).items():
             frame[name] = number
 
-    def _frame(self, numbers: dict[str, Any]) -> Any:
+    def _frame(self, numbers: dict[str, Number]) -> np.ndarray:
         """A frame of these numbers and addresses, written at once: one by one they take as long as a small tree."""
         return np.array([tuple((self._zeros | numbers).values())], dtype=self.dtype)
 
-    def _numbers(self, values: dict[str, Any]) -> dict[str, Any]:
+    def _numbers(self, values: Mapping[str, Any]) -> dict[str, Number]:
         """What a frame holds of arrays and numbers: numbers, addresses, and sizes."""
-        numbers, sizes = {}, dict[str, int]()
+        numbers, sizes = dict[str, Number](), dict[str, int]()
         for name, value in values.items():
             if name not in self.arrays:
                 numbers[name] = value
@@ -111,7 +116,7 @@ class Layout:
                 numbers[name] = _address(value)
         return numbers | sizes
 
-    def _check(self, name: str, value: Any, sizes: dict[str, int]) -> None:
+    def _check(self, name: str, value: np.ndarray, sizes: dict[str, int]) -> None:
         """Refuse an array of another type or shape than declared; OUT sizes: its lengths by name."""
         field = self.arrays[name]
         if value.dtype != field.dtype or value.ndim != len(field.shape) or not value.flags.c_contiguous:
@@ -129,21 +134,21 @@ def _address(array: Any) -> int:
     return address
 
 
-def _stored(field: Any) -> Any:
+def _stored(field: Array | Layout | DTypeLike) -> DTypeLike:
     """What a frame holds of a field: the address of an array, the whole of another frame."""
     if isinstance(field, Array):
         return NUMBER
     return field.dtype if isinstance(field, Layout) else field
 
 
-def _show_arrays(record: Any, arrays: dict[str, Array]) -> None:
+def _show_arrays(record: types.Type, arrays: dict[str, Array]) -> None:
     """Let the compiler take attributes of such records for arrays where the record holds their addresses."""
     kinds = {name: types.Array(from_dtype(field.dtype), len(field.shape), "C") for name, field in arrays.items()}
 
     class FrameAttributes(AttributeTemplate):
         key = record
 
-        def generic_resolve(self, typ: Any, attr: str) -> Any:  # type: ignore[override]
+        def generic_resolve(self, typ: types.Record, attr: str) -> types.Type:  # type: ignore[override]
             return kinds.get(attr) or typ.typeof(attr)
 
     infer_getattr(FrameAttributes)
@@ -151,11 +156,11 @@ def _show_arrays(record: Any, arrays: dict[str, Array]) -> None:
         lower_getattr(record, name)(_reader(name, field, kinds[name]))
 
 
-def _reader(name: str, field: Array, kind: Any) -> Any:
+def _reader(name: str, field: Array, kind: types.Array) -> Reader:
     """What the compiler writes for an array of a frame: load its address and sizes."""
 
-    def generate(context: Any, builder: Any, record: Any, frame: Any) -> Any:
-        def number(of: str | int) -> Any:
+    def generate(context: BaseContext, builder: ir.IRBuilder, record: types.Record, frame: ir.Value) -> ir.Value:
+        def number(of: str | int) -> ir.Value:
             if isinstance(of, int):
                 return WORD(of)
             return builder.load(cgutils.get_record_member(builder, frame, record.offset(of), WORD))

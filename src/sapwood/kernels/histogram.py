@@ -13,14 +13,13 @@ columns follow from those of their bundles. Arrays of the rows are those of the 
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from llvmlite import ir
 from numba.core import types
 from numba.extending import intrinsic
 
 from sapwood.kernels._jit import inner_kernel, lean_kernel, part, prefetch
+from sapwood.kernels.intrinsic_types import BaseContext, Intrinsic, Signature, Values
 
 BYTE = np.uint64(255)
 EIGHT = np.uint64(8)
@@ -39,10 +38,12 @@ TILE = np.uint64(4)  # words of a row that are added at a time: their histograms
 
 
 @intrinsic
-def add_pair(_context: Any, sums: Any, _cell: Any, _first: Any, _second: Any) -> Any:
+def add_pair(
+    _context: object, sums: types.Type, _cell: types.Type, _first: types.Type, _second: types.Type
+) -> Intrinsic:
     """Add to both numbers of a cell of an array (cells, 2) at once."""
 
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    def generate(context: BaseContext, builder: ir.IRBuilder, signature: Signature, arguments: Values) -> ir.Value:
         data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
         pair = ir.VectorType(ir.IntType(64), 2)
         start = builder.gep(data, [builder.shl(arguments[1], ir.Constant(ir.IntType(64), 1))])

@@ -9,7 +9,7 @@ The effects (o - z) / f are made on the way down, one for each edge; the last ed
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -21,20 +21,20 @@ from sapwood.kernels.vectors import ALL, WIDTH, lanes_with, load, pick, spread, 
 class Edges(NamedTuple):
     """What the edges of a tree are at the points of the rule."""
 
-    coefficients: Any  # (nodes, points, COEFFICIENTS)
-    surplus: Any  # (nodes, points): the effect of an edge where the conditions are met
-    deficit: Any  # (points): and where they are not
-    weights: Any  # of the points
+    coefficients: np.ndarray  # (nodes, points, COEFFICIENTS)
+    surplus: np.ndarray  # (nodes, points): the effect of an edge where the conditions are met
+    deficit: np.ndarray  # (points): and where they are not
+    weights: np.ndarray  # of the points
 
 
 class Scratch(NamedTuple):
     """Memory for the nodes of a path."""
 
-    met: Any  # (depths)
-    products: Any  # (depths, points, LANES)
-    effects: Any  # (depths, points, LANES)
-    scaled: Any  # (points, LANES)
-    places: Any  # (3, depths)
+    met: np.ndarray  # (depths)
+    products: np.ndarray  # (depths, points, LANES)
+    effects: np.ndarray  # (depths, points, LANES)
+    scaled: np.ndarray  # (points, LANES)
+    places: np.ndarray  # (3, depths)
 
 
 @part

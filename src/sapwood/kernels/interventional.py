@@ -8,7 +8,9 @@ over the leaves below come back up to where the rows parted.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
+
+import numpy as np
 
 from sapwood.kernels._jit import lean_kernel
 from sapwood.kernels.paths import LEFT
@@ -19,11 +21,11 @@ NOBODY, ROW, OTHER = 0, 1, 2  # whose a feature is
 class Scratch(NamedTuple):
     """What is known of the way to a node."""
 
-    owner: Any  # (features), all NOBODY, also afterwards
-    parted: Any  # (depths): the nodes where the rows parted
-    gain: Any  # (width)
-    loss: Any  # (width)
-    kept: Any  # (depths, 2, width): gain and loss of the way of the row
+    owner: np.ndarray  # (features), all NOBODY, also afterwards
+    parted: np.ndarray  # (depths): the nodes where the rows parted
+    gain: np.ndarray  # (width)
+    loss: np.ndarray  # (width)
+    kept: np.ndarray  # (depths, 2, width): gain and loss of the way of the row
 
 
 @lean_kernel

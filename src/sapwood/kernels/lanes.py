@@ -6,12 +6,11 @@ plain loops: they are faster than the processor's own instruction for it.
 
 from __future__ import annotations
 
-from typing import Any
-
 from llvmlite import ir
 from numba.core import cgutils, types
 from numba.extending import intrinsic
 
+from sapwood.kernels.intrinsic_types import BaseContext, Intrinsic, Signature, Values
 from sapwood.kernels.vectors import pointer, spread_over
 
 LANES = 64  # rows that are evaluated together: as many bytes as the widest registers have
@@ -22,10 +21,19 @@ _REALS = {types.float32: ir.FloatType(), types.float64: ir.DoubleType()}
 
 
 @intrinsic
-def choose(_context: Any, slots: Any, _out: Any, codes: Any, _at: Any, _threshold: Any, _left: Any, _right: Any) -> Any:
+def choose(
+    _context: object,
+    slots: types.Type,
+    _out: types.Type,
+    codes: types.Type,
+    _at: types.Type,
+    _threshold: types.Type,
+    _left: types.Type,
+    _right: types.Type,
+) -> Intrinsic:
     """Of two slots, the right one where the code is above the threshold: 64 lanes; OUT slots[out:]."""
 
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    def generate(context: BaseContext, builder: ir.IRBuilder, signature: Signature, arguments: Values) -> ir.Value:
         kind, lanes = signature.args, ir.VectorType(_byte, LANES)
         own, out, compared, at, threshold, left, right = arguments
         code = _load(context, builder, kind[2], compared, at, lanes)
@@ -39,11 +47,11 @@ def choose(_context: Any, slots: Any, _out: Any, codes: Any, _at: Any, _threshol
 
 
 @intrinsic
-def count_below(_context: Any, _x: Any, cuts: Any, _first: Any) -> Any:
+def count_below(_context: object, _x: types.Type, cuts: types.Array, _first: types.Type) -> Intrinsic:
     """How many of the 16 cuts from `first` on are less than x; nothing is less than NaN."""
     real = cuts.dtype
 
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    def generate(context: BaseContext, builder: ir.IRBuilder, signature: Signature, arguments: Values) -> ir.Value:
         x, table, first = arguments
         own = _load(context, builder, signature.args[1], table, first, ir.VectorType(_REALS[real], FAN))
         less = builder.bitcast(builder.fcmp_ordered("<", own, spread_over(FAN, builder, x)), _mask)
@@ -53,6 +61,13 @@ def count_below(_context: Any, _x: Any, cuts: Any, _first: Any) -> Any:
     return types.uint64(real, cuts, types.uint64), generate
 
 
-def _load(context: Any, builder: Any, kind: Any, array: Any, place: Any, lanes: Any) -> Any:
+def _load(
+    context: BaseContext,
+    builder: ir.IRBuilder,
+    kind: types.Type,
+    array: ir.Value,
+    place: ir.Value,
+    lanes: ir.VectorType,
+) -> ir.Value:
     """Consecutive elements."""
     return builder.load(pointer(context, builder, kind, array, place, lanes), align=1)

@@ -7,7 +7,7 @@ in its code, so a column of names or numbers that mean nothing gains nothing.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -17,7 +17,6 @@ from sapwood.kernels.newton import score_of
 from sapwood.kernels.routing import goes_left
 from sapwood.kernels.rules import is_large_enough
 
-Array = Any
 SIGN = np.uint64(63)
 TOP = np.uint64(1 << 31)
 ALL = np.uint64(0xFFFFFFFF)
@@ -157,13 +156,13 @@ def write_group_codes(levels, codes, offset, key, first, last, column, rows, pla
 class Moves(NamedTuple):
     """A tree, and the groups that levels have now: what decides which rows move to other leaves."""
 
-    nodes: Array
-    splits: Array
-    place_of: Array  # (columns,) place of each grouped column among these, or -1
-    codes: Array  # (grouped columns, levels + 1)
-    start: Array  # (nodes,) the highest node above each one that is split on a grouped column, or -1
-    low: Array  # (grouped columns, nodes) codes of at least `low` and at most `width` more lead to a node, …
-    width: Array  # … and missing ones do not change
+    nodes: np.ndarray
+    splits: np.ndarray
+    place_of: np.ndarray  # (columns,) place of each grouped column among these, or -1
+    codes: np.ndarray  # (grouped columns, levels + 1)
+    start: np.ndarray  # (nodes,) the highest node above each one that is split on a grouped column, or -1
+    low: np.ndarray  # (grouped columns, nodes) codes of at least `low` and at most `width` more lead to a node, …
+    width: np.ndarray  # … and missing ones do not change
 
 
 @lean_kernel

@@ -6,7 +6,7 @@ the training rows that did.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -16,15 +16,15 @@ from sapwood.kernels._jit import ONE, kernel, part
 class Splits(NamedTuple):
     """The nodes of a tree in preorder."""
 
-    left: Any  # -1 for a leaf
-    right: Any
-    threshold: Any
-    missing_left: Any
-    subset_start: Any
-    subsets: Any
-    n_levels: Any  # of the column of each split
-    known: Any  # for each split, its column among the known ones, or -1
-    share_left: Any  # share of the training rows that went left
+    left: np.ndarray  # -1 for a leaf
+    right: np.ndarray
+    threshold: np.ndarray
+    missing_left: np.ndarray
+    subset_start: np.ndarray
+    subsets: np.ndarray
+    n_levels: np.ndarray  # of the column of each split
+    known: np.ndarray  # for each split, its column among the known ones, or -1
+    share_left: np.ndarray  # share of the training rows that went left
 
 
 @part

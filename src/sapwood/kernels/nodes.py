@@ -8,7 +8,7 @@ stand one behind the other, `starts[t]` is where tree t begins.
 from __future__ import annotations
 
 from heapq import heapify, heappop, heappush
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -36,11 +36,11 @@ def preorder(left, right, n_nodes):
 class Links(NamedTuple):
     """What a `Tree` knows of its nodes whichever way they were grown, by the names it has for it."""
 
-    children_left: Any
-    children_right: Any
-    feature: Any
-    missing_go_to_left: Any
-    n_node_samples: Any
+    children_left: np.ndarray
+    children_right: np.ndarray
+    feature: np.ndarray
+    missing_go_to_left: np.ndarray
+    n_node_samples: np.ndarray
 
 
 @kernel

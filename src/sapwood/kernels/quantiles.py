@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -18,11 +18,11 @@ class BagRows(NamedTuple):
     node = node_ends[t] + i.
     """
 
-    rows: Any
-    counts: Any  # how often each was drawn
-    starts: Any
-    ends: Any
-    node_ends: Any
+    rows: np.ndarray
+    counts: np.ndarray  # how often each was drawn
+    starts: np.ndarray
+    ends: np.ndarray
+    node_ends: np.ndarray
 
 
 @kernel

@@ -6,7 +6,7 @@ sides, the right one first. Which of two candidates is better is decided in `spl
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -23,10 +23,10 @@ ALL, NO_LEVEL = np.uint32(0xFFFFFFFF), np.uint32(0)  # levels of a word
 class Columns(NamedTuple):
     """Columns of a histogram."""
 
-    starts: Any  # (columns + 1,) where the codes of each begin
-    n_codes: Any  # (columns,)
-    is_category: Any
-    signs: Any  # of monotone constraints
+    starts: np.ndarray  # (columns + 1,) where the codes of each begin
+    n_codes: np.ndarray  # (columns,)
+    is_category: np.ndarray
+    signs: np.ndarray  # of monotone constraints
 
 
 LANES = Layout(  # room for the candidates of one column
@@ -42,7 +42,7 @@ LANES = Layout(  # room for the candidates of one column
 )
 
 
-def new_lanes() -> tuple[Any, dict[str, Any]]:
+def new_lanes() -> tuple[np.ndarray, dict[str, np.ndarray]]:
     """Lanes for one thread, and their arrays, to be kept alive."""
     lanes, arrays = LANES.allocate()
     arrays["codes"][:] = np.arange(1, 257)

@@ -18,7 +18,7 @@ Rows go side by side in lanes. No lane knows of another, so a row's values do no
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -33,10 +33,10 @@ edge, by `lose` if it meets all but this one, and else by `lost`; the sum below 
 class Edge(NamedTuple):
     """The edge to a node, and lanes with rows that meet all conditions on its feature: up to the edge, and before."""
 
-    coefficients: Any  # of all edges
-    at: Any
-    met: Any
-    met_before: Any
+    coefficients: np.ndarray  # of all edges
+    at: int
+    met: int
+    met_before: int
 
 
 @part

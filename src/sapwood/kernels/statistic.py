@@ -17,10 +17,11 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
+from numba.core import types
 from numba.core.errors import TypingError
 from numba.extending import overload
 
-from sapwood.kernels._jit import LEAN
+from sapwood.kernels._jit import LEAN, Kernel
 
 Pairs = namedtuple("Pairs", ["frame"])
 PairTallies = namedtuple("PairTallies", ["frame"])
@@ -29,32 +30,32 @@ VectorTallies = namedtuple("VectorTallies", ["frame"])
 Medians = namedtuple("Medians", ["frame"])
 
 
-def per_statistic(function: Callable[..., Any]) -> Any:
+def per_statistic(function: Kernel) -> Any:
     """A function of which statistics have versions: `@function.of(Pairs)` adds one.
 
     The function itself is the version of the others, unless it says that it is not implemented.
     """
-    versions: dict[type, Callable[..., Any]] = {}
+    versions: dict[type, Kernel] = {}
 
-    def version_of(kind: type) -> Callable[..., Any]:
+    def version_of(kind: type) -> Kernel:
         # A kernel that calls the function contains its versions, so their files are sources of it: `_source_stamp.py`
         import sapwood.kernels.statistics  # noqa: F401 - which import this file
 
         return versions.get(kind, function)
 
     @wraps(function)
-    def call(stat: Any, *arguments: Any) -> Any:
+    def call(stat: object, *arguments: object) -> object:
         return version_of(type(stat))(stat, *arguments)
 
     @overload(call, strict=False, jit_options=LEAN)
-    def pick(stat: Any, *_arguments: Any) -> Any:
+    def pick(stat: types.Type, *_arguments: types.Type) -> Kernel:
         kind = getattr(stat, "instance_class", None)
         if kind is None or "NotImplementedError" in version_of(kind).__code__.co_names:
             raise TypingError(f"{function.__name__} has no version for {kind.__name__ if kind else stat}.")
         return version_of(kind)
 
-    def of(*kinds: type) -> Callable[..., Any]:
-        def add(version: Callable[..., Any]) -> Callable[..., Any]:
+    def of(*kinds: type) -> Callable[[Kernel], Kernel]:
+        def add(version: Kernel) -> Kernel:
             versions.update(dict.fromkeys(kinds, version))
             return version
 

@@ -16,7 +16,6 @@ What a phase is about is written before its ticket, anywhere, and does not chang
 from __future__ import annotations
 
 import platform
-from typing import Any
 
 import numpy as np
 from llvmlite import ir
@@ -24,6 +23,7 @@ from numba.core import cgutils, types
 from numba.extending import intrinsic
 
 from sapwood.kernels._jit import inner_kernel, lean_kernel
+from sapwood.kernels.intrinsic_types import BaseContext, Intrinsic, Signature, Values
 
 LINE = 8  # numbers in a cache line
 TICKET, DONE = 0, LINE
@@ -34,26 +34,26 @@ END, NONE = np.int64(-1), np.int64(-2)
 PATIENCE = 300_000  # pauses, some milliseconds, that a worker without tasks waits
 
 
-def _place(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+def _place(context: BaseContext, builder: ir.IRBuilder, signature: Signature, arguments: Values) -> ir.Value:
     data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
     return builder.gep(data, [arguments[1]])
 
 
 @intrinsic
-def read(_context: Any, board: Any, _index: Any) -> Any:
+def read(_context: object, board: types.Type, _index: types.Type) -> Intrinsic:
     """The number at an index; what its writer wrote before it can be seen."""
 
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    def generate(context: BaseContext, builder: ir.IRBuilder, signature: Signature, arguments: Values) -> ir.Value:
         return builder.load_atomic(_place(context, builder, signature, arguments), "acquire", 8)
 
     return types.int64(board, types.int64), generate
 
 
 @intrinsic
-def write(_context: Any, board: Any, _index: Any, _value: Any) -> Any:
+def write(_context: object, board: types.Type, _index: types.Type, _value: types.Type) -> Intrinsic:
     """Set the number at an index; whoever reads it sees what was written before."""
 
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    def generate(context: BaseContext, builder: ir.IRBuilder, signature: Signature, arguments: Values) -> ir.Value:
         builder.store_atomic(arguments[2], _place(context, builder, signature, arguments), "release", 8)
         return context.get_dummy_value()
 
@@ -61,20 +61,20 @@ def write(_context: Any, board: Any, _index: Any, _value: Any) -> Any:
 
 
 @intrinsic
-def add(_context: Any, board: Any, _index: Any, _value: Any) -> Any:
+def add(_context: object, board: types.Type, _index: types.Type, _value: types.Type) -> Intrinsic:
     """Add to the number at an index; returns what it was."""
 
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    def generate(context: BaseContext, builder: ir.IRBuilder, signature: Signature, arguments: Values) -> ir.Value:
         return builder.atomic_rmw("add", _place(context, builder, signature, arguments), arguments[2], "acq_rel")
 
     return types.int64(board, types.int64, types.int64), generate
 
 
 @intrinsic
-def exchange(_context: Any, board: Any, _index: Any, _old: Any, _new: Any) -> Any:
+def exchange(_context: object, board: types.Type, _index: types.Type, _old: types.Type, _new: types.Type) -> Intrinsic:
     """Set the number at an index if it is still the old one; returns whether it was."""
 
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    def generate(context: BaseContext, builder: ir.IRBuilder, signature: Signature, arguments: Values) -> ir.Value:
         place = _place(context, builder, signature, arguments)
         return builder.extract_value(builder.cmpxchg(place, arguments[2], arguments[3], "acq_rel", "acquire"), 1)
 
@@ -82,10 +82,10 @@ def exchange(_context: Any, board: Any, _index: Any, _old: Any, _new: Any) -> An
 
 
 @intrinsic
-def pause(_context: Any) -> Any:
+def pause(_context: object) -> Intrinsic:
     """Tell the processor, if it wants to know, that this is a loop that waits."""
 
-    def generate(context: Any, builder: Any, _signature: Any, _arguments: Any) -> Any:
+    def generate(context: BaseContext, builder: ir.IRBuilder, _signature: Signature, _arguments: Values) -> ir.Value:
         if platform.machine().lower() in {"x86_64", "amd64"}:
             function = ir.FunctionType(ir.VoidType(), [])
             builder.call(cgutils.get_or_insert_function(builder.module, function, "llvm.x86.sse2.pause"), [])

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from sapwood.kernels._jit import part
@@ -30,7 +28,7 @@ THREAD = Layout(  # what a thread has for itself
 )
 
 
-def new_thread(n_stack: int, n_sums: int) -> tuple[Any, Any]:
+def new_thread(n_stack: int, n_sums: int) -> tuple[np.ndarray, object]:
     """The frame of a thread, and its arrays, to be kept alive."""
     lanes, lane_arrays = new_lanes()
     thread, arrays = THREAD.allocate(n_stack=n_stack, n_sums=n_sums)

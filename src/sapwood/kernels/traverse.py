@@ -7,7 +7,7 @@ Rows that arrive leave the batch; this and the choice of a side take no branch, 
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -30,10 +30,10 @@ STEPS = {
 class Levels(NamedTuple):
     """What trees that split categories need beyond the steps."""
 
-    start: Any  # for each step, its first word in `subsets`, or -1 for a threshold
-    subsets: Any
-    n_levels: Any  # for each column
-    node: Any  # node of each step
+    start: np.ndarray  # for each step, its first word in `subsets`, or -1 for a threshold
+    subsets: np.ndarray
+    n_levels: np.ndarray  # for each column
+    node: np.ndarray  # node of each step
 
 
 @part

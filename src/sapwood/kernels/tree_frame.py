@@ -163,29 +163,29 @@ STEPS = 2.0**22  # a grid for decreases of splits: the last bit of mass * 2^22 i
 class Totals(NamedTuple):
     """What a search knows of its node. Targets are centred for the squared error, so that their sum is about zero."""
 
-    rows: Any
-    weight: Any
-    sum: Any
-    mass: Any
-    center: Any
-    grid: Any  # mass * STEPS, see `rounded` in split_order.py
+    rows: int
+    weight: float
+    sum: float
+    mass: float
+    center: float
+    grid: float  # mass * STEPS, see `rounded` in split_order.py
 
 
 class Groups(NamedTuple):
     """Groups of a column in a node: how many, and its missing rows with their weight and sum."""
 
     count: Any
-    missing: Any
-    missing_weight: Any
-    missing_sum: Any
+    missing: int
+    missing_weight: float
+    missing_sum: float
 
 
 class Bounds(NamedTuple):
     """A monotonic constraint of a column, and the bounds of the node's value."""
 
-    sign: Any
-    lower: Any
-    upper: Any
+    sign: int
+    lower: float
+    upper: float
 
 
 FREE = Bounds(0, -np.inf, np.inf)  # no constraint
@@ -194,14 +194,14 @@ FREE = Bounds(0, -np.inf, np.inf)  # no constraint
 class Cut(NamedTuple):
     """A split: its decrease (INVALID for none), the group after which it cuts, and whether missing rows go left."""
 
-    decrease: Any
-    group: Any
-    missing_left: Any
+    decrease: float
+    group: int
+    missing_left: bool
 
 
 class Values(NamedTuple):
     """Numbers for drawn thresholds."""
 
-    of_row: Any  # (columns, rows + 1): by row, the implicit value last
-    of_code: Any  # (columns, codes)
-    gathered: Any  # (rows,) those of a node
+    of_row: np.ndarray  # (columns, rows + 1): by row, the implicit value last
+    of_code: np.ndarray  # (columns, codes)
+    gathered: np.ndarray  # (rows,) those of a node

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 from llvmlite import ir
 from numba.core import types
+from numba.core.datamodel.manager import DataModelManager
 from numba.extending import intrinsic, models, overload, register_model
+
+from sapwood.kernels.intrinsic_types import BaseContext, Intrinsic, Signature, Values
 
 LANES = 16
 WIDTH = np.uint64(LANES)  # for arithmetic with places, which are unsigned
@@ -33,7 +35,7 @@ class _Vector(types.Type):
 
 @register_model(_Vector)
 class _VectorModel(models.PrimitiveModel):
-    def __init__(self, manager: Any, kind: Any) -> None:
+    def __init__(self, manager: DataModelManager, kind: types.Type) -> None:
         super().__init__(manager, kind, _reals)
 
 
@@ -41,20 +43,20 @@ vector = _Vector()
 
 
 @intrinsic
-def load(_context: Any, array: Any, _place: Any) -> Any:
+def load(_context: object, array: types.Type, _place: types.Type) -> Intrinsic:
     """The numbers of a flat array from a place on."""
 
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    def generate(context: BaseContext, builder: ir.IRBuilder, signature: Signature, arguments: Values) -> ir.Value:
         return builder.load(pointer(context, builder, signature.args[0], arguments[0], arguments[1], _reals), align=8)
 
     return vector(array, types.uint64), generate
 
 
 @intrinsic
-def store(_context: Any, array: Any, _place: Any, _numbers: Any) -> Any:
+def store(_context: object, array: types.Type, _place: types.Type, _numbers: types.Type) -> Intrinsic:
     """Put numbers into a flat array from a place on; OUT array."""
 
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    def generate(context: BaseContext, builder: ir.IRBuilder, signature: Signature, arguments: Values) -> ir.Value:
         builder.store(
             arguments[2], pointer(context, builder, signature.args[0], arguments[0], arguments[1], _reals), align=8
         )
@@ -64,20 +66,20 @@ def store(_context: Any, array: Any, _place: Any, _numbers: Any) -> Any:
 
 
 @intrinsic
-def spread(_context: Any, _x: Any) -> Any:
+def spread(_context: object, _x: types.Type) -> Intrinsic:
     """The same number in every lane."""
 
-    def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+    def generate(_context: BaseContext, builder: ir.IRBuilder, _signature: Signature, arguments: Values) -> ir.Value:
         return spread_over(LANES, builder, arguments[0])
 
     return vector(types.float64), generate
 
 
 @intrinsic
-def pick(_context: Any, _lanes: Any, _a: Any, _b: Any) -> Any:
+def pick(_context: object, _lanes: types.Type, _a: types.Type, _b: types.Type) -> Intrinsic:
     """`a` in a set of lanes, `b` in the others."""
 
-    def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+    def generate(_context: BaseContext, builder: ir.IRBuilder, _signature: Signature, arguments: Values) -> ir.Value:
         lanes, a, b = arguments
         return builder.select(builder.bitcast(builder.trunc(lanes, _set), _bits), a, b)
 
@@ -85,10 +87,10 @@ def pick(_context: Any, _lanes: Any, _a: Any, _b: Any) -> Any:
 
 
 @intrinsic
-def lanes_with(_context: Any, array: Any, _place: Any, _byte: Any) -> Any:
+def lanes_with(_context: object, array: types.Type, _place: types.Type, _byte: types.Type) -> Intrinsic:
     """The set of lanes in which a flat array of bytes has a value."""
 
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    def generate(context: BaseContext, builder: ir.IRBuilder, signature: Signature, arguments: Values) -> ir.Value:
         found = builder.load(pointer(context, builder, signature.args[0], arguments[0], arguments[1], _bytes), align=1)
         equal = builder.icmp_unsigned("==", found, spread_over(LANES, builder, arguments[2]))
         return builder.zext(builder.bitcast(equal, _set), ir.IntType(64))
@@ -96,11 +98,13 @@ def lanes_with(_context: Any, array: Any, _place: Any, _byte: Any) -> Any:
     return types.uint64(array, types.uint64, types.uint8), generate
 
 
-def _operator(operation: Callable[..., Any], instruction: Callable[..., Any]) -> None:
+def _operator(
+    operation: Callable[..., object], instruction: Callable[[ir.IRBuilder, ir.Value, ir.Value], ir.Value]
+) -> None:
     """Let the compiler apply an operator to two vectors."""
 
     @intrinsic
-    def compute(_context: Any, _a: Any, _b: Any) -> Any:
+    def compute(_context: object, _a: types.Type, _b: types.Type) -> Intrinsic:
         return vector(vector, vector), lambda _context, builder, _signature, both: instruction(builder, *both)
 
     @overload(operation, inline="always")
@@ -114,13 +118,20 @@ _operator(operator.add, ir.IRBuilder.fadd)
 _operator(operator.mul, ir.IRBuilder.fmul)
 
 
-def pointer(context: Any, builder: Any, kind: Any, array: Any, place: Any, lanes: Any) -> Any:
+def pointer(
+    context: BaseContext,
+    builder: ir.IRBuilder,
+    kind: types.Type,
+    array: ir.Value,
+    place: ir.Value,
+    lanes: ir.VectorType,
+) -> ir.Value:
     """Where the lanes are in a flat array from a place on."""
     first = builder.gep(context.make_array(kind)(context, builder, array).data, [place])
     return builder.bitcast(first, lanes.as_pointer())
 
 
-def spread_over(count: int, builder: Any, scalar: Any) -> Any:
+def spread_over(count: int, builder: ir.IRBuilder, scalar: ir.Value) -> ir.Value:
     """The same number in so many lanes."""
     nothing = ir.Constant(ir.VectorType(scalar.type, count), ir.Undefined)
     first = builder.insert_element(nothing, scalar, _word(0))

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sapwood.arrays import Array
 from sapwood.elementary import log, log1p_exp, logistic
 from sapwood.kernels.exponential import logistic_derivatives
 from sapwood.losses.centre import log_odds
@@ -54,5 +55,5 @@ class Logistic(Loss):
 
 def two_classes(y: Target) -> NDArray[np.bool_]:
     """Where y is 0 or 1."""
-    legal: NDArray[Any] = (y == 0) | (y == 1)
+    legal: Array = (y == 0) | (y == 1)
     return legal

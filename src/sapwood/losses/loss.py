@@ -15,10 +15,11 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from sapwood.arrays import Array
 from sapwood.errors import InputError
 
 Floats = NDArray[np.float64]
-Target = NDArray[Any]  # numbers, or codes of classes 0 … K-1, as float64 or int64
+Target = Array  # numbers, or codes of classes 0 … K-1, as float64 or int64
 
 LEAST_SHARE = float(np.finfo(np.float64).eps)  # of a class: so far its probability stays from 0 where it has a score
 LEAST_HESSIAN = 1e-16  # leaves divide by sums of h, which must not vanish

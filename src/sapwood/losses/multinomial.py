@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from sapwood.arrays import Array
 from sapwood.elementary import exp, log
 from sapwood.kernels.exponential import add_exponential, class_derivatives
 from sapwood.losses.centre import class_shares
@@ -54,7 +55,7 @@ class Multinomial(Loss):
 
     def admits(self, y: Target) -> NDArray[np.bool_]:
         """Accept the whole numbers 0 … K - 1."""
-        legal: NDArray[Any] = (y >= 0) & (y < self.n_scores) & (y == np.floor(y))
+        legal: Array = (y >= 0) & (y < self.n_scores) & (y == np.floor(y))
         return legal
 
     def start(self, y: Target, weight: Floats | None) -> Floats:

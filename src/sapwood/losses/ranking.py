@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from sapwood.arrays import Array
 from sapwood.elementary import exp2, log2
 from sapwood.errors import InputError, ParameterError
 from sapwood.kernels.ranking import rank_pairs, rank_rows
@@ -36,7 +37,7 @@ class LambdaRank(Loss):
     _domain = f"grades of relevance from 0 to {_MOST_GRADE}"
     _remedy = "Use a few grades, such as 0, 1, 2, 3, 4: gains are 2^grade - 1."
 
-    def __init__(self, group_sizes: Sequence[int] | NDArray[Any], k: int | None = None) -> None:
+    def __init__(self, group_sizes: Sequence[int] | Array, k: int | None = None) -> None:
         check_parameters("the loss 'lambdarank'", _RULES, {"k": k})
         self.group_sizes = _checked_sizes(group_sizes)
         self.k = k
@@ -54,7 +55,7 @@ class LambdaRank(Loss):
 
     def admits(self, y: Target) -> NDArray[np.bool_]:
         """Accept grades of which 2^y is of moderate size."""
-        legal: NDArray[Any] = (y >= 0) & (y <= _MOST_GRADE)
+        legal: Array = (y >= 0) & (y <= _MOST_GRADE)
         return legal
 
     def check_target(self, y: Target, owner: str = "y") -> None:

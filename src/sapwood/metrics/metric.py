@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sapwood.arrays import Array
 from sapwood.errors import InputError
 
 Floats = NDArray[np.float64]
-Target = NDArray[Any]  # numbers, or codes of classes
+Target = Array  # numbers, or codes of classes
 Groups = NDArray[np.int64]  # numbers of rows of the queries, in the order of the rows
 MetricFunction = Callable[[Target, Floats, Floats | None, Groups | None], float]
 RowLosses = Callable[[Target, Floats], Floats]

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from sapwood.arrays import Array
 from sapwood.kernels.bottom_up import NODE, TREE, Below, Coding, Scratch, Trees, add_scores
 from sapwood.kernels.lanes import LANES
 from sapwood.kernels.traverse import BATCH
@@ -17,7 +18,6 @@ from sapwood.predictor.tree_steps import TreeSteps, starts
 MOST_STEPS = 255  # of a tree that is evaluated as a whole: a byte numbers its leaves
 TOP_STEPS = 127  # of a larger tree that are evaluated: twice as many save only one more step of the descent
 SMALL, LARGE = 1 << 15, 1 << 18  # bytes of codes of rows that pass a tree together, so that codes, or a tree, stay near
-Array = NDArray[Any]
 
 
 class Memory(NamedTuple):
@@ -57,7 +57,7 @@ class BottomUp:
         all_trees = Trees(trees, nodes[backwards], subsets, leaf_values, np.uint64(packed.width))
         return cls(packed, places, all_trees, exits, n_slots, may_stop)
 
-    def memory(self, dtype: np.dtype[Any], n_rows: int, n_columns: int, narrow: bool) -> Memory:
+    def memory(self, dtype: np.dtype, n_rows: int, n_columns: int, narrow: bool) -> Memory:
         """Memory for blocks of so many rows, one after the other.
 
         A narrow block has the columns that trees ask for, and no others.
@@ -80,7 +80,7 @@ class BottomUp:
         at, under_way = np.empty(n_groups * LANES, dtype=np.int32), np.empty(int(BATCH), dtype=np.uint64)
         return Below(self.exits, packed.steps, packed.leaf_values, self.may_stop, at, under_way)
 
-    def _scratch(self, dtype: np.dtype[Any], n_groups: int, n_columns: int) -> Scratch:
+    def _scratch(self, dtype: np.dtype, n_groups: int, n_columns: int) -> Scratch:
         slots = aligned(2 * self.n_slots * LANES, np.uint8)
         sizes = np.array([self.places.n_places, self.places.n_categories, self.n_slots], dtype=np.uint64) * LANES
         slots[: sizes[2]] = np.repeat(np.arange(self.n_slots, dtype=np.uint8), LANES)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sapwood.arrays import Array
 from sapwood.cached_property import cached_property
 from sapwood.codes.separation import round_down
 from sapwood.kernels.traverse import STEPS, Levels, find_leaves
@@ -35,7 +36,7 @@ class Descent:
     n_columns: int  # that a table must have at least
 
     @classmethod
-    def of(cls, tree: Tree, dtype: np.dtype[Any]) -> Descent:
+    def of(cls, tree: Tree, dtype: np.dtype) -> Descent:
         """Pack a tree."""
         steps = _pack(tree, dtype)
         return cls(steps, _pack_levels(tree), columns_asked(steps))
@@ -45,7 +46,7 @@ class Descent:
         """Columns that the tree asks for, ascending."""
         return [int(j) for j in np.unique(self.steps["test"] >> np.uint32(1))]
 
-    def leaves(self, cells: NDArray[Any], stop_at_unseen: bool = False) -> Leaves:
+    def leaves(self, cells: Array, stop_at_unseen: bool = False) -> Leaves:
         """Leaf of every row of a C-contiguous matrix; with `stop_at_unseen`, the node where an unseen level was met."""
         out = np.zeros(len(cells), dtype=np.int32)
         if len(self.steps):
@@ -70,7 +71,7 @@ class Descent:
 
 
 def find(
-    descent: Descent, table: Table, rows: NDArray[Any] | None = None, stop_at_unseen: bool = False, n_jobs: int = 1
+    descent: Descent, table: Table, rows: Array | None = None, stop_at_unseen: bool = False, n_jobs: int = 1
 ) -> Leaves:
     """Leaf of every row of a table, or of some rows, ascending."""
     descent, cells, size = descent.on(table.storage)
@@ -93,19 +94,19 @@ class Predictor:
 
     def __init__(self, tree: Tree) -> None:
         self.tree = tree
-        self._descents: dict[np.dtype[Any], Descent] = {}
+        self._descents: dict[np.dtype, Descent] = {}
 
     def __reduce__(self) -> tuple[Any, ...]:
         """A pickle holds the tree; packing it again is cheap."""
         return Predictor, (self.tree,)
 
     def leaves(
-        self, table: Table, rows: NDArray[Any] | None = None, *, stop_at_unseen: bool = False, n_jobs: int = 1
+        self, table: Table, rows: Array | None = None, *, stop_at_unseen: bool = False, n_jobs: int = 1
     ) -> Leaves:
         """Leaf of every row, or of some, ascending; with `stop_at_unseen`, the node where an unseen level was met."""
         return find(self.descent(table.dtype), table, rows, stop_at_unseen, n_jobs)
 
-    def descent(self, dtype: np.dtype[Any]) -> Descent:
+    def descent(self, dtype: np.dtype) -> Descent:
         """The way down for cells of this type, packed when first asked for."""
         found = self._descents.get(dtype)
         if found is None:
@@ -118,7 +119,7 @@ def paths(tree: Tree, leaves: Leaves) -> sparse.csr_matrix:
     return tree.paths_to(leaves)
 
 
-def _pack(tree: Tree, dtype: np.dtype[Any]) -> NDArray[np.void]:
+def _pack(tree: Tree, dtype: np.dtype) -> NDArray[np.void]:
     """Inner nodes as steps, in preorder; a child that is a leaf is negative."""
     inner = np.flatnonzero(~tree.is_leaf)
     number = ~np.arange(tree.node_count, dtype=np.int32)

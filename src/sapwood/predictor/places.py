@@ -9,16 +9,15 @@ columns whose missing values go both ways have places of both kinds.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sapwood.arrays import Array
 from sapwood.kernels.bottom_up import COLUMN, PLACE, Coding
 from sapwood.kernels.lanes import FAN, LANES
 
 CUTS = 255  # of a place
-Array = NDArray[Any]
 
 
 @dataclass(frozen=True, eq=False)

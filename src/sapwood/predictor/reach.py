@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
+from sapwood.arrays import Array
 from sapwood.errors import SchemaError
 
 
@@ -24,7 +23,7 @@ def check_reach(n_asked: int, n_columns: int) -> None:
         )
 
 
-def check_scores(column: NDArray[Any], width: int, n_scores: int) -> None:
+def check_scores(column: Array, width: int, n_scores: int) -> None:
     """Refuse trees that would add to scores that the model does not have."""
     n_asked = int(np.max(column, initial=0)) + width
     if n_scores < n_asked:

@@ -34,11 +34,11 @@ class Scorer:
     def __init__(self, tree_sum: TreeSum, stop_at_unseen: bool = False) -> None:
         self.tree_sum = tree_sum
         self._stop = stop_at_unseen
-        self._tree_steps: dict[np.dtype[Any], TreeSteps] = {}
-        self._trees: dict[np.dtype[Any], BottomUp] = {}
-        self._descents: dict[np.dtype[Any], Descent] = {}  # of a single tree
+        self._tree_steps: dict[np.dtype, TreeSteps] = {}
+        self._trees: dict[np.dtype, BottomUp] = {}
+        self._descents: dict[np.dtype, Descent] = {}  # of a single tree
 
-    def packed(self, dtype: np.dtype[Any]) -> TreeSteps:
+    def packed(self, dtype: np.dtype) -> TreeSteps:
         """Steps of all trees for cells of a type."""
         if dtype not in self._tree_steps:
             packed = TreeSteps.of(self.tree_sum, dtype, self._stop)
@@ -46,7 +46,7 @@ class Scorer:
             self._tree_steps[dtype] = packed
         return self._tree_steps[dtype]
 
-    def trees(self, dtype: np.dtype[Any]) -> BottomUp:
+    def trees(self, dtype: np.dtype) -> BottomUp:
         """The trees for many rows with cells of a type."""
         if dtype not in self._trees:
             packed = self.packed(dtype)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sapwood.arrays import Array
 from sapwood.cached_property import cached_property
 from sapwood.codes.separation import round_down
 from sapwood.kernels.traverse import STEPS, Levels
@@ -17,7 +17,6 @@ from sapwood.tree import LEAF, Tree
 from sapwood.tree_sum import TreeSum
 
 NODES = ("children_left", "children_right", "feature", "threshold", "missing_go_to_left", "n_node_samples")
-Array = NDArray[Any]
 Floats = NDArray[np.float64]
 
 
@@ -39,7 +38,7 @@ class TreeSteps:
     n_columns: int  # that a table must have at least
 
     @classmethod
-    def of(cls, tree_sum: TreeSum, dtype: np.dtype[Any], may_stop: bool = False) -> TreeSteps:
+    def of(cls, tree_sum: TreeSum, dtype: np.dtype, may_stop: bool = False) -> TreeSteps:
         """Pack all trees for cells of a type; values of inner nodes are needed only where rows may stop."""
         members = list(tree_sum)
         sizes = np.array([member.tree.node_count for member in members])

@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from sapwood.arrays import Array
 from sapwood.errors import InputError, InputTypeError
-from sapwood.table.column import Array, Column, Kind, float_dtype, to_float
+from sapwood.table.column import Column, Kind, float_dtype, to_float
 from sapwood.table.levels import encode_array
 from sapwood.table.names import numbered_names
 from sapwood.table.objects import object_column
@@ -108,7 +109,7 @@ def to_array(X: Any) -> Array:
     return array
 
 
-def check_dtype(dtype: np.dtype[Any]) -> None:
+def check_dtype(dtype: np.dtype) -> None:
     """Refuse complex numbers and records."""
     if dtype.kind == "c":
         raise InputError(

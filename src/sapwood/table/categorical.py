@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from sapwood.arrays import Array
 from sapwood.errors import ParameterError, ParameterTypeError
-from sapwood.table.column import Array
 from sapwood.table.names import nearest_name, shorten
 from sapwood.table.read_array import read_array
 

@@ -8,10 +8,10 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from sapwood.arrays import Array, Mask
+
 Kind: TypeAlias = Literal["number", "boolean", "date", "duration", "category"]
-Array: TypeAlias = NDArray[Any]
 Codes: TypeAlias = NDArray[np.int32]
-Mask: TypeAlias = NDArray[np.bool_]
 
 MISSING = -1  # code of a missing category
 UNSEEN = -2  # code of a category that was not seen in training
@@ -32,7 +32,7 @@ class Column:
     declared: bool = False
 
 
-def float_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
+def float_dtype(dtype: np.dtype) -> np.dtype:
     """float32 if it holds every value of `dtype` exactly, else float64."""
     return np.dtype(np.float32) if dtype.newbyteorder("=") in _FITS_FLOAT32 else np.dtype(np.float64)
 

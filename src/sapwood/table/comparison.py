@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from sapwood.table.column import MISSING, UNSEEN, Array
+from sapwood.arrays import Array
+from sapwood.table.column import MISSING, UNSEEN
 from sapwood.table.drift import FAR_SHARE, expected_unseen, far_bounds, is_new, margin
 from sapwood.table.frame import make_frame
 from sapwood.table.schema import ColumnSchema, Schema

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sapwood.arrays import Array
 from sapwood.table.storage import SparseStorage
 from sapwood.table.table import BLOCK_CELLS, Table
 
@@ -25,7 +24,7 @@ def digest_table(table: Table) -> str:
     return found.hexdigest()
 
 
-def digest_arrays(*arrays: NDArray[Any] | None) -> str:
+def digest_arrays(*arrays: Array | None) -> str:
     """SHA-256 of arrays, their types and shapes; None is another thing than no rows."""
     found = hashlib.sha256()
     for array in arrays:

@@ -13,9 +13,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from sapwood.arrays import Array
 from sapwood.data_warnings import is_quiet
 from sapwood.errors import DataDriftWarning, warn_user
-from sapwood.table.column import MISSING, UNSEEN, Array
+from sapwood.table.column import MISSING, UNSEEN
 from sapwood.table.schema import ColumnSchema, Schema
 from sapwood.table.storage import ColumnStorage, MatrixStorage, SparseStorage
 from sapwood.table.table import Table

@@ -7,9 +7,10 @@ from typing import Any, NamedTuple
 import narwhals as nw
 import numpy as np
 
+from sapwood.arrays import Array
 from sapwood.errors import InputError, InputTypeError
 from sapwood.table.arrays import fill_masked
-from sapwood.table.column import Array, first_row
+from sapwood.table.column import first_row
 from sapwood.table.levels import is_missing
 from sapwood.table.read_array import read_array
 from sapwood.table.sparse import is_sparse

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from sapwood.table.column import MISSING, Array, Codes, Column, Mask
+from sapwood.arrays import Array, Mask
+from sapwood.table.column import MISSING, Codes, Column
 
 Level = str | bool | int | float
 

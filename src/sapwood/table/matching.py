@@ -7,9 +7,10 @@ from typing import Any, get_args
 
 import numpy as np
 
+from sapwood.arrays import Array
 from sapwood.errors import ParameterError, SchemaError
 from sapwood.table.adapters import open_source
-from sapwood.table.column import MISSING, UNSEEN, Array, Column, Kind, first_row
+from sapwood.table.column import MISSING, UNSEEN, Column, Kind, first_row
 from sapwood.table.levels import recode
 from sapwood.table.names import nearest_name, repeated_names, shorten
 from sapwood.table.schema import ColumnSchema, Schema, Unseen

@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from sapwood.arrays import Array, Mask
 from sapwood.errors import InputError, InputTypeError
-from sapwood.table.column import Array, Column, Mask
+from sapwood.table.column import Column
 from sapwood.table.levels import encode_array, encode_objects, is_missing
 from sapwood.table.seconds import time_column
 

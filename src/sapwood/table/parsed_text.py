@@ -8,8 +8,9 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
+from sapwood.arrays import Array
 from sapwood.errors import InputError, InputTypeError, ParameterError, ParameterTypeError
-from sapwood.table.column import Array, Column, first_row
+from sapwood.table.column import Column, first_row
 from sapwood.table.factors import factor_column
 from sapwood.table.levels import encode_objects, is_missing
 from sapwood.table.reading import Reading, recognise

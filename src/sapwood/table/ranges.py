@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sapwood.table.column import Array, Mask
+from sapwood.arrays import Array, Mask
 
 _MOST_BYTE = 255
 _FOLD = 64  # rows laid side by side: numpy reduces long rows several times faster than short ones

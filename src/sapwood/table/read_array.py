@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from sapwood.arrays import Array
 from sapwood.errors import InputTypeError
-from sapwood.table.column import Array
 
 
 def read_array(values: Any, name: str, dtype: Any = None) -> Array:

@@ -9,7 +9,7 @@ from typing import Literal
 
 import numpy as np
 
-from sapwood.table.column import Array
+from sapwood.arrays import Array
 from sapwood.table.date_text import ORDERS, DateClues, date_of
 from sapwood.table.number_text import MARKS, NumberClues, number_of
 

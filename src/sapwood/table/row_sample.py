@@ -6,8 +6,8 @@ from functools import partial
 
 import numpy as np
 
+from sapwood.arrays import Array
 from sapwood.kernels.bagging import hash_cells, hash_rows
-from sapwood.table.column import Array
 from sapwood.table.storage import SparseStorage
 from sapwood.table.table import Table
 from sapwood.threads import blocks, run_all

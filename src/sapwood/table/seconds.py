@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from sapwood.table.column import Array, Column
+from sapwood.arrays import Array
+from sapwood.table.column import Column
 
 _PER_SECOND = {"ms": 10**3, "us": 10**6, "ns": 10**9, "ps": 10**12, "fs": 10**15, "as": 10**18}
 

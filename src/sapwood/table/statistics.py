@@ -11,7 +11,8 @@ from functools import partial
 
 import numpy as np
 
-from sapwood.table.column import MISSING, Array
+from sapwood.arrays import Array
+from sapwood.table.column import MISSING
 from sapwood.table.ranges import matrix_missing
 from sapwood.table.row_sample import sample_rows
 from sapwood.table.schema import ColumnSchema, Schema

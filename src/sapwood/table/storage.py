@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import numpy as np
 
+from sapwood.arrays import Array
 from sapwood.cached_property import cached_property
-from sapwood.table.column import MISSING, Array, Column, read_only
+from sapwood.table.column import MISSING, Column, read_only
 from sapwood.table.levels import drop_unobserved
 from sapwood.table.ranges import Ranges, matrix_ranges, sparse_ranges
 
@@ -23,7 +24,7 @@ _EXACT_IN_FLOAT32 = 2**24  # category codes up to here survive in a float32 bloc
 class Storage(Protocol):
     """What a table needs to know of its cells; every array handed out is read-only."""
 
-    dtype: np.dtype[Any]
+    dtype: np.dtype
     n_rows: int
 
     def column(self, j: int) -> Array:

@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from sapwood.arrays import Array
 from sapwood.errors import InputError
 from sapwood.table.adapters import open_source
 from sapwood.table.categorical import find_categorical
-from sapwood.table.column import Array, Column, Kind
+from sapwood.table.column import Column, Kind
 from sapwood.table.names import repeated_names
 from sapwood.table.schema import ColumnSchema, Schema
 from sapwood.table.storage import Absent, ColumnStorage, Storage
@@ -53,7 +54,7 @@ class Table:
         return self.schema.n_features
 
     @property
-    def dtype(self) -> np.dtype[Any]:
+    def dtype(self) -> np.dtype:
         """float32 if it holds every cell exactly, else float64."""
         return self.storage.dtype
 

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sapwood.arrays import Array
 from sapwood.errors import InputError, warn_user
-from sapwood.table.column import Array, Codes, first_row, read_only
+from sapwood.table.column import Codes, first_row, read_only
 from sapwood.table.labels import Labels, read_labels
 
 _LOOKUP_LIMIT = 2**16  # integer labels in a range of this size are coded without sorting

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sapwood.arrays import Array, Mask
 from sapwood.errors import InputError, InputTypeError
-from sapwood.table.column import Array, Mask, first_row, read_only
+from sapwood.table.column import first_row, read_only
 from sapwood.table.levels import is_missing
 from sapwood.table.read_array import read_array
 
