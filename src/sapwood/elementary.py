@@ -7,7 +7,6 @@ reaches a model, or decides about one, is computed by these.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -71,7 +70,7 @@ def power(base: ArrayLike, exponent: ArrayLike) -> Floats:
     return exp(np.asarray(exponent) * log(base))
 
 
-def _each(kernel: Callable[..., Any], x: ArrayLike) -> Floats:
+def _each(kernel: Callable[..., object], x: ArrayLike) -> Floats:
     out = np.array(x, dtype=np.float64, order="C")
     kernel(out.reshape(-1))
     return out

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import signal
 import threading
+from collections.abc import Callable
 from types import FrameType, TracebackType
-from typing import Any, Self
+from typing import Self
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
@@ -15,7 +16,7 @@ class Interrupts:
 
     def __init__(self) -> None:
         self.asked: str | None = None
-        self._before: dict[signal.Signals, Any] = {}
+        self._before: dict[signal.Signals, Callable[[int, FrameType | None], object] | int | None] = {}
 
     def __enter__(self) -> Self:
         """Listen; only the main thread may, and only it receives signals."""

@@ -29,12 +29,12 @@ def answering(function: Callable[P, R]) -> Callable[P, R]:
     return call
 
 
-def answering_method(method: Callable[..., Any]) -> Callable[..., Any]:
+def answering_method(method: Callable[..., R]) -> Callable[..., R]:
     """The same of methods of estimators, whose constructors may have what the method has not."""
     known = keywords_of(method)
 
     @wraps(method)
-    def call(self: Any, *args: Any, **kwargs: Any) -> Any:
+    def call(self: object, *args: object, **kwargs: object) -> R:
         if len(args) == 1 and not kwargs:  # the usual call, which must cost a single row next to nothing
             return method(self, args[0])
         for name in kwargs:
@@ -45,7 +45,7 @@ def answering_method(method: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
-def keywords_of(function: Callable[..., Any]) -> list[str]:
+def keywords_of(function: Callable[..., object]) -> list[str]:
     """Names that may be given by keyword, `self` aside."""
     parameters = inspect.signature(function).parameters.values()
     kinds = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
@@ -53,18 +53,18 @@ def keywords_of(function: Callable[..., Any]) -> list[str]:
     return [*names, *_unpacked_keywords(function)]
 
 
-def takes_any(function: Callable[..., Any]) -> bool:
+def takes_any(function: Callable[..., object]) -> bool:
     """Whether the function takes keywords of every name."""
     return _rest_of_keywords(function) is not None and not _unpacked_keywords(function)
 
 
-def _rest_of_keywords(function: Callable[..., Any]) -> inspect.Parameter | None:
+def _rest_of_keywords(function: Callable[..., object]) -> inspect.Parameter | None:
     """The parameter that collects keywords, such as `**options`."""
     parameters = inspect.signature(function).parameters.values()
     return next((p for p in parameters if p.kind is p.VAR_KEYWORD), None)
 
 
-def _unpacked_keywords(function: Callable[..., Any]) -> list[str]:
+def _unpacked_keywords(function: Callable[..., object]) -> list[str]:
     """Names that a function takes by `**options: Unpack[T]`, where T is a TypedDict."""
     rest = _rest_of_keywords(function)
     if rest is None or "Unpack" not in str(rest.annotation):
@@ -75,7 +75,7 @@ def _unpacked_keywords(function: Callable[..., Any]) -> list[str]:
     return list(get_args(hint)[0].__annotations__)
 
 
-def _refuse(estimator: Any, method: str, name: str, given: Mapping[str, Any], known: Sequence[str]) -> None:
+def _refuse(estimator: Any, method: str, name: str, given: Mapping[str, object], known: Sequence[str]) -> None:
     """Raise the error of a keyword that a method has not; its constructor may have it, or know it by another name."""
     owner, parameters = type(estimator).__name__, estimator._get_param_names()
     call = f"{owner}.{method}()"

@@ -11,10 +11,9 @@ Nothing is lost: `unpack` gives the same arrays back, bit for bit. A part that w
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from sapwood.arrays import Array
 from sapwood.tree import LEAF, UNDEFINED, Tree
@@ -73,12 +72,12 @@ class PackedTree:
         left = np.full(self.node_count, LEAF, dtype=np.int32)
         left[~is_leaf] = np.flatnonzero(~is_leaf) + 1
 
-        def inner(name: str, dtype: Any, elsewhere: Any) -> Array:
+        def inner(name: str, dtype: DTypeLike, elsewhere: float) -> Array:
             out = np.full(self.node_count, elsewhere, dtype=dtype)
             out[~is_leaf] = self.inner[name]
             return out
 
-        def both(name: str, dtype: Any = np.float64) -> Array:
+        def both(name: str, dtype: DTypeLike = np.float64) -> Array:
             out = np.empty((self.node_count, *self.leaf[name].shape[1:]), dtype=dtype)
             out[~is_leaf], out[is_leaf] = self.inner[name], self.leaf[name]
             return out

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from typing import Any
 
 
-def positional_arguments(function: Callable[..., Any]) -> list[inspect.Parameter] | None:
+def positional_arguments(function: Callable[..., object]) -> list[inspect.Parameter] | None:
     """Arguments that may be given by position; None where nothing is known, or any number is taken."""
     try:
         parameters = list(inspect.signature(function).parameters.values())

@@ -153,12 +153,12 @@ class Tree(Result):
             leaves[start : start + BLOCK_ROWS] = self._descend(cells.toarray() if is_sparse(X) else cells)
         return leaves
 
-    def predict(self, X: Any) -> Floats:
+    def predict(self, X: object) -> Floats:
         """Value of each row's leaf: (rows, classes or 1), with several outputs (rows, outputs, classes or 1)."""
         values = self.value[self.apply(X)]
         return values[:, 0] if self.n_outputs == 1 else values
 
-    def decision_path(self, X: Any) -> sparse.csr_matrix:
+    def decision_path(self, X: object) -> sparse.csr_matrix:
         """Indicator matrix (rows x nodes) of the nodes each row passes."""
         return self.paths_to(self.apply(X))
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
@@ -68,7 +67,7 @@ class ColumnChoice:
             return self.of_tree[None, :]
         return np.stack([self._of_node(nodes[i], i) for i in ids])
 
-    def _of_node(self, node: Any, i: int) -> Mask:
+    def _of_node(self, node: np.void, i: int) -> Mask:
         depth, options = int(node["depth"]), self.options
         if depth not in self._levels:
             self._levels[depth] = options.draw(self.of_tree, options.by_level, _hash(self.key, BY_LEVEL, depth))

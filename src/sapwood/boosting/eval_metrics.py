@@ -30,7 +30,7 @@ def find_metrics(setting: Any, loss: Loss, kind: str, owner: str) -> list[Metric
     return found
 
 
-def _find_metric(item: Any, loss: Loss, kind: str, owner: str) -> Metric:
+def _find_metric(item: object, loss: Loss, kind: str, owner: str) -> Metric:
     if isinstance(loss, Quantile) and isinstance(item, str) and item == "quantile":  # those of the model
         own = f"quantile@{','.join(map(repr, loss.quantiles))}"
         return replace(metric_for(own, kind, owner), name=item)

@@ -8,7 +8,6 @@ a split is a cut of that order. While the tree grows, a row's group comes from t
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,7 +45,7 @@ class LevelGroups:
             self._decoder.code_of_level[start : start + n_levels] = codes[2, 1:]
             self._codes[place, : n_levels + 1] = codes[2]
 
-    def settle(self, grown: GrownTree, rules: Any) -> tuple[GrownTree, Ints | None]:
+    def settle(self, grown: GrownTree, rules: np.void) -> tuple[GrownTree, Ints | None]:
         """Rows take the groups of their levels and move to the leaves they have then.
 
         Splits whose children are too small with these rows are undone. Returns the tree of these rows, and the sums of

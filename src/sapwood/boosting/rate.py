@@ -23,7 +23,7 @@ def learning_rate(setting: Any) -> Rate:
     return lambda _t, _norm: float(setting)
 
 
-def _checked(function: Callable[..., Any]) -> Rate:
+def _checked(function: Callable[..., object]) -> Rate:
     needs_norm = _n_arguments(function) >= 2
 
     def rate(t: int, norm: Callable[[], float]) -> float:
@@ -38,7 +38,7 @@ def _checked(function: Callable[..., Any]) -> Rate:
     return rate
 
 
-def _n_arguments(function: Callable[..., Any]) -> int:
+def _n_arguments(function: Callable[..., object]) -> int:
     """Arguments that must be given: one with a default has its own meaning."""
     try:
         parameters = inspect.signature(function).parameters.values()

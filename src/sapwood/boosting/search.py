@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,7 +33,7 @@ class ExactSearch:
         """Sums of the root; OUT nodes[0]."""
         nodes["gradient"][0], nodes["hessian"][0] = self._shard.root_sums()
 
-    def find(self, nodes: Nodes, ids: Ids, columns: ColumnChoice, rules: Any) -> None:
+    def find(self, nodes: Nodes, ids: Ids, columns: ColumnChoice, rules: np.void) -> None:
         """Best split of nodes, which have none yet: the first of the best ones of all columns; OUT nodes."""
         for found in self._shard.search(nodes, ids, columns.usable(nodes, ids), rules, self._signs):
             take_over_all(found, np.array(ids, dtype=np.int64), nodes)
@@ -64,7 +63,7 @@ class HistogramSearch:
         sums = self._pool.slots[nodes["slot"][0], : self._columns.n_codes[0] + 1].sum(axis=0)
         nodes["gradient"][0], nodes["hessian"][0] = sums[0], sums[1]
 
-    def find(self, nodes: Nodes, ids: Ids, columns: ColumnChoice, rules: Any) -> None:
+    def find(self, nodes: Nodes, ids: Ids, columns: ColumnChoice, rules: np.void) -> None:
         """Best split of nodes; OUT nodes."""
         usable = columns.usable(nodes, ids)
         n_cells = int(self._columns.starts[-1])

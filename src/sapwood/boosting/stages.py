@@ -124,7 +124,7 @@ def _drawn_rows(rounds: Rounds) -> tuple[Array | None, Array | None]:
     return drawn, np.flatnonzero(is_rest)
 
 
-def stage_facts(progress: Progress) -> dict[str, Any]:
+def stage_facts(progress: Progress) -> dict[str, object]:
     """What a monitor is told of a stage, by the names it has in scikit-learn."""
     rounds = progress.rounds
     drawn, rest = _drawn_rows(rounds)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,7 +49,7 @@ class TeamGrowth:
         self._n_sums = 3 if options.counts_rows else 2
         self._make_room(table.n_features)
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         """A copy has frames of its own: those of this one hold addresses."""
         return TeamGrowth, (self._shard, self._options, self._signs, self._n_threads)
 
@@ -96,7 +95,7 @@ class TeamGrowth:
             "share": share,
         }
 
-    def grow(self, rules: Any, n_rows: int, mask: Mask, key: int) -> tuple[Array, Mask]:
+    def grow(self, rules: np.void, n_rows: int, mask: Mask, key: int) -> tuple[Array, Mask]:
         """Grow a tree on the records that the shard has begun with; returns its nodes and which of them are split."""
         capacity = min(self._capacity, 2 * (n_rows + MOST_AHEAD) + 1)
         nodes, splits = np.empty(capacity, dtype=NODE), np.zeros(capacity, dtype=np.bool_)
@@ -108,7 +107,7 @@ class TeamGrowth:
         n_nodes = int(self._arrays["node_count"][0])
         return nodes[:n_nodes], splits[:n_nodes]
 
-    def _work(self, me: int, nodes: Array, splits: Mask, rules: Any) -> None:
+    def _work(self, me: int, nodes: Array, splits: Mask, rules: np.void) -> None:
         """Lead (0) or help. A method, so that a thread that goes on after an interrupt keeps all arrays alive."""
         if me == 0:
             lead(nodes, splits, self._team[0], rules)

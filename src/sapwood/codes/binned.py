@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from sapwood.arrays import Array
 from sapwood.cached_property import cached_property
@@ -96,7 +95,7 @@ class BinnedTable:
 
 def find_bins(table: Table, max_bins: int, n_jobs: int = 1) -> tuple[Bins, ...]:
     """Cuts of every column, from a sample where there are many rows."""
-    sample: Any = slice(None)
+    sample: Array | slice = slice(None)
     in_sample, n_drawn = None, min(table.n_rows, SAMPLE)
     if table.n_rows > SAMPLE:  # evenly spaced, so that the sample does not depend on a seed
         sample = (np.arange(SAMPLE) * (table.n_rows / SAMPLE)).astype(np.int64)
@@ -129,14 +128,14 @@ def bin_table(table: Table, bins: tuple[Bins, ...], n_jobs: int = 1) -> BinnedTa
     return BinnedTable(bins, columns, rows, replace(bundles, codes=()), grouped_levels(table, bins, n_jobs))
 
 
-def grouped_levels(table: Table, bins: Sequence[Any], n_jobs: int = 1) -> Array:
+def grouped_levels(table: Table, bins: Sequence[object], n_jobs: int = 1) -> Array:
     """Levels, from 1, of the categories that have groups for codes, (columns, rows); 0 for missing."""
     grouped = {j: LevelBins(own.n_levels) for j, own in enumerate(bins) if isinstance(own, GroupedLevels)}
     dtype = code_type(max((own.n_codes for own in grouped.values()), default=0))
     return code_columns(table, list(grouped.values()), list(grouped), dtype, n_jobs)
 
 
-def code_columns(table: Table, bins: Sequence[Bins], features: Sequence[int], dtype: Any, n_jobs: int) -> Array:
+def code_columns(table: Table, bins: Sequence[Bins], features: Sequence[int], dtype: DTypeLike, n_jobs: int) -> Array:
     """Codes of some columns, (columns, rows), whose bins these are."""
     columns = np.empty((len(features), table.n_rows), dtype=dtype)
     if len(features) and table.explicit(features[0]) is not None:  # sparse: one column of values per thread at a time

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,7 @@ from sapwood.kernels.binning import N_CELLS, SHIFT, SIGN, code_values
 MOST_BINS = 255  # a code is a byte, and 0 is missing
 
 
-def code_type(n_codes: int) -> type[np.unsignedinteger[Any]]:
+def code_type(n_codes: int) -> type[np.uint8 | np.uint16 | np.uint32]:
     """The shortest type that holds the codes 0…n_codes."""
     if n_codes <= MOST_BINS:
         return np.uint8

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -94,7 +93,7 @@ def _padded(meaning: Codes) -> Codes:
 
 def _described(bundles: Sequence[_Bundle], n_codes: NDArray[np.int64]) -> Bundles:
     home, meaning_of = np.empty(len(n_codes), dtype=np.int64), np.full(len(n_codes), -1)
-    sizes: list[Any] = []
+    sizes: list[object] = []
     meanings: list[Codes] = []
     for number, bundle in enumerate(bundles):
         home[bundle.columns] = number

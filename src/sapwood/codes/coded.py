@@ -219,7 +219,7 @@ def _write_missing(rows: Array, entries: NDArray[np.uint32], at: int) -> int:
 
 
 def _list_around_mode(
-    column: SortedColumn, values: Array, entries: NDArray[np.uint32], look_up: Callable[[Array], Array]
+    column: SortedColumn, values: Array, entries: NDArray[np.uint32], look_up: Callable[[Any], Array]
 ) -> Form:
     start, end = column.longest_start, column.longest_start + column.longest
     below = _write(column, 0, start, entries, 0)

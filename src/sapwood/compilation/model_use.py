@@ -19,11 +19,11 @@ _MOST_CELLS = 1 << 25  # of a table that is made only to be compiled for
 _QUESTIONS = ("predict", "predict_proba", "decision_function")
 
 
-def model_uses(model: Any, predict_only: bool) -> dict[str, Callable[[], None]]:
+def model_uses(model: object, predict_only: bool) -> dict[str, Callable[[], None]]:
     """What to do for a fitted model or a file of one, by name."""
     from sapwood.estimators.model_file import load
 
-    fitted = load(model) if isinstance(model, str | os.PathLike) else model
+    fitted: Any = load(model) if isinstance(model, str | os.PathLike) else model
     fitted._check_fitted()
     found: dict[str, Callable[[], None]] = {"predicting": lambda: _predict(fitted)}
     if not predict_only:
@@ -85,11 +85,11 @@ def _matrix(schema: Schema, rows: dict[str, Array]) -> Array:
     return X
 
 
-def _first(rows: dict[str, Array]) -> list[Any]:
+def _first(rows: dict[str, Array]) -> list[object]:
     return [values[0] for values in rows.values()]
 
 
-def _target(model: Any, n_rows: int) -> Array:
+def _target(model: object, n_rows: int) -> Array:
     """A target of the model's kind: its classes, or numbers; as many outputs as it has."""
     row = np.arange(n_rows) * 7 % 11
     classes = getattr(model, "classes_", None)

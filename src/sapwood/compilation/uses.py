@@ -235,7 +235,7 @@ def _save_and_load(estimator: Any) -> None:
         load(path, mmap=False)  # a file in use could not be removed everywhere
 
 
-def _explain(estimator: Any, rows: Any) -> None:
+def _explain(estimator: Any, rows: object) -> None:
     """Enter the kernels of explanations; the trees of other models are the same to them."""
     from sapwood.explain import partial_dependence, shap_interaction_values, shap_values
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Mapping
-from typing import Any
 
 from sapwood.compilation.model_use import model_uses
 from sapwood.compilation.uses import uses
@@ -21,7 +20,7 @@ MOST_PROCESSES = 8  # each takes about a gigabyte
 Told = Callable[[str, int, int], None]
 
 
-def warmup(model: Any = None, *, n_jobs: int | None = None, predict_only: bool = False) -> None:
+def warmup(model: object = None, *, n_jobs: int | None = None, predict_only: bool = False) -> None:
     """Compile kernels now and keep them on disk, so that no later call, in this process or another, has to wait.
 
     Args:
@@ -45,7 +44,7 @@ def warmup(model: Any = None, *, n_jobs: int | None = None, predict_only: bool =
         )
 
 
-def run_warmup(model: Any, n_jobs: int | None, predict_only: bool, told: Told) -> None:
+def run_warmup(model: object, n_jobs: int | None, predict_only: bool, told: Told) -> None:
     """Compile; `told` hears the name of each use that is done, how many are, and how many there are."""
     check_parameters("warmup", {"n_jobs": JOBS}, {"n_jobs": n_jobs})
     if model is not None:

@@ -5,7 +5,7 @@ With the mean Î¼ = e^F, each is half the deviance of its distribution: 0 where Î
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -105,7 +105,7 @@ class Tweedie(_LogLink):
         check_parameters("the loss 'tweedie'", _TWEEDIE_RULES, {"power": power})
         self.power = float(power)
 
-    def options(self) -> dict[str, Any]:
+    def options(self) -> dict[str, object]:
         """The variance power."""
         return {"power": self.power}
 

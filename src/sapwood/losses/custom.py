@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -25,13 +25,13 @@ class CustomLoss(Loss):
     name: ClassVar[str] = "custom"
     whole: ClassVar[bool] = True
 
-    def __init__(self, function: Callable[[Any, Any], Any], n_scores: int = 1) -> None:
+    def __init__(self, function: Callable[[Target, Floats], object], n_scores: int = 1) -> None:
         check_parameters("CustomLoss", _RULES, {"function": function, "n_scores": n_scores})
         self.function = function
         self.n_scores = int(n_scores)
         self._refuse_more_arguments()
 
-    def options(self) -> dict[str, Any]:
+    def options(self) -> dict[str, object]:
         """The function, and how many scores it takes."""
         return {"function": self.function, "n_scores": self.n_scores}
 
@@ -68,7 +68,7 @@ class CustomLoss(Loss):
             "Pass an eval_metric."
         )
 
-    def _pair(self, answer: Any) -> tuple[Any, Any]:
+    def _pair(self, answer: object) -> tuple[object, object]:
         if isinstance(answer, (tuple, list)) and len(answer) == 2:
             return answer[0], answer[1]
         size = f" of length {len(answer)}" if hasattr(answer, "__len__") else ""
@@ -77,7 +77,7 @@ class CustomLoss(Loss):
             "End it with: return gradient, hessian"
         )
 
-    def _checked(self, values: Any, shape: tuple[int, ...], what: str) -> Floats:
+    def _checked(self, values: object, shape: tuple[int, ...], what: str) -> Floats:
         array = np.asarray(values)
         if array.dtype.kind not in "biuf":
             raise ParameterError(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from copy import copy
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -44,9 +44,9 @@ class Huber(Loss):
         self.quantile = quantile
         self.robust = not newton
 
-    def options(self) -> dict[str, Any]:
+    def options(self) -> dict[str, object]:
         """Delta as it is now, its quantile, and whose steps."""
-        steps = {} if self.robust else {"newton": True}
+        steps: dict[str, object] = {} if self.robust else {"newton": True}
         return {"delta": self.delta, "quantile": self.quantile} | steps
 
     def start(self, y: Target, weight: Floats | None) -> Floats:

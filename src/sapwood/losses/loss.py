@@ -10,7 +10,7 @@ direction each row pulls, and what a score means (`response`, the inverse of the
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,7 +54,7 @@ class Loss(ABC):
         options = (f"{name}={value!r}" for name, value in vars(self).items() if not name.startswith("_"))
         return f"{type(self).__name__}({', '.join(options)})"
 
-    def options(self) -> dict[str, Any]:
+    def options(self) -> dict[str, object]:
         """What the class must be told, besides its name, to make a loss like this one."""
         return {}
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,7 +49,7 @@ class Multinomial(Loss):
         self._domain = f"the classes 0 to {n_classes - 1}"
         self.step_factor = (n_classes - 1) / n_classes if friedman else 1.0
 
-    def options(self) -> dict[str, Any]:
+    def options(self) -> dict[str, object]:
         """Number of classes, start, and whose steps."""
         return {"n_classes": self.n_scores, "prior_start": self.prior_start, "friedman": self.step_factor != 1.0}
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from typing import Any
 
 from sapwood.errors import ParameterError
 from sapwood.losses.absolute import Absolute
@@ -59,7 +58,7 @@ _ABSENT = {
 }
 
 
-def make_loss(name: str, /, **options: Any) -> Loss:
+def make_loss(name: str, /, **options: object) -> Loss:
     """The loss of that name, with the options of its class."""
     if str(name) in _ABSENT:
         raise ParameterError(f"loss={name!r} is not allowed for gradient boosting. Use {_ABSENT[name]}.")

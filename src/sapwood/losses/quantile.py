@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -48,7 +48,7 @@ class Quantile(Loss):
         self.quantiles = tuple(map(float, np.atleast_1d(quantile)))
         self.n_scores = len(self.quantiles)
 
-    def options(self) -> dict[str, Any]:
+    def options(self) -> dict[str, object]:
         """The quantiles."""
         return {"quantile": list(self.quantiles)}
 

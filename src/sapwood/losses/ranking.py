@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,7 +49,7 @@ class LambdaRank(Loss):
         self._n_rows = int(self._group_start[-1])
         self._place = np.arange(self._n_rows) - np.repeat(self._group_start[:-1], self.group_sizes)  # in the group
 
-    def options(self) -> dict[str, Any]:
+    def options(self) -> dict[str, object]:
         """Positions that count; queries belong to the rows of a training, not to the model."""
         return {"group_sizes": [1], "k": self.k}
 
@@ -84,7 +84,7 @@ class LambdaRank(Loss):
         rank_pairs(*self._ranked(y, score), None, None, loss)
         return loss
 
-    def _ranked(self, y: Target, score: Floats) -> tuple[Any, ...]:
+    def _ranked(self, y: Target, score: Floats) -> tuple[object, ...]:
         """What kernels need to know of the groups."""
         gain = exp2(y) - 1.0
         points = np.ascontiguousarray(score[0])
@@ -102,7 +102,7 @@ class LambdaRank(Loss):
         return np.divide(1.0, best, out=np.zeros_like(best), where=best > 0)
 
 
-def _checked_sizes(group_sizes: Any) -> NDArray[np.int64]:
+def _checked_sizes(group_sizes: Sequence[int] | Array) -> NDArray[np.int64]:
     sizes = np.asarray(group_sizes)
     if sizes.ndim != 1 or not len(sizes) or sizes.dtype.kind not in "iu":
         raise ParameterError(

@@ -6,7 +6,6 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any
 
 import numpy as np
 
@@ -23,7 +22,7 @@ class _Checked:
     """A function of (y_true, y_pred), whose answer must be a finite number; it may take weights and groups too."""
 
     name: str
-    function: Callable[..., Any]
+    function: Callable[..., object]
     n_arguments: int
 
     def __call__(self, y: Target, prediction: Floats, weight: Floats | None, groups: Groups | None) -> float:
@@ -31,7 +30,7 @@ class _Checked:
         return finite_number(self.name, self.function(y, prediction.T, *more))
 
 
-def custom_metric(function: Callable[..., Any]) -> Metric:
+def custom_metric(function: Callable[..., object]) -> Metric:
     """The metric `function(y_true, y_pred) -> float`; y_pred has shape (n,), or (n, K) if rows have K predictions.
 
     A function that needs a third argument is given the weights of the rows, or None, and one that needs a fourth the
@@ -45,7 +44,7 @@ def custom_metric(function: Callable[..., Any]) -> Metric:
     return Metric(name, bool(larger), checked, knows_direction=larger is not None)
 
 
-def _count_arguments(name: str, function: Callable[..., Any]) -> int:
+def _count_arguments(name: str, function: Callable[..., object]) -> int:
     """How many arguments the function needs, at least 2; those with a default stay as they are."""
     given = positional_arguments(function)
     if given is None:
@@ -60,7 +59,7 @@ def _count_arguments(name: str, function: Callable[..., Any]) -> int:
     return max(2, needed)
 
 
-def finite_number(name: str, answer: Any) -> float:
+def finite_number(name: str, answer: object) -> float:
     """The answer of a metric as a number; anything else is refused."""
     value = answer.item() if isinstance(answer, (np.generic, np.ndarray)) and answer.size == 1 else answer
     if isinstance(value, Real) and math.isfinite(value):

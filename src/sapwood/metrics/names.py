@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from sapwood.arrays import Array, Floats
 from sapwood.errors import ParameterError
 from sapwood.metrics import classification, curve, ranking, regression
 from sapwood.metrics.custom import custom_metric
@@ -103,7 +104,7 @@ METRICS: dict[str, Metric] = {
 }
 
 
-def metric_for(item: Any, kind: str, owner: str, losses: RowLosses | None = None) -> Metric:
+def metric_for(item: object, kind: str, owner: str, losses: RowLosses | None = None) -> Metric:
     """The metric of a name or a function for models that predict the kind; others are refused."""
     metric = _metric_of(item, kind, losses)
     if kind not in metric.kinds:
@@ -191,7 +192,7 @@ class _Known(OneOf):
 
 
 def _with_option(metric: Metric, option: _Option, name: str, text: str) -> Metric:
-    chosen: dict[str, Any] = {option.name: option.read(name, text)}
+    chosen: dict[str, object] = {option.name: option.read(name, text)}
     function = metric.function
     if isinstance(function, MeanOfRows):
         return replace(metric, name=name, function=replace(function, name=name, rows=partial(function.rows, **chosen)))
@@ -213,7 +214,7 @@ class _TwoDimensional:
 
     losses: RowLosses
 
-    def __call__(self, y: Any, score: Any) -> Any:
+    def __call__(self, y: Array, score: Floats) -> Floats:
         return self.losses(y, np.atleast_2d(score))
 
 

@@ -38,13 +38,13 @@ def scorer_names() -> list[str]:
     return list(get_scorer_names())
 
 
-def is_scikit(item: Any) -> bool:
+def is_scikit(item: object) -> bool:
     """Whether this is a metric function of scikit-learn, maybe with options set by `partial`, or a scorer."""
     function = item.func if isinstance(item, partial) else item
     return _is_scorer(item) or str(getattr(function, "__module__", "")).startswith("sklearn.metrics")
 
 
-def scikit_metric(item: Any, kind: str) -> Metric:
+def scikit_metric(item: str | Callable[..., object], kind: str) -> Metric:
     """The metric of a function, a scorer or a scorer's name, for models that predict the kind."""
     if isinstance(item, str):
         from sklearn.metrics import get_scorer
@@ -53,7 +53,7 @@ def scikit_metric(item: Any, kind: str) -> Metric:
     return _scorer_metric(item, kind) if _is_scorer(item) else _function_metric(item)
 
 
-def _is_scorer(item: Any) -> bool:
+def _is_scorer(item: object) -> bool:
     return hasattr(item, "_score_func") and hasattr(item, "_sign")
 
 
@@ -65,7 +65,7 @@ def _scorer_metric(scorer: Any, kind: str) -> Metric:
     return _metric(name, True, takes, _Scikit(name, function, dict(scorer._kwargs), scorer._sign, takes))
 
 
-def _function_metric(item: Any) -> Metric:
+def _function_metric(item: Callable[..., object]) -> Metric:
     function, options = (item.func, dict(item.keywords)) if isinstance(item, partial) else (item, {})
     name = str(getattr(function, "__name__", type(function).__name__))
     if isinstance(item, partial) and item.args:
@@ -94,7 +94,7 @@ def _metric(name: str, larger: bool, takes: Takes, function: _Scikit) -> Metric:
     )
 
 
-def _known_scorer(function: Any) -> Any:
+def _known_scorer(function: object) -> Any:
     """One of the scorers that scikit-learn names, of this very function."""
     from sklearn.metrics import get_scorer
 
@@ -102,7 +102,7 @@ def _known_scorer(function: Any) -> Any:
     return found[0] if found else None
 
 
-def _from_response(function: Any, method: Any, kind: str) -> Takes:
+def _from_response(function: object, method: object, kind: str) -> Takes:
     """What a scorer's function takes, from the method of the estimator that the scorer would call."""
     if str(getattr(function, "__module__", "")).endswith("._regression"):
         return "numbers"
@@ -113,11 +113,11 @@ def _from_response(function: Any, method: Any, kind: str) -> Takes:
     return "probabilities" if method == "predict_proba" else "scores"
 
 
-def _is_scikit_function(function: Any) -> bool:
+def _is_scikit_function(function: object) -> bool:
     return str(getattr(function, "__module__", "")).startswith("sklearn.metrics")
 
 
-def _from_signature(function: Any) -> Takes:
+def _from_signature(function: Callable[..., object]) -> Takes:
     if function.__module__.endswith("._regression"):
         return "numbers"
     second = list(inspect.signature(function).parameters)[1]
@@ -129,8 +129,8 @@ class _Scikit:
     """A function of scikit-learn, given what it takes; its complaints are those of `eval_metric`."""
 
     name: str
-    function: Callable[..., Any]
-    options: Mapping[str, Any]
+    function: Callable[..., object]
+    options: Mapping[str, object]
     sign: int
     takes: Takes
 
@@ -148,13 +148,13 @@ class _Scikit:
             ) from error
         return finite_number(self.name, value) * self.sign
 
-    def _given(self, said: Floats) -> Any:
+    def _given(self, said: Floats) -> object:
         """Numbers; classes; probabilities, or scores in their order, of the second class or of all."""
         if self.takes == "classes":
             return (said[0] > 0.5).astype(np.int64) if len(said) == 1 else said.argmax(axis=0)
         return said[0] if len(said) == 1 else said.T
 
-    def _options(self, n_scores: int, weight: Floats | None) -> dict[str, Any]:
+    def _options(self, n_scores: int, weight: Floats | None) -> dict[str, object]:
         """Weights, and all classes where rows may lack some, to those who take them."""
         options = dict(self.options)
         known = inspect.signature(self.function).parameters

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from sapwood.arrays import Array
 from sapwood.kernels.bottom_up import NODE, TREE, Below, Coding, Scratch, Trees, add_scores
@@ -97,7 +97,7 @@ class BottomUp:
         )
 
 
-def aligned(size: int, dtype: Any) -> Array:
+def aligned(size: int, dtype: DTypeLike) -> Array:
     """Memory that begins with a cache line."""
     n_bytes = size * np.dtype(dtype).itemsize
     room = np.empty(n_bytes + LANES, dtype=np.uint8)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -96,7 +96,7 @@ class Predictor:
         self.tree = tree
         self._descents: dict[np.dtype, Descent] = {}
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         """A pickle holds the tree; packing it again is cheap."""
         return Predictor, (self.tree,)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,7 +36,7 @@ class RankedShard(Shard):
         return sum_records(self._records, *self._ranges[0], self._quantized)  # type: ignore[no-any-return]
 
     def search(
-        self, nodes: Array, ids: Sequence[int], usable: Mask, rules: Any, signs: NDArray[np.int8]
+        self, nodes: Array, ids: Sequence[int], usable: Mask, rules: np.void, signs: NDArray[np.int8]
     ) -> list[Array]:
         """For each column, copies of the nodes with their best split on it."""
         pieces = np.array([(*self._ranges[node], k) for k, node in enumerate(ids)], dtype=np.int64)

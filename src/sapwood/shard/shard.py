@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import pairwise
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,6 +35,8 @@ from sapwood.kernels.shard_frame import SHARD
 from sapwood.shard.gradient_units import GradientUnits
 from sapwood.threads import run_all
 
+T = TypeVar("T")
+
 ROWS_PER_THREAD = 8192  # fewer rows are not worth waking another thread for
 
 
@@ -53,7 +55,7 @@ class Shard:
         self._wide: Ints | None = None
         self.leaf_of: Array = np.empty(0, dtype=np.uint16)  # the node that every row ends in
         self._ranges: dict[int, tuple[int, int]] = {}
-        self._framed: tuple[Any, ...] = (None,) * 3  # arrays of the frame that may be replaced
+        self._framed: tuple[object, ...] = (None,) * 3  # arrays of the frame that may be replaced
         self._n_levels = [own.n_levels for own in table.bins if isinstance(own, GroupedLevels)]
         self._prepare()
 
@@ -104,7 +106,7 @@ class Shard:
             sum_levels(self._records, first, last, self._quantized, *halves, found[-1].reshape(-1, 2))
         return found
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         """A copy begins anew: between two trees a shard holds nothing but its rows, and its frame holds addresses."""
         return type(self), (self.table, self.n_jobs, self.offset)
 
@@ -182,7 +184,7 @@ class Shard:
             found[node].append((first, cut, last))
         return np.array([self._set_children(nodes[node], node, pieces) for node, pieces in found.items()])
 
-    def _set_children(self, node: Any, number: int, pieces: list[tuple[int, int, int]]) -> int:
+    def _set_children(self, node: np.void, number: int, pieces: list[tuple[int, int, int]]) -> int:
         """Join pieces (first, cut, last) that were split by several threads; returns how many rows went left."""
         (first, last), cut = self._ranges[number], pieces[0][1]
         if len(pieces) > 1:
@@ -261,7 +263,7 @@ class Shard:
     def _finder(self, nodes: Array, splits: Mask) -> Callable[..., None]:
         return partial(settle_by_code, self.table.columns, self._for_any_row(nodes, splits), splits)
 
-    def _by_blocks(self, work: Callable[[int, int], Any], n: int | None = None) -> list[Any]:
+    def _by_blocks(self, work: Callable[[int, int], T], n: int | None = None) -> list[T]:
         """Do work on blocks (first, last) of rows, or of n records, for each thread that is worth waking."""
         n = self.n_rows if n is None else n
         n_parts = max(1, min(self.n_jobs, n // ROWS_PER_THREAD))

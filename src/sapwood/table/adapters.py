@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import narwhals as nw
 import numpy as np
 
@@ -16,7 +14,7 @@ from sapwood.table.sparse import SparseSource, is_sparse
 from sapwood.table.storage import Absent
 
 
-def open_source(X: Any, sparse_absent: Absent = "zero") -> Source:
+def open_source(X: object, sparse_absent: Absent = "zero") -> Source:
     """The columns of X, whatever holds them."""
     if isinstance(X, RowSource):
         return X
@@ -27,7 +25,7 @@ def open_source(X: Any, sparse_absent: Absent = "zero") -> Source:
     return _open_frame(X) or ArraySource(to_array(X))
 
 
-def _open_frame(X: Any) -> Source | None:
+def _open_frame(X: object) -> Source | None:
     frame = nw.to_native(X, pass_through=True)
     if nw.dependencies.is_pandas_dataframe(frame):
         return pandas_source(frame)
@@ -38,7 +36,7 @@ def _open_frame(X: Any) -> Source | None:
     return _open_other_frame(frame)
 
 
-def _open_other_frame(frame: Any) -> Source | None:
+def _open_other_frame(frame: object) -> Source | None:
     wrapped = nw.from_native(frame, pass_through=True, allow_series=True)
     if isinstance(wrapped, nw.LazyFrame):
         raise InputTypeError(
@@ -50,6 +48,6 @@ def _open_other_frame(frame: Any) -> Source | None:
     return narwhals_source(wrapped) if isinstance(wrapped, nw.DataFrame) else None
 
 
-def _is_record_batch(X: Any) -> bool:
+def _is_record_batch(X: object) -> bool:
     pa = nw.dependencies.get_pyarrow()
     return pa is not None and isinstance(X, pa.RecordBatch)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -88,7 +87,7 @@ def array_column(values: Array, name: str, as_category: bool) -> Column:
     return Column(_WHOLE_KINDS[kind], to_float(values))
 
 
-def to_array(X: Any) -> Array:
+def to_array(X: object) -> Array:
     """A numpy array from nested lists or an object with `__array__`."""
     if isinstance(X, np.ma.MaskedArray):
         return fill_masked(X)
@@ -122,7 +121,7 @@ def check_dtype(dtype: np.dtype) -> None:
         )
 
 
-def fill_masked(masked: Any) -> Array:
+def fill_masked(masked: np.ma.MaskedArray) -> Array:
     """A masked cell is a missing one; what lies under the mask must not be seen."""
     cells: Array = np.array(masked.data)
     mask = np.ma.getmaskarray(masked)
@@ -133,7 +132,7 @@ def fill_masked(masked: Any) -> Array:
     return cells
 
 
-def _describe(X: Any) -> str:
+def _describe(X: object) -> str:
     if X is None:
         return "None"
     text = repr(X)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -15,7 +14,7 @@ from sapwood.table.read_array import read_array
 _ALLOWED = "'from_dtype', None, or an array-like of column names, column indices or one boolean per column"
 
 
-def find_categorical(categorical_features: Any, names: Sequence[str]) -> frozenset[int]:
+def find_categorical(categorical_features: object, names: Sequence[str]) -> frozenset[int]:
     """Positions of the columns to treat as categories besides those whose type says so."""
     if categorical_features is None or _is_text(categorical_features, "from_dtype"):
         return frozenset()
@@ -30,11 +29,11 @@ def find_categorical(categorical_features: Any, names: Sequence[str]) -> frozens
     return frozenset(_checked_index(int(item), len(names)) for item in items)
 
 
-def _is_text(value: Any, text: str) -> bool:
+def _is_text(value: object, text: str) -> bool:
     return isinstance(value, str) and value == text
 
 
-def _items(categorical_features: Any) -> Array:
+def _items(categorical_features: object) -> Array:
     if isinstance(categorical_features, str):
         hint = (
             nearest_name(categorical_features, ["from_dtype"])
@@ -47,7 +46,7 @@ def _items(categorical_features: Any) -> Array:
     return items
 
 
-def _family(item: Any) -> str:
+def _family(item: object) -> str:
     if isinstance(item, (bool, np.bool_)):
         return "bool"
     if isinstance(item, (int, np.integer)):

@@ -13,6 +13,8 @@ from sapwood.arrays import Array, Mask
 Kind: TypeAlias = Literal["number", "boolean", "date", "duration", "category"]
 Codes: TypeAlias = NDArray[np.int32]
 
+Level: TypeAlias = str | bool | int | float
+
 MISSING = -1  # code of a missing category
 UNSEEN = -2  # code of a category that was not seen in training
 

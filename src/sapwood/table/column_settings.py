@@ -15,7 +15,7 @@ from sapwood.table.names import nearest_name
 from sapwood.table.schema import Schema
 
 
-def monotone_signs(setting: Any, schema: Schema, parameter: str = "monotone_constraints") -> NDArray[np.int8] | None:
+def monotone_signs(setting: object, schema: Schema, parameter: str = "monotone_constraints") -> NDArray[np.int8] | None:
     """-1, 0 or 1 for every column, from a list in column order or a mapping from names or numbers."""
     if setting is None:
         return None
@@ -31,7 +31,7 @@ def monotone_signs(setting: Any, schema: Schema, parameter: str = "monotone_cons
     return signs if signs.any() else None
 
 
-def _as_written(setting: Any, parameter: str) -> Any:
+def _as_written(setting: object, parameter: str) -> Any:
     """What text means, which XGBoost takes in place of lists."""
     if not isinstance(setting, str):
         return setting
@@ -51,7 +51,7 @@ def _sign(sign: Any, column: str, parameter: str) -> int:
     return int(sign)
 
 
-def feature_weights(setting: Any, schema: Schema) -> NDArray[np.float64] | None:
+def feature_weights(setting: object, schema: Schema) -> NDArray[np.float64] | None:
     """Weights of the columns in draws, from a list in column order or a mapping from names or numbers."""
     if setting is None:
         return None
@@ -71,7 +71,7 @@ def _weight(weight: Any, column: str) -> float:
     return float(weight)
 
 
-def _by_column(setting: Any, schema: Schema, parameter: str, other: Any) -> list[Any]:
+def _by_column(setting: Any, schema: Schema, parameter: str, other: object) -> list[object]:
     """What was given for each column; `other` for those that a mapping does not name."""
     if isinstance(setting, Mapping):
         values = [other] * schema.n_features
@@ -94,7 +94,7 @@ def _by_column(setting: Any, schema: Schema, parameter: str, other: Any) -> list
 
 
 def interaction_sets(
-    setting: Any, schema: Schema, parameter: str = "interaction_constraints"
+    setting: object, schema: Schema, parameter: str = "interaction_constraints"
 ) -> tuple[frozenset[int], ...] | None:
     """Sets of columns that may meet on a path, from lists of names or numbers."""
     if setting is None:
@@ -109,7 +109,7 @@ def interaction_sets(
     return tuple(found)
 
 
-def sets_that_meet(setting: Any, schema: Schema) -> tuple[frozenset[int], ...] | None:
+def sets_that_meet(setting: object, schema: Schema) -> tuple[frozenset[int], ...] | None:
     """Sets of columns as scikit-learn takes them: a name for all pairs or none; columns in no set form one more."""
     everything = range(schema.n_features)
     if isinstance(setting, str):

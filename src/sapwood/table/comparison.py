@@ -91,7 +91,7 @@ class Comparison:
     def to_frame(self) -> Any:
         """All figures as a data frame (pandas if installed, else polars), a row for each column."""
         figures = ("missing", "missing_before", "unseen", "unseen_expected", "outside", "far_outside", "distance")
-        frame: dict[str, Any] = {"column": [one.name for one in self.columns]}
+        frame: dict[str, object] = {"column": [one.name for one in self.columns]}
         frame["kind"] = [one.column.kind for one in self.columns]
         frame["verdict"] = [one.verdict for one in self.columns]
         frame |= {name: [getattr(one, name) for one in self.columns] for name in (*figures, "distance_by_chance")}
@@ -149,7 +149,7 @@ class Comparison:
         return f"<p>{html.escape(self.summary)}</p><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
-def compare_rows(schema: Schema, X: Any) -> Comparison:
+def compare_rows(schema: Schema, X: object) -> Comparison:
     """All columns of new rows beside those of training."""
     table = X if isinstance(X, Table) and X.schema is schema else schema.match(X)
     columns = tuple(_compared(table, j) for j in range(table.n_features))

@@ -9,7 +9,7 @@ of Dvoretzky-Kiefer-Wolfowitz and McDiarmid give differ beyond chance.
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -21,6 +21,9 @@ from sapwood.table.schema import ColumnSchema, Schema
 from sapwood.table.storage import ColumnStorage, MatrixStorage, SparseStorage
 from sapwood.table.table import Table
 from sapwood.table.wording import range_text, share_text
+
+if TYPE_CHECKING:
+    from scipy import sparse
 
 ROWS = 256  # that a warning looks at, evenly spaced
 CHANCE = 1e-4  # of a false alarm, for all columns together
@@ -146,7 +149,7 @@ class DriftCheck:
                 far[j] = m - n_usual - missing[j]
         return _Counts(m, missing, unseen, far)
 
-    def _in_sparse(self, rows: Any, absent_is_missing: bool) -> _Counts | None:
+    def _in_sparse(self, rows: sparse.csr_array, absent_is_missing: bool) -> _Counts | None:
         m, d = rows.shape
         columns, cells = rows.indices, rows.data
         is_missing = np.isnan(cells)
@@ -159,7 +162,7 @@ class DriftCheck:
         return _Counts(m, missing, np.zeros_like(far), far)
 
 
-_UNMADE: Any = object()
+_UNMADE: object = object()
 
 
 def warn_of_drift(schema: Schema, table: Table) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import narwhals as nw
 import numpy as np
@@ -10,8 +10,14 @@ import numpy as np
 from sapwood.table.column import MISSING, Column
 from sapwood.table.levels import encode, encode_objects, is_missing
 
+if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
+    import pyarrow as pa
+    from narwhals.typing import IntoSeries
 
-def factor_column(series: Any) -> Column:
+
+def factor_column(series: IntoSeries) -> Column:
     """A category column from a series of strings or categoricals of any library."""
     if nw.dependencies.is_pandas_series(series):
         return _from_pandas(series)
@@ -23,12 +29,12 @@ def factor_column(series: Any) -> Column:
     return encode_objects(values, np.array([is_missing(value) for value in values], dtype=bool))
 
 
-def _from_pandas(series: Any) -> Column:
+def _from_pandas(series: pd.Series) -> Column:
     codes, uniques = nw.dependencies.get_pandas().factorize(series)
     return encode(codes, uniques.tolist())
 
 
-def _from_polars(series: Any) -> Column:
+def _from_polars(series: pl.Series) -> Column:
     pl = nw.dependencies.get_polars()
     strings = series if series.dtype == pl.String else series.cast(pl.String)
     uniques = strings.drop_nulls().unique()
@@ -36,7 +42,7 @@ def _from_polars(series: Any) -> Column:
     return encode(codes.fill_null(MISSING).to_numpy(), uniques.to_list())
 
 
-def _from_arrow(series: Any) -> Column:
+def _from_arrow(series: pa.ChunkedArray) -> Column:
     pa = nw.dependencies.get_pyarrow()
     if pa.types.is_dictionary(series.type):  # decoded first: its dictionary may repeat or hold nulls
         series = series.cast(series.type.value_type)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING
 
 import narwhals as nw
 import numpy as np
@@ -19,6 +19,12 @@ from sapwood.table.objects import object_column
 from sapwood.table.shape import check_shape
 from sapwood.table.source import Source
 
+if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
+    import pyarrow as pa
+    from narwhals.typing import IntoDataFrame, IntoSeries
+
 _TOO_WIDE_FOR_NUMPY = (nw.Decimal, nw.Int128, nw.UInt128)
 _NESTED = (nw.List, nw.Array, nw.Struct, nw.Time)
 
@@ -26,7 +32,7 @@ _NESTED = (nw.List, nw.Array, nw.Struct, nw.Time)
 class FrameSource:
     """Columns of a data frame, converted when read."""
 
-    def __init__(self, labels: Sequence[Any], n_rows: int, native: Callable[[int], Any]) -> None:
+    def __init__(self, labels: Sequence[object], n_rows: int, native: Callable[[int], IntoSeries]) -> None:
         check_shape(n_rows, len(labels))
         self.names, self.named = read_names(labels)
         self.n_rows = n_rows
@@ -40,7 +46,7 @@ class FrameSource:
         """Columns differ."""
 
 
-def pandas_source(X: Any) -> Source:
+def pandas_source(X: pd.DataFrame) -> Source:
     """A frame whose columns share one numpy type is used as the matrix it already is."""
     if _is_matrix(list(X.dtypes)):
         names, named = read_names(list(X.columns))
@@ -48,28 +54,28 @@ def pandas_source(X: Any) -> Source:
     return FrameSource(list(X.columns), len(X), lambda j: X.iloc[:, j])
 
 
-def _is_matrix(dtypes: Sequence[Any]) -> bool:
+def _is_matrix(dtypes: Sequence[object]) -> bool:
     plain = len(dtypes) > 0 and isinstance(dtypes[0], np.dtype) and dtypes[0].kind in "biuf"
     return plain and all(dtype == dtypes[0] for dtype in dtypes)
 
 
-def polars_source(X: Any) -> Source:
+def polars_source(X: pl.DataFrame) -> Source:
     """A polars data frame."""
     return FrameSource(X.columns, X.height, X.to_series)
 
 
-def arrow_source(X: Any) -> Source:
+def arrow_source(X: pa.Table | pa.RecordBatch) -> Source:
     """A pyarrow table or record batch."""
     table = X if nw.dependencies.is_pyarrow_table(X) else nw.dependencies.get_pyarrow().Table.from_batches([X])
     return FrameSource(table.column_names, table.num_rows, table.column)
 
 
-def narwhals_source(frame: nw.DataFrame[Any]) -> Source:
+def narwhals_source(frame: nw.DataFrame[IntoDataFrame]) -> Source:
     """Any other eager data frame."""
     return FrameSource(frame.columns, len(frame), lambda j: frame.get_column(frame.columns[j]).to_native())
 
 
-def series_column(native: Any, name: str, as_category: bool) -> Column:
+def series_column(native: IntoSeries, name: str, as_category: bool) -> Column:
     """A column from one series of a data frame."""
     if nw.dependencies.is_pandas_series(native) and isinstance(native.dtype, np.dtype):
         return _pandas_column(native, name, as_category)
@@ -92,7 +98,7 @@ def series_column(native: Any, name: str, as_category: bool) -> Column:
     return array_column(series.to_numpy(), name, as_category)
 
 
-def _pandas_column(series: Any, name: str, as_category: bool) -> Column:
+def _pandas_column(series: pd.Series, name: str, as_category: bool) -> Column:
     """Strings are by far the most frequent objects, so they take the compiled way."""
     if series.dtype != object:
         return array_column(series.to_numpy(), name, as_category)

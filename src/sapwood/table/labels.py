@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import narwhals as nw
 import numpy as np
@@ -15,6 +15,9 @@ from sapwood.table.levels import is_missing
 from sapwood.table.read_array import read_array
 from sapwood.table.sparse import is_sparse
 
+if TYPE_CHECKING:
+    from narwhals.typing import IntoSeries
+
 
 class Labels(NamedTuple):
     """One array per output; `single` if y was a vector or one column."""
@@ -23,7 +26,7 @@ class Labels(NamedTuple):
     single: bool
 
 
-def read_labels(y: Any, n_rows: int) -> Labels:
+def read_labels(y: object, n_rows: int) -> Labels:
     """The outputs of y, whatever holds them."""
     _refuse_no_target(y)
     columns = _frame_columns(y)
@@ -34,7 +37,7 @@ def read_labels(y: Any, n_rows: int) -> Labels:
     return Labels(columns, len(columns) == 1)
 
 
-def series_array(series: Any) -> Array:
+def series_array(series: IntoSeries) -> Array:
     """Values of a series of any library, missing ones as None or NaN."""
     wrapped = nw.from_native(series, series_only=True)
     if nw.dependencies.is_pandas_series(series):
@@ -44,7 +47,7 @@ def series_array(series: Any) -> Array:
     return np.asarray(wrapped.to_numpy())
 
 
-def _refuse_no_target(y: Any) -> None:
+def _refuse_no_target(y: object) -> None:
     if y is None:
         raise InputError(
             "This estimator requires y to be passed, but the target y is None. Pass one label or number for each row."
@@ -55,7 +58,7 @@ def _refuse_no_target(y: Any) -> None:
         raise InputTypeError("y is a sparse matrix, which is not supported. Pass y.toarray().")
 
 
-def _frame_columns(y: Any) -> list[Array] | None:
+def _frame_columns(y: object) -> list[Array] | None:
     """Outputs of a series or data frame, None if y is neither."""
     if isinstance(y, (np.ndarray, list, tuple)):
         return None
@@ -71,13 +74,13 @@ def _frame_columns(y: Any) -> list[Array] | None:
     return None
 
 
-def _chunked(y: Any) -> Any:
+def _chunked(y: object) -> object:
     """A pyarrow array as the chunked array narwhals knows."""
     pa = nw.dependencies.get_pyarrow()
     return pa.chunked_array([y]) if pa is not None and isinstance(y, pa.Array) else y
 
 
-def _to_array(y: Any) -> Array:
+def _to_array(y: object) -> Array:
     if isinstance(y, np.ma.MaskedArray):
         return fill_masked(y)
     try:
@@ -89,7 +92,7 @@ def _to_array(y: Any) -> Array:
     return array.astype(object) if array.dtype.kind == "T" else array
 
 
-def _all_text(y: Any) -> bool:
+def _all_text(y: object) -> bool:
     return all(isinstance(value, (str, bytes)) for value in np.array(y, dtype=object).ravel().tolist())
 
 

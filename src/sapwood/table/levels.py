@@ -10,12 +10,10 @@ from typing import Any
 import numpy as np
 
 from sapwood.arrays import Array, Mask
-from sapwood.table.column import MISSING, Codes, Column
-
-Level = str | bool | int | float
+from sapwood.table.column import MISSING, Codes, Column, Level
 
 
-def is_missing(value: Any) -> bool:
+def is_missing(value: object) -> bool:
     """None, NaN, NaT and pandas' NA."""
     if value is None or type(value).__name__ == "NAType":
         return True
@@ -28,7 +26,7 @@ def is_missing(value: Any) -> bool:
     return isinstance(unequal, (bool, np.bool_)) and bool(unequal)
 
 
-def to_level(value: Any) -> Level:
+def to_level(value: object) -> Level:
     """A plain Python value; numbers of equal value become equal levels whatever type held them."""
     if isinstance(value, (bool, np.bool_)):
         return bool(value)
@@ -50,7 +48,7 @@ def sort_levels(levels: Iterable[Level]) -> tuple[Level, ...]:
     return tuple(sorted(unique, key=lambda level: (type(level).__name__, repr(level))))
 
 
-def encode(codes: Array, uniques: Sequence[Any]) -> Column:
+def encode(codes: Array, uniques: Sequence[object]) -> Column:
     """A category column from any dictionary coding; negative codes and missing entries of `uniques` are missing."""
     found = [None if is_missing(value) else to_level(value) for value in uniques]
     found = _one_type_of_number(found)
@@ -59,7 +57,7 @@ def encode(codes: Array, uniques: Sequence[Any]) -> Column:
     return Column("category", recode(codes, found, code_of, otherwise=MISSING), levels)
 
 
-def recode(codes: Array, found: Sequence[Any], code_of: Mapping[Any, int], otherwise: int) -> Codes:
+def recode(codes: Array, found: Sequence[object], code_of: Mapping[Any, int], otherwise: int) -> Codes:
     """Codes into `found` as codes of the same levels elsewhere; a level that is not there becomes `otherwise`."""
     lookup = np.array([code_of.get(level, otherwise) for level in found] + [MISSING], dtype=np.int32)
     return lookup[np.where(codes < 0, len(found), codes)]  # the last entry stands for negative codes
@@ -79,7 +77,7 @@ def encode_booleans(values: Array) -> Column:
 
 def encode_objects(values: Array, missing: Mask) -> Column:
     """A category column from hashable Python objects."""
-    index: dict[Any, int] = {}
+    index: dict[object, int] = {}
     present = values[~missing].tolist()
     codes = np.full(len(values), MISSING, dtype=np.int64)
     codes[~missing] = [index.setdefault(value, len(index)) for value in present]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, get_args
+from typing import TypeGuard, get_args
 
 import numpy as np
 
@@ -28,11 +28,11 @@ _SAID = {
 }
 
 
-def match_table(schema: Schema, X: Any, *, unseen: Unseen, owner: str) -> Table:
+def match_table(schema: Schema, X: object, *, unseen: Unseen, owner: str) -> Table:
     """The table of new rows."""
     if unseen not in get_args(Unseen):
         raise ParameterError(f"unseen={unseen!r} must be one of {get_args(Unseen)}.")
-    if _fits_as_it_is(schema, X):
+    if _fits_as_it_is(X, schema):
         return Table(schema, MatrixStorage(X))
     source = open_source(X, schema.sparse_absent)
     order = _find_columns(schema, source, owner)
@@ -44,7 +44,7 @@ def match_table(schema: Schema, X: Any, *, unseen: Unseen, owner: str) -> Table:
     return Table(schema, ColumnStorage(columns))
 
 
-def _fits_as_it_is(schema: Schema, X: Any) -> bool:
+def _fits_as_it_is(X: object, schema: Schema) -> TypeGuard[Array]:
     """The quick path of prediction: a float matrix for columns of numbers."""
     return (
         type(X) is np.ndarray
@@ -116,7 +116,7 @@ def _look_up(expected: ColumnSchema, column: Column, unseen: Unseen) -> Column:
     return Column("category", codes, expected.levels)
 
 
-def _types(levels: Sequence[Any]) -> set[str]:
+def _types(levels: Sequence[object]) -> set[str]:
     return {"strings" if isinstance(level, str) else "numbers" for level in levels}
 
 
@@ -151,5 +151,5 @@ def _offending_row(expected: ColumnSchema, column: Column) -> int:
     return first_row(np.array([*culprits, False])[column.values])  # the missing code -1 finds the False
 
 
-def _named_types(levels: Sequence[Any]) -> str:
+def _named_types(levels: Sequence[object]) -> str:
     return " and ".join(sorted(_types(levels)))

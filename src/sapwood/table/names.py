@@ -5,7 +5,6 @@ from __future__ import annotations
 import difflib
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any
 
 from sapwood.errors import InputTypeError
 
@@ -15,7 +14,7 @@ def numbered_names(n_features: int) -> tuple[str, ...]:
     return tuple(f"x{j}" for j in range(n_features))
 
 
-def read_names(labels: Sequence[Any]) -> tuple[tuple[str, ...], bool]:
+def read_names(labels: Sequence[object]) -> tuple[tuple[str, ...], bool]:
     """Names for the schema, and whether they are the frame's own."""
     strings = [isinstance(label, str) for label in labels]
     if not any(strings):
@@ -40,7 +39,7 @@ def nearest_name(name: str, names: Sequence[str]) -> str:
     return f" Did you mean {close[0]!r}?" if close else ""
 
 
-def shorten(items: Sequence[Any], most: int = 8) -> str:
+def shorten(items: Sequence[object], most: int = 8) -> str:
     """The items as text, the end left out if there are many."""
     text = ", ".join(map(repr, items[:most]))
     return f"[{text}]" if len(items) <= most else f"[{text}, … {len(items) - most} more]"

@@ -62,7 +62,7 @@ def _first(values: Array, missing: Mask, condition: Callable[[Any], bool]) -> in
     return int(next(row for row in rows if condition(values[row])))
 
 
-def _short(value: Any) -> str:
+def _short(value: object) -> str:
     text = repr(value)
     return text if len(text) <= 60 else text[:57] + "..."
 
@@ -86,7 +86,7 @@ def _times(values: Array, missing: Mask, dtype: str) -> Array:
     return times
 
 
-def _without_zone(value: Any) -> Any:
+def _without_zone(value: Any) -> object:
     if getattr(value, "tzinfo", None) is None:
         return value
     return value.astimezone(datetime.UTC).replace(tzinfo=None)

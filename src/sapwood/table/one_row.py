@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
 import numpy as np
@@ -17,10 +17,14 @@ from sapwood.table.schema import ColumnSchema as Column
 from sapwood.table.schema import Schema
 from sapwood.table.sparse import is_sparse
 
+if TYPE_CHECKING:
+    from narwhals.typing import IntoDataFrame
+    from scipy import sparse
+
 _MANY_ROWS = "Give one row, for example X.iloc[[0]] or X[0]."
 
 
-def as_one_row(x: Any, schema: Schema) -> tuple[Any, list[Any]]:
+def as_one_row(x: object, schema: Schema) -> tuple[object, list[object]]:
     """Return a table of one row and the row's own values in the order of the schema."""
     if hasattr(x, "to_dict") and getattr(x, "ndim", None) == 1:
         x = x.to_dict()
@@ -37,25 +41,25 @@ def as_one_row(x: Any, schema: Schema) -> tuple[Any, list[Any]]:
     return _from_sequence(x, schema)
 
 
-def one_row_source(x: Any, schema: Schema) -> Any:
+def one_row_source(x: object, schema: Schema) -> object:
     """A table of one row that a schema can match; a dictionary needs no frame library, which takes long to import."""
     if not isinstance(x, Mapping):
         return as_one_row(x, schema)[0]
     return RowSource(schema.names, _mapped(x, schema))
 
 
-def _from_mapping(x: Mapping[Any, Any], schema: Schema) -> tuple[Any, list[Any]]:
+def _from_mapping(x: Mapping[object, object], schema: Schema) -> tuple[object, list[object]]:
     values = _mapped(x, schema)
     return _frame(list(schema.names), values), values
 
 
-def _mapped(x: Mapping[Any, Any], schema: Schema) -> list[Any]:
+def _mapped(x: Mapping[object, object], schema: Schema) -> list[object]:
     names = schema.names
     _refuse_absent([name for name in names if name not in x], [key for key in x if key not in names])
     return [_plain(x[column.name], column) for column in schema.columns]
 
 
-def _refuse_absent(absent: Sequence[Any], unknown: Sequence[Any]) -> None:
+def _refuse_absent(absent: Sequence[object], unknown: Sequence[object]) -> None:
     """Other keys are ignored, as other columns of a table are."""
     if absent:
         hint = nearest_name(str(absent[0]), [str(key) for key in unknown])
@@ -64,7 +68,7 @@ def _refuse_absent(absent: Sequence[Any], unknown: Sequence[Any]) -> None:
         )
 
 
-def _from_sparse(x: Any, schema: Schema) -> tuple[Any, list[Any]]:
+def _from_sparse(x: sparse.sparray, schema: Schema) -> tuple[object, list[object]]:
     """A sparse row as it is: only the schema knows what its absent cells mean."""
     from scipy import sparse
 
@@ -74,7 +78,7 @@ def _from_sparse(x: Any, schema: Schema) -> tuple[Any, list[Any]]:
     return row, schema.match(row).block(0, 1)[0].tolist()
 
 
-def _from_frame(x: Any, frame: nw.DataFrame[Any], schema: Schema) -> tuple[Any, list[Any]]:
+def _from_frame(x: object, frame: nw.DataFrame[IntoDataFrame], schema: Schema) -> tuple[object, list[object]]:
     if len(frame) != 1:
         raise InputError(f"The row has {len(frame)} rows. {_MANY_ROWS}")
     names = [column.name for column in schema.columns]
@@ -83,7 +87,7 @@ def _from_frame(x: Any, frame: nw.DataFrame[Any], schema: Schema) -> tuple[Any, 
     return x, values
 
 
-def _from_sequence(x: Any, schema: Schema) -> tuple[Any, list[Any]]:
+def _from_sequence(x: object, schema: Schema) -> tuple[object, list[object]]:
     values = _values(x)
     if len(values) != len(schema.columns):
         raise InputError(
@@ -94,7 +98,7 @@ def _from_sequence(x: Any, schema: Schema) -> tuple[Any, list[Any]]:
     return _array(values), values
 
 
-def _values(x: Any) -> list[Any]:
+def _values(x: Any) -> list[object]:
     try:
         items = None if isinstance(x, (str, bytes)) or not hasattr(x, "__len__") else list(x)
     except Exception:  # a container may raise anything
@@ -107,11 +111,11 @@ def _values(x: Any) -> list[Any]:
     return list(items[0]) if nested else items
 
 
-def _plain(value: Any, column: Column) -> Any:
+def _plain(value: object, column: Column) -> object:
     return math.nan if value is None and column.kind != "category" else value
 
 
-def _array(values: list[Any]) -> Any:
+def _array(values: list[object]) -> object:
     if all(isinstance(value, (int, float, np.number, np.bool_)) for value in values):
         return np.asarray([values], dtype=np.float64)
     row = np.empty((1, len(values)), dtype=object)
@@ -119,7 +123,7 @@ def _array(values: list[Any]) -> Any:
     return row
 
 
-def _frame(names: list[Any], values: list[Any]) -> Any:
+def _frame(names: list[str], values: list[object]) -> object:
     """Make a frame, so that every column keeps its own type; without a frame library an array of objects."""
     for library in ("pandas", "polars"):
         try:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 import narwhals as nw
 import numpy as np
@@ -15,8 +15,18 @@ from sapwood.table.factors import factor_column
 from sapwood.table.levels import encode_objects, is_missing
 from sapwood.table.reading import Reading, recognise
 
+if TYPE_CHECKING:
+    from narwhals.typing import IntoDataFrame, IntoSeries
 
-def parse_text(X: Any, *, like: Any = None, decimal: str | None = None, day_first: bool | None = None) -> Any:
+
+class Hints(TypedDict):
+    """What decides where text may be read in two ways."""
+
+    decimal: str | None
+    day_first: bool | None
+
+
+def parse_text(X: object, *, like: object = None, decimal: str | None = None, day_first: bool | None = None) -> Any:
     """Convert the columns of text that are numbers or dates, such as "$215,000", "12.3%", "17.05.2024".
 
     A column is converted if all its values agree with one reading; all others stay as they are. Numbers may have
@@ -38,7 +48,7 @@ def parse_text(X: Any, *, like: Any = None, decimal: str | None = None, day_firs
     if day_first is not None and not isinstance(day_first, (bool, np.bool_)):
         raise ParameterTypeError(f"day_first={day_first!r} is not allowed: it must be True, False or None.")
     kinds = None if like is None else _kinds_of(like)
-    hints = {"decimal": decimal, "day_first": day_first}
+    hints = Hints(decimal=decimal, day_first=day_first)
     native = nw.to_native(X, pass_through=True)
     if isinstance(native, (np.ndarray, list, tuple)):
         return _parsed_array(np.asarray(native), hints)
@@ -54,14 +64,14 @@ def parse_text(X: Any, *, like: Any = None, decimal: str | None = None, day_firs
     return _parsed_frame(frame, kinds, hints)
 
 
-def _kinds_of(model: Any) -> dict[str, str]:
+def _kinds_of(model: object) -> dict[str, str]:
     schema = getattr(model, "schema_", None)
     if schema is None:
         raise ParameterTypeError(f"like={model!r} is not allowed: it must be a fitted estimator of Sapwood, or None.")
     return {column.name: column.kind for column in schema.columns}
 
 
-def _parsed_frame(frame: nw.DataFrame[Any], kinds: Mapping[str, str] | None, hints: dict[str, Any]) -> Any:
+def _parsed_frame(frame: nw.DataFrame[IntoDataFrame], kinds: Mapping[str, str] | None, hints: Hints) -> object:
     new = []
     for name in frame.columns:
         kind = None if kinds is None else kinds.get(name, "category")
@@ -77,7 +87,7 @@ def _parsed_frame(frame: nw.DataFrame[Any], kinds: Mapping[str, str] | None, hin
     return native
 
 
-def _parsed(series: nw.Series[Any], where: str, kind: str | None, hints: dict[str, Any]) -> Array | None:
+def _parsed(series: nw.Series[IntoSeries], where: str, kind: str | None, hints: Hints) -> Array | None:
     """Floats or dates, None to leave the series as it is."""
     if kind not in (None, "number", "date"):
         return None
@@ -85,7 +95,7 @@ def _parsed(series: nw.Series[Any], where: str, kind: str | None, hints: dict[st
     return None if column is None else read_column(column, where, kind, hints)
 
 
-def read_column(column: Column, where: str, kind: str | None, hints: dict[str, Any]) -> Array | None:
+def read_column(column: Column, where: str, kind: str | None, hints: Hints) -> Array | None:
     """Floats or dates of a column of text; None if it is neither. Of a `kind` that is known, it must be."""
     recognition = recognise(column.levels)
     reading = recognition.reading(**hints)
@@ -109,7 +119,7 @@ def read_column(column: Column, where: str, kind: str | None, hints: dict[str, A
     return found
 
 
-def _text_column(series: nw.Series[Any]) -> Column | None:
+def _text_column(series: nw.Series[IntoSeries]) -> Column | None:
     """Levels and codes of a series of strings, None for any other."""
     native = series.to_native()
     if series.dtype == nw.String:
@@ -123,7 +133,7 @@ def _text_column(series: nw.Series[Any]) -> Column | None:
     return column if column.levels else None
 
 
-def _series(like: nw.Series[Any], values: Array) -> nw.Series[Any]:
+def _series(like: nw.Series[IntoSeries], values: Array) -> nw.Series[IntoSeries]:
     """A series of the same library, name and index."""
     native = like.to_native()
     if nw.dependencies.is_pandas_series(native):
@@ -134,7 +144,7 @@ def _series(like: nw.Series[Any], values: Array) -> nw.Series[Any]:
     return nw.new_series(like.name, cells, kind, backend=like.implementation)
 
 
-def _parsed_array(values: Array, hints: dict[str, Any]) -> Array:
+def _parsed_array(values: Array, hints: Hints) -> Array:
     if values.ndim != 1:
         raise InputTypeError(
             f"X is an array of {values.ndim} dimensions, but parse_text converts data frames, series and "

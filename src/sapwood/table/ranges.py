@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from sapwood.arrays import Array, Mask
+
+if TYPE_CHECKING:
+    from scipy import sparse
 
 _MOST_BYTE = 255
 _FOLD = 64  # rows laid side by side: numpy reduces long rows several times faster than short ones
@@ -43,7 +46,7 @@ def matrix_missing(matrix: Array) -> Array:
     return counts
 
 
-def sparse_ranges(matrix: Any, absent_is_zero: bool = True) -> Ranges:
+def sparse_ranges(matrix: sparse.csc_array, absent_is_zero: bool = True) -> Ranges:
     """Ranges of the columns of a canonical CSC array, absent zeros included and NaN left out."""
     n_rows, n_features = matrix.shape
     stored = np.diff(matrix.indptr)

@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from sapwood.arrays import Array
 from sapwood.errors import InputTypeError
 
 
-def read_array(values: Any, name: str, dtype: Any = None) -> Array:
+def read_array(values: Any, name: str, dtype: DTypeLike | None = None) -> Array:
     """The array of a container; lists that are no arrays keep numpy's ValueError and TypeError."""
     try:
         return np.asarray(values, dtype=dtype)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from sapwood.cached_property import cached_property
 from sapwood.result import Part, Result, TextTable
-from sapwood.table.column import Codes, Kind
+from sapwood.table.column import Codes, Kind, Level
 from sapwood.table.schema_text import HEADS, column_cells, schema_title
 from sapwood.table.storage import Absent
 
@@ -32,7 +32,7 @@ class ColumnSchema(Result):
 
     name: str
     kind: Kind
-    levels: tuple[Any, ...] = ()
+    levels: tuple[Level, ...] = ()
     low: float = math.nan
     high: float = math.nan
     has_missing: bool = False
@@ -43,7 +43,7 @@ class ColumnSchema(Result):
         yield f"{name}: {', '.join(facts)}, {missing} missing"
 
     @cached_property
-    def code_of(self) -> dict[Any, int]:
+    def code_of(self) -> dict[Level, int]:
         """Code of every level."""
         return {level: code for code, level in enumerate(self.levels)}
 
@@ -53,7 +53,7 @@ class ColumnSchema(Result):
     def __hash__(self) -> int:
         return hash(self._key())
 
-    def _key(self) -> tuple[Any, ...]:
+    def _key(self) -> tuple[object, ...]:
         """NaN is not equal to itself, but a schema is."""
         bounds = [None if math.isnan(bound) else bound for bound in (self.low, self.high)]
         return (self.name, self.kind, self.levels, *bounds, self.has_missing)
@@ -71,7 +71,7 @@ class Schema(Result):
         yield schema_title(self)
         yield TextTable(HEADS, [column_cells(column) for column in self.columns], sides="l")
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         """What copies and pickles keep; the check of new rows is made again when it is needed."""
         return {name: value for name, value in vars(self).items() if name != "_drift_check"}
 
@@ -107,13 +107,13 @@ class Schema(Result):
         """Whether something is known of the values of the columns, beyond their ranges and levels."""
         return all(column.statistics is not None for column in self.columns)
 
-    def match(self, X: Any, *, unseen: Unseen = "missing", owner: str = "estimator") -> Table:
+    def match(self, X: object, *, unseen: Unseen = "missing", owner: str = "estimator") -> Table:
         """New rows in the columns, order and codes of the training table; `unseen` says what unknown levels become."""
         from sapwood.table.matching import match_table  # a table knows its schema, so this direction must wait
 
         return match_table(self, X, unseen=unseen, owner=owner)
 
-    def compare(self, X: Any) -> Comparison:
+    def compare(self, X: object) -> Comparison:
         """How new rows differ from the training data, column by column: print it, or use its `to_frame()`.
 
         Args:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import Any
+from typing import TYPE_CHECKING
 
 from sapwood.errors import InputTypeError
 from sapwood.table.arrays import array_column, check_dtype
@@ -12,6 +12,9 @@ from sapwood.table.names import numbered_names
 from sapwood.table.shape import check_dimensions, check_shape
 from sapwood.table.source import Whole
 from sapwood.table.storage import Absent, SparseStorage
+
+if TYPE_CHECKING:
+    from scipy import sparse
 
 
 def is_sparse(x: object) -> bool:
@@ -28,7 +31,7 @@ class SparseSource:
 
     named = False
 
-    def __init__(self, matrix: Any, absent: Absent = "zero") -> None:
+    def __init__(self, matrix: sparse.sparray, absent: Absent = "zero") -> None:
         check_dtype(matrix.dtype)
         check_dimensions(matrix.ndim)
         check_shape(*matrix.shape)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 import numpy as np
 
 from sapwood.arrays import Array
 from sapwood.cached_property import cached_property
-from sapwood.table.column import MISSING, Column, read_only
+from sapwood.table.column import MISSING, Column, Level, read_only
 from sapwood.table.levels import drop_unobserved
 from sapwood.table.ranges import Ranges, matrix_ranges, sparse_ranges
 
@@ -30,7 +30,7 @@ class Storage(Protocol):
     def column(self, j: int) -> Array:
         """Values or codes of column j, contiguous."""
 
-    def cells(self, j: int, rows: Any) -> Array:
+    def cells(self, j: int, rows: Array | slice) -> Array:
         """Some of column j, contiguous: row numbers or a slice."""
 
     def explicit(self, j: int) -> tuple[Array, Array] | None:
@@ -51,7 +51,7 @@ class Storage(Protocol):
     def ranges(self) -> Ranges:
         """Range of every column."""
 
-    def levels(self) -> Sequence[tuple[Any, ...]]:
+    def levels(self) -> Sequence[tuple[Level, ...]]:
         """Levels of every column, none for numbers."""
 
 
@@ -67,7 +67,7 @@ class MatrixStorage:
         """Values of column j."""
         return read_only(np.ascontiguousarray(self.matrix[:, j]))
 
-    def cells(self, j: int, rows: Any) -> Array:
+    def cells(self, j: int, rows: Array | slice) -> Array:
         """Some of column j."""
         return np.ascontiguousarray(self.matrix[rows, j])
 
@@ -98,7 +98,7 @@ class MatrixStorage:
         """Range of every column."""
         return matrix_ranges(self.matrix)
 
-    def levels(self) -> Sequence[tuple[Any, ...]]:
+    def levels(self) -> Sequence[tuple[Level, ...]]:
         """A matrix holds numbers."""
         return ((),) * int(self.matrix.shape[1])
 
@@ -115,7 +115,7 @@ class ColumnStorage:
         """Values or codes of column j."""
         return self.columns[j].values
 
-    def cells(self, j: int, rows: Any) -> Array:
+    def cells(self, j: int, rows: Array | slice) -> Array:
         """Some of column j."""
         part: Array = self.columns[j].values[rows]
         return part
@@ -153,7 +153,7 @@ class ColumnStorage:
         parts = [_column_ranges(column) for column in self.columns]
         return Ranges(*(np.concatenate(part) for part in zip(*parts, strict=True)))
 
-    def levels(self) -> Sequence[tuple[Any, ...]]:
+    def levels(self) -> Sequence[tuple[Level, ...]]:
         """Levels of every column, none for numbers."""
         return [column.levels for column in self.columns]
 
@@ -161,7 +161,7 @@ class ColumnStorage:
 class SparseStorage:
     """A canonical CSC array; absent cells are zero, or missing, and stored NaN are missing."""
 
-    def __init__(self, matrix: Any, absent: Absent = "zero") -> None:
+    def __init__(self, matrix: sparse.sparray, absent: Absent = "zero") -> None:
         self.matrix = canonical(matrix, drop_zeros=absent == "zero")
         self.absent = absent
         self.dtype = self.matrix.dtype
@@ -184,7 +184,7 @@ class SparseStorage:
         values[rows] = stored
         return read_only(values)
 
-    def cells(self, j: int, rows: Any) -> Array:
+    def cells(self, j: int, rows: Array | slice) -> Array:
         """Some of column j."""
         part: Array = self.column(j)[rows]
         return part
@@ -235,11 +235,11 @@ class SparseStorage:
         """Range of every column."""
         return sparse_ranges(self.matrix, self.absent == "zero")
 
-    def levels(self) -> Sequence[tuple[Any, ...]]:
+    def levels(self) -> Sequence[tuple[Level, ...]]:
         """A sparse matrix holds numbers."""
         return ((),) * int(self.matrix.shape[1])
 
-    def _filled(self, shape: Any) -> Array:
+    def _filled(self, shape: int | tuple[int, ...]) -> Array:
         return np.full(shape, 0.0 if self.absent == "zero" else np.nan, dtype=self.dtype)
 
     @cached_property
@@ -247,7 +247,7 @@ class SparseStorage:
         return self.matrix.tocsr()
 
 
-def canonical(matrix: Any, drop_zeros: bool = True) -> sparse.csc_array:
+def canonical(matrix: sparse.sparray, drop_zeros: bool = True) -> sparse.csc_array:
     """A CSC array with ascending rows, duplicates summed and, if asked, zeros dropped; the argument is left alone."""
     from scipy import sparse
 

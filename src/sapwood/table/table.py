@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -29,7 +28,9 @@ class Table:
     storage: Storage
 
     @classmethod
-    def from_any(cls, X: Any, *, categorical_features: Any = "from_dtype", sparse_absent: Absent = "zero") -> Table:
+    def from_any(
+        cls, X: object, *, categorical_features: object = "from_dtype", sparse_absent: Absent = "zero"
+    ) -> Table:
         """The training table: kinds, levels and ranges are those of X."""
         source = open_source(X, sparse_absent)
         _refuse_repeated(source.names)
@@ -62,7 +63,7 @@ class Table:
         """Column j: floats with NaN for missing, or int32 codes into its levels with MISSING and UNSEEN."""
         return self.storage.column(j)
 
-    def cells(self, j: int, rows: Any) -> Array:
+    def cells(self, j: int, rows: Array | slice) -> Array:
         """Some of column j: row numbers or a slice."""
         return self.storage.cells(j, rows)
 
@@ -84,7 +85,7 @@ class Table:
                 parts.append(self.block(start, start + width)[rows[first:last] - start])
         return np.concatenate(parts) if parts else np.empty((0, self.n_features), dtype=self.dtype)
 
-    def take(self, rows: Any) -> Table:
+    def take(self, rows: object) -> Table:
         """These rows (indices or a mask), as if the others had never existed."""
         storage = self.storage.take(self._row_numbers(rows))
         kinds = [column.kind for column in self.schema.columns]
@@ -101,7 +102,7 @@ class Table:
         """The same rows with other values, given as `values` gives them, in some columns."""
         return Table(self.schema, self.storage.replace(columns))
 
-    def _row_numbers(self, rows: Any) -> Array:
+    def _row_numbers(self, rows: object) -> Array:
         numbers: Array = np.asarray(rows)
         if numbers.dtype == bool:
             if numbers.shape != (self.n_rows,):

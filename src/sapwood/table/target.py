@@ -27,7 +27,7 @@ class ClassTarget:
     single: bool
 
     @classmethod
-    def from_any(cls, y: Any, n_rows: int) -> ClassTarget:
+    def from_any(cls, y: object, n_rows: int) -> ClassTarget:
         """Classes from labels of any type: integers, booleans, strings, dates, or other objects that can be sorted."""
         labels = read_labels(y, n_rows)
         coded = [_encode(column) for column in labels.columns]
@@ -77,7 +77,7 @@ class NumberTarget:
     single: bool
 
     @classmethod
-    def from_any(cls, y: Any, n_rows: int) -> NumberTarget:
+    def from_any(cls, y: object, n_rows: int) -> NumberTarget:
         """Numbers from anything that float() understands."""
         labels = read_labels(y, n_rows)
         return cls(read_only(_stack(labels)), labels.single)
@@ -180,7 +180,7 @@ def _encode_sorted(labels: Array) -> tuple[Array, Array]:
 
 def _encode_objects(labels: Array) -> tuple[Array, Array]:
     """Only the distinct objects are sorted: comparing Python objects is slow."""
-    index: dict[Any, int] = {}
+    index: dict[object, int] = {}
     codes = np.array([index.setdefault(label, len(index)) for label in labels.tolist()])
     classes, rank = _encode_sorted(np.fromiter(index, dtype=object, count=len(index)))
     return classes, rank[codes]

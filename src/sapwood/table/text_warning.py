@@ -59,7 +59,7 @@ def warn_of_classes(target: ClassTarget) -> None:
             )
 
 
-def example_of(recognition: Recognition, levels: Sequence[Any]) -> str:
+def example_of(recognition: Recognition, levels: Sequence[str]) -> str:
     """The longest of some values, and what it is; nothing if the text is neither number nor date."""
     longest = max(levels[:: max(1, len(levels) // 100)], key=len)
     if recognition.is_open:
@@ -75,7 +75,7 @@ def said(value: Any) -> str:
     return str(np.datetime64(value, "D" if value.time() == value.min.time() else "s"))
 
 
-def _all_text(levels: Sequence[Any]) -> bool:
+def _all_text(levels: Sequence[object]) -> bool:
     return isinstance(levels[0], str) and isinstance(levels[-1], str)
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -14,7 +12,7 @@ from sapwood.table.levels import is_missing
 from sapwood.table.read_array import read_array
 
 
-def check_weight(sample_weight: Any, n_rows: int) -> NDArray[np.float64] | None:
+def check_weight(sample_weight: object, n_rows: int) -> NDArray[np.float64] | None:
     """One finite weight of at least zero for each row, not all of them zero; None stays None."""
     if sample_weight is None:
         return None
@@ -26,7 +24,7 @@ def check_weight(sample_weight: Any, n_rows: int) -> NDArray[np.float64] | None:
     return read_only(weight)
 
 
-def _to_floats(sample_weight: Any) -> Array:
+def _to_floats(sample_weight: object) -> Array:
     try:
         weight = read_array(sample_weight, "sample_weight")
         if weight.dtype == object:
