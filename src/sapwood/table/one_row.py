@@ -68,7 +68,7 @@ def _refuse_absent(absent: Sequence[object], unknown: Sequence[object]) -> None:
         )
 
 
-def _from_sparse(x: sparse.sparray, schema: Schema) -> tuple[object, list[object]]:
+def _from_sparse(x: sparse.spmatrix | sparse.sparray, schema: Schema) -> tuple[object, list[object]]:
     """A sparse row as it is: only the schema knows what its absent cells mean."""
     from scipy import sparse
 

@@ -31,7 +31,7 @@ class SparseSource:
 
     named = False
 
-    def __init__(self, matrix: sparse.sparray, absent: Absent = "zero") -> None:
+    def __init__(self, matrix: sparse.spmatrix | sparse.sparray, absent: Absent = "zero") -> None:
         check_dtype(matrix.dtype)
         check_dimensions(matrix.ndim)
         check_shape(*matrix.shape)

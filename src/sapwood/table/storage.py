@@ -161,7 +161,7 @@ class ColumnStorage:
 class SparseStorage:
     """A canonical CSC array; absent cells are zero, or missing, and stored NaN are missing."""
 
-    def __init__(self, matrix: sparse.sparray, absent: Absent = "zero") -> None:
+    def __init__(self, matrix: sparse.spmatrix | sparse.sparray, absent: Absent = "zero") -> None:
         self.matrix = canonical(matrix, drop_zeros=absent == "zero")
         self.absent = absent
         self.dtype = self.matrix.dtype
@@ -247,7 +247,7 @@ class SparseStorage:
         return self.matrix.tocsr()
 
 
-def canonical(matrix: sparse.sparray, drop_zeros: bool = True) -> sparse.csc_array:
+def canonical(matrix: sparse.spmatrix | sparse.sparray, drop_zeros: bool = True) -> sparse.csc_array:
     """A CSC array with ascending rows, duplicates summed and, if asked, zeros dropped; the argument is left alone."""
     from scipy import sparse
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from sapwood.errors import InputError, ModelFileError
+from sapwood.table.column import Level
 from sapwood.table.levels import is_missing, to_level
 from sapwood.table.names import nearest_name, numbered_names, repeated_names, shorten
 from sapwood.table.schema import ColumnSchema, Schema
@@ -34,7 +35,7 @@ def schema_of(
     return Schema(tuple(columns), named=names is not None)
 
 
-def _distinct(levels: Levels, name: str) -> tuple[object, ...]:
+def _distinct(levels: Levels, name: str) -> tuple[Level, ...]:
     """Categories as a table has them, in the order of their codes."""
     found = tuple(to_level(level) for level in levels if not is_missing(level))
     if len(set(found)) < len(found):
