@@ -66,3 +66,11 @@ def test_public_names_exist(page: Path) -> None:
 def test_the_readme_links_to_every_page() -> None:
     targets = {target for target, _ in LINK.findall(PAGES[0].read_text(encoding="utf-8"))}
     assert {f"docs/{page.name}" for page in PAGES[1:]} <= targets
+
+
+@pytest.mark.parametrize("page", ["ARCHITECTURE.md", "CONTRIBUTING.md"])
+def test_files_named_for_developers_exist(page: str) -> None:
+    files = [f"/{file.relative_to(ROOT).as_posix()}" for file in ROOT.glob("[!.]*/**/*") if file.is_file()]
+    files += [f"/{file.name}" for file in ROOT.iterdir()]
+    for name in re.findall(r"`([\w/.-]+\.(?:py|md|sh|txt|toml))`", (ROOT / page).read_text(encoding="utf-8")):
+        assert any(file.endswith(f"/{name}") for file in files), name
