@@ -1,4 +1,4 @@
-"""README.md and the pages of docs/: their Python runs and prints what stands below it, and their links lead somewhere."""
+"""README.md and the pages of docs/: their Python runs and prints the output they show, and their links work."""
 
 from __future__ import annotations
 
