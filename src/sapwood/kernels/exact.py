@@ -10,7 +10,7 @@ import numpy as np
 from sapwood.kernels._jit import lean_kernel
 from sapwood.kernels.histogram import HALF, add_code
 from sapwood.kernels.routing import SIDES, goes_left, split_records
-from sapwood.kernels.scan import scan_column, try_split
+from sapwood.kernels.scan import scan_one_by_one, try_split
 from sapwood.kernels.split_order import begin_search
 
 CURSOR = np.dtype(  # of a node on its way along a sorted column
@@ -30,14 +30,11 @@ CURSOR = np.dtype(  # of a node on its way along a sorted column
 @lean_kernel
 def offer(node, cursor, rules, sign, feature, ahead):
     """Try the cut between two neighbouring values of a node, missing rows on the right, then on the left; OUT node."""
-    parent, code = cursor.parent, cursor.code
-    left = cursor.left_g, cursor.left_h, cursor.left_n
-    try_split(left, rules, sign, parent, feature, code, ahead, False, node)
     missing_n = node.n_rows - cursor.present_n
-    if missing_n > 0 and ahead > 0:
-        missing_g, missing_h = node.gradient - cursor.present_g, node.hessian - cursor.present_h
-        left = cursor.left_g + missing_g, cursor.left_h + missing_h, cursor.left_n + missing_n
-        try_split(left, rules, sign, parent, feature, code, ahead, True, node)
+    missing_g, missing_h = node.gradient - cursor.present_g, node.hessian - cursor.present_h
+    for turn in range(2 if missing_n > 0 and ahead > 0 else 1):
+        left = cursor.left_g + turn * missing_g, cursor.left_h + turn * missing_h, cursor.left_n + turn * missing_n
+        try_split(left, rules, sign, cursor.parent, feature, cursor.code, ahead, turn == 1, node)
 
 
 @lean_kernel
@@ -84,11 +81,13 @@ def scan_category(records, pieces, quantized, column, rules, feature, usable, hi
         parent = begin_search(node, rules)
         if not usable[k if len(usable) > 1 else 0, feature]:
             continue
-        hist[:] = 0
+        for code in range(len(hist)):
+            for j in range(hist.shape[1]):
+                hist[code, j] = 0
         for i in range(pieces[k, 0], pieces[k, 1]):
             row = records[i] >> HALF
             add_code(hist, np.uint64(column[row]), quantized[row, 0], quantized[row, 1])
-        scan_column(hist, lanes.codes, 255, True, rules, 0, parent, feature, lanes, node)
+        scan_one_by_one(hist, lanes.codes, 255, True, rules, 0, parent, feature, lanes, node)
 
 
 @lean_kernel

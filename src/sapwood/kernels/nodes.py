@@ -43,22 +43,27 @@ class Links(NamedTuple):
     n_node_samples: np.ndarray
 
 
-@kernel
-def link_nodes(nodes, splits, order):
+@lean_kernel
+def write_links(nodes, splits, order, position, links):
+    """Links of the nodes in preorder; OUT links, position (nodes): scratch."""
+    for i in range(len(order)):
+        position[order[i]] = i
+    for i in range(len(order)):
+        node, left, right, feature, missing_left = nodes[order[i]], LEAF, LEAF, UNDEFINED, False
+        if splits[order[i]]:
+            left, right = position[node.left], position[node.right]
+            feature, missing_left = node.feature, node.missing_left != 0
+        links.children_left[i], links.children_right[i], links.feature[i] = left, right, feature
+        links.missing_go_to_left[i], links.n_node_samples[i] = missing_left, node.n_rows
+
+
+def link_nodes(nodes: np.ndarray, splits: np.ndarray, order: np.ndarray) -> Links:
     """Links of the nodes in preorder, from records of nodes and a mask of those that are split, as growth numbered."""
     n = len(order)
-    position = np.empty(len(nodes), np.int32)
-    for i in range(n):
-        position[order[i]] = i
-    left, right, feature = np.empty(n, np.int32), np.empty(n, np.int32), np.empty(n, np.int32)
-    missing_left, n_rows = np.empty(n, np.bool_), np.empty(n, np.int64)
-    for i in range(n):
-        node = nodes[order[i]]
-        left[i], right[i], feature[i], missing_left[i], n_rows[i] = LEAF, LEAF, UNDEFINED, False, node.n_rows
-        if splits[order[i]]:
-            left[i], right[i] = position[node.left], position[node.right]
-            feature[i], missing_left[i] = node.feature, node.missing_left != 0
-    return Links(left, right, feature, missing_left, n_rows)
+    left, right, feature = (np.empty(n, np.int32) for _ in range(3))
+    links = Links(left, right, feature, np.empty(n, np.bool_), np.empty(n, np.int64))
+    write_links(nodes, splits, order, np.empty(len(nodes), np.int32), links)
+    return links
 
 
 @lean_kernel
