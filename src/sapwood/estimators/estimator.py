@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from operator import is_
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -43,7 +42,7 @@ class Estimator(BaseEstimator):
     without_effect: ClassVar[Mapping[str, tuple[Rule, ...]]] = {}
     """Parameters of other packages that are taken, checked, and dropped: values that change nothing here."""
     model_settings: ClassVar[tuple[str, ...]]
-    """Attributes that `model_` depends on: that of the trees, a new object after each fit, and parameters."""
+    """Attributes that `model_` depends on."""
 
     n_jobs: int | None = parameter(shared.N_JOBS, default=None)
     drift_warning: bool = parameter(shared.DRIFT_WARNING, default=True)
@@ -125,13 +124,12 @@ class Estimator(BaseEstimator):
     def model_(self) -> Model:
         """What the fitted estimator computes: prediction, explanations, pictures, files and exports use this alone."""
         known = self.__dict__
-        settings = tuple(map(known.get, self.model_settings))
-        kept = known.get("_model")
-        if kept is None or not all(map(is_, kept[0], settings)):
+        made: Model | None = known.get("_model")
+        if made is None:
             if "schema_" not in known:
                 self._check_fitted()
             classes = known.get("classes_", [])
-            made = self._new_model(
+            made = known["_model"] = self._new_model(
                 estimator=type(self).__name__,
                 schema=self.schema_,
                 classes=tuple(classes if isinstance(classes, list) else [classes]),
@@ -139,9 +137,13 @@ class Estimator(BaseEstimator):
                 unseen=known.get("unseen", "missing"),
                 drift_warning=self.drift_warning,
             )
-            self._model = kept = settings, made
-        found: Model = kept[1]
-        return found
+        return made
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Set an attribute; if the Model depends on it, it is made again when it is next needed."""
+        if name in self.model_settings:
+            self.__dict__.pop("_model", None)
+        super().__setattr__(name, value)
 
     def _check_fitted(self) -> None:
         if not hasattr(self, "schema_"):

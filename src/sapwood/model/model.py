@@ -33,7 +33,7 @@ from sapwood.threads import resolve_jobs
 from sapwood.tree_sum import TreeSum
 
 Begin = Callable[[Any], Floats]
-PLAIN = (np.dtype(np.float32), np.dtype(np.float64))
+FLOATS = (np.dtype(np.float32).char, np.dtype(np.float64).char)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -175,7 +175,7 @@ class Model(Result):
     def predictions(self, scores: Floats) -> Array:
         """What `predict` says of rows with these scores (columns, rows)."""
         if not self.classes:
-            numbers = self.response(scores)
+            numbers = scores if self.response.kind == "same" else self.response(scores)
             return numbers[0] if self.single else numbers.T
         if self.single:
             return self.classes[0][self._chosen(scores)]
@@ -209,11 +209,14 @@ class Model(Result):
 
     def _scores_of_matrix(self, X: Any) -> Floats | None:
         """Scores (columns, 1) of a matrix of one row that needs no conversion; None for anything else."""
-        if type(X) is not np.ndarray or len(X.shape) != 2 or X.shape[0] != 1 or self.begin is not None:
-            return None
-        if X.shape[1] != self.schema.n_features or X.dtype not in PLAIN or not self.schema.is_plain:
+        if type(X) is not np.ndarray or X.shape != self._plain_shape or X.dtype.char not in FLOATS:
             return None
         return self.scorer.score_row(X[0].astype(np.float64))[:, None]
+
+    @cached_property
+    def _plain_shape(self) -> tuple[int, int] | None:
+        """The shape of a matrix of one row that needs no conversion; None if there is none."""
+        return (1, self.schema.n_features) if self.schema.is_plain and self.begin is None else None
 
     def _require_classes(self) -> None:
         if not self.classes:
