@@ -107,15 +107,15 @@ def test_a_worked_example():
     with pytest.raises(InputError, match=r"this is proven|No column that the model uses"):
         counterfactual(model, X.iloc[[1]], fixed="age")
     numbers = sw.DecisionTreeRegressor().fit(X[["size"]], X["size"])
-    assert counterfactual(numbers, [0.5], target=(1, 2)).changes[0].words == "size: 0.5 → 1.01"
-    assert counterfactual(numbers, [1.5], target=(None, 1)).changes[0].words == "size: 1.5 → 1"
+    assert counterfactual(numbers, [0.5], target=(1, 2)).changes[0].description == "size: 0.5 → 1.01"
+    assert counterfactual(numbers, [1.5], target=(None, 1)).changes[0].description == "size: 1.5 → 1"
 
 
 def printed(found, row):
     """The row with the numbers that are printed in place of its own."""
     out = list(row)
     for change in found.changes:
-        before, after = change.words.removeprefix(f"{change.feature}: ").split(" → ")
+        before, after = change.description.removeprefix(f"{change.feature}: ").split(" → ")
         assert before != after
         out[list(found.row).index(change.feature)] = float(after)
     return out
@@ -153,9 +153,9 @@ def test_printed_durations_lie_on_their_side():
     X = pd.DataFrame({"took": pd.to_timedelta([5.0, 7.0, 7199.0, 7203.0, 90000.0, 7.0], "s")})
     model = sw.DecisionTreeClassifier().fit(X, [0, 0, 0, 1, 1, 0])
     (up,) = counterfactual(model, X.iloc[[2]]).changes
-    assert up.words == "took: 1.9997 h → 2.00056 h"  # the threshold is 7201 s, so 2 h would not do
+    assert up.description == "took: 1.9997 h → 2.00056 h"  # the threshold is 7201 s, so 2 h would not do
     (down,) = counterfactual(model, X.iloc[[4]]).changes
-    assert down.words == "took: 1.04 d → 2 h"
+    assert down.description == "took: 1.04 d → 2 h"
 
 
 def test_estimators_of_other_kinds_get_the_number_itself():
@@ -218,7 +218,7 @@ def test_missing_values_stay_unless_their_column_is_named():
     with pytest.raises(InputError, match="whose value is missing changes only if features names it"):
         counterfactual(model, [np.nan, 0])
     found = counterfactual(model, [np.nan, 0], features=["a"])
-    assert found.changes[0].words.startswith("a: missing → ")
+    assert found.changes[0].description.startswith("a: missing → ")
     assert (found.after, found.distance) == ("x", 1.0)
     with pytest.raises(InputError, match="this is proven"):  # nothing becomes missing
         counterfactual(model, [1.0, 0])

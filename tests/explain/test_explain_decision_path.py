@@ -50,7 +50,7 @@ def test_trees_are_those_that_say_most(kind):
         path = decision_path(model, X.iloc[[7]], tree=t).paths[0]
         assert (path.tree, path.steps[-1].node) == (t, leaf)
         if member.values.shape[1] == 1:
-            assert path.says == member.values[leaf, 0]
+            assert path.value == member.values[leaf, 0]
             leaves = member.tree.is_leaf
             weights = member.tree.weighted_n_node_samples[leaves]
             assert path.expected == pytest.approx(np.average(member.values[leaves, 0], weights=weights))

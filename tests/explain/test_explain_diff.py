@@ -193,7 +193,7 @@ def test_another_way_of_missing_values_is_a_change_of_structure():
     assert found.trees.trees[0].status == "other structure"
     [change] = [split for split in found.splits if split.is_change]
     assert change.turned == (before.tree_.threshold[node],)
-    assert "missing values change sides at" in change.words
+    assert "missing values change sides at" in change.description
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -267,7 +267,7 @@ def test_a_renamed_level_is_told_and_goes_with_missing_values():
     assert str(change) == "c: levels {a} came, {old} went"
     [split] = found.splits
     assert (split.came, split.went) == ((("a",),), (("old",),))
-    assert split.words == "c: 1 split; came {a}; went {old}"
+    assert split.description == "c: 1 split; came {a}; went {old}"
     assert found.trees.trees[0].status == "other structure"
     assert found.moves.before.tolist() == before.predict(X).tolist() == [1.0] * 4  # missing values go right
     assert [row.row for row in found.rows if row.has_moved] == [0, 1]

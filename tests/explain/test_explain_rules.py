@@ -99,11 +99,11 @@ def test_one_tree_of_many():
     model = fitted("newton three")
     rules = trees_as_rules(model, tree=(2, 1))
     assert {rule.tree for rule in rules} == {7}
-    assert all(" to the score of mid" in rule.says for rule in rules)
+    assert all(" to the score of mid" in rule.prediction_text for rule in rules)
     assert trees_as_rules(model, tree=-5).rules == rules.rules
     assert trees_as_rules(model, tree=(2, "mid")).rules == rules.rules
     assert {rule.tree for rule in trees_as_rules(fitted("newton two"), tree=(3, "yes"))} == {3}
-    assert trees_as_rules(fitted("newton numbers"), tree=0)[0].says.endswith(" to the score")
+    assert trees_as_rules(fitted("newton numbers"), tree=0)[0].prediction_text.endswith(" to the score")
 
 
 def test_own_names_and_decimals():

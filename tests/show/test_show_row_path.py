@@ -76,10 +76,10 @@ def test_a_row_may_come_in_any_form(row):
 
 def test_missing_and_unseen_values_are_explained():
     row = {"age": None, "colour": None, "income": 1}
-    words = [step.words for step in decision_steps(small(), row)]
+    words = [step.description for step in decision_steps(small(), row)]
     assert words[0] == "age is missing, goes left by default because no training row missed it"
     assert words[1] == "colour is missing, goes left because rows that miss it went left in training"
-    words = [step.words for step in decision_steps(small(), [1, "purple", 1])]
+    words = [step.description for step in decision_steps(small(), [1, "purple", 1])]
     assert words[1] == "colour = purple was not seen in training, goes left as missing values do"
 
 
@@ -98,7 +98,7 @@ def test_truth_dates_and_durations_in_words():
 @given(st.floats(-1e6, 1e6), st.floats(-1e6, 1e6))
 def test_what_is_said_of_a_number_is_true(value, threshold):
     model = grow((0, threshold, ([1, 0],), ([0, 1],)), number_columns("x"), ["no", "yes"])
-    words = decision_steps(model, [value])[0].words
+    words = decision_steps(model, [value])[0].description
     left, operator, right = re.fullmatch(r"x = (\S+) (<=|>) (\S+)", words).groups()
     assert operator == ("<=" if value <= threshold else ">")
     assert (float(left) <= float(right)) == (operator == "<=")

@@ -33,7 +33,7 @@ _SHOWN_CLASSES = 5
 class TreePath(Result):
     """The path of the row through one tree, and the value of its leaf compared with the mean of the tree.
 
-    `says` is the value of the leaf and `expected` the mean over the training rows, both for the predicted class or
+    `value` is the value of the leaf and `expected` the mean over the training rows, both for the predicted class or
     number; for boosting, what the tree adds to the score that `about` names.
     """
 
@@ -41,19 +41,19 @@ class TreePath(Result):
     round: int | None
     about: str | None
     steps: tuple[Step, ...]
-    says: float
+    value: float
     expected: float
 
     @property
     def difference(self) -> float:
         """Value of the leaf minus the mean of the tree."""
-        return self.says - self.expected
+        return self.value - self.expected
 
     def _parts(self) -> Iterator[Part]:
         about = "" if self.about is None else f" for {self.about}"
-        value, mean = plain_number(self.says, 3), plain_number(self.expected, 3)
+        value, mean = plain_number(self.value, 3), plain_number(self.expected, 3)
         yield f"Tree {self.tree} predicts {value}{about}, {mean} on average:"
-        yield from (f"  {step.words}" for step in self.steps)
+        yield from (f"  {step.description}" for step in self.steps)
 
 
 @dataclass(frozen=True, repr=False)
@@ -133,7 +133,7 @@ class _Paths:
     def describe(self, path: TreePath) -> list[str]:
         """The value of the tree, and its splits one by one."""
         splits = path.steps[:-1] if path.steps[-1].feature is None else path.steps
-        return [f"{self._summary(path)}:", *(f"  {n}. {step.words}" for n, step in enumerate(splits, 1))]
+        return [f"{self._summary(path)}:", *(f"  {n}. {step.description}" for n, step in enumerate(splits, 1))]
 
     def describe_alone(self, path: TreePath, head: list[str]) -> list[str]:
         """A tree by itself: with the prediction of each of its nodes, if they have one."""
@@ -175,13 +175,13 @@ class _Paths:
         more = "more" if path.difference >= 0 else "less"
         if self._is_vote and path.about is not None:
             gap = f"{plain_number(100 * abs(path.difference), 1)} points {more} than on average"
-            return f"Tree {path.tree} predicts {percent(path.says)} for {path.about}, {gap}"
+            return f"Tree {path.tree} predicts {percent(path.value)} for {path.about}, {gap}"
         gap = f"{plain_number(abs(path.difference), 3)} {more} than on average"
         if path.about is None:
-            return f"Tree {path.tree} predicts {plain_number(path.says, 3)}, {gap}"
+            return f"Tree {path.tree} predicts {plain_number(path.value, 3)}, {gap}"
         where = "" if path.round is None else f" (round {path.round})"
-        sign = "+" if path.says >= 0 else ""
-        return f"Tree {path.tree}{where} adds {sign}{plain_number(path.says, 3)} to the {path.about}, {gap}"
+        sign = "+" if path.value >= 0 else ""
+        return f"Tree {path.tree}{where} adds {sign}{plain_number(path.value, 3)} to the {path.about}, {gap}"
 
 
 def _expected(term: Term, values: Floats) -> float:

@@ -55,7 +55,7 @@ class Rule(Result):
         return " AND ".join(self.conditions) or "always"
 
     @property
-    def says(self) -> str:
+    def prediction_text(self) -> str:
         """The prediction as text."""
         values = prediction_values(self.prediction)
         if self.shares is not None:
@@ -67,7 +67,7 @@ class Rule(Result):
         return f"{sign}{plain_number(values[0], 3)} to the {self.about}"
 
     def _parts(self) -> Iterator[Part]:
-        yield f"IF {self.condition} THEN {self.says}  [{counted(self.n_rows, 'row')}, {percent(self.share)}]"
+        yield f"IF {self.condition} THEN {self.prediction_text}  [{counted(self.n_rows, 'row')}, {percent(self.share)}]"
 
 
 @dataclass(frozen=True, repr=False)
@@ -115,7 +115,7 @@ class Rules(Result, Sequence[Rule]):
 
     def _rows(self) -> Iterator[dict[str, Any]]:
         for rule in self.rules:
-            row = {"tree": rule.tree, "leaf": rule.leaf, "if": rule.condition, "then": rule.says}
+            row = {"tree": rule.tree, "leaf": rule.leaf, "if": rule.condition, "then": rule.prediction_text}
             row |= {"prediction": rule.prediction, "n_rows": rule.n_rows, "weight": rule.weight, "share": rule.share}
             for names, shares in zip(self._share_names(), rule.shares or (), strict=False):
                 row |= {f"share of {name}": share for name, share in zip(names, shares, strict=True)}

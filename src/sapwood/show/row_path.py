@@ -37,7 +37,7 @@ class Step(Result):
 
     node: int
     feature: str | None
-    words: str
+    description: str
     value: Any
     went_left: bool | None
     n_rows: int
@@ -47,7 +47,7 @@ class Step(Result):
     """Shares of the classes, one tuple per output; None for a regressor."""
 
     def _parts(self) -> Iterator[Part]:
-        yield f"node {self.node}: {self.words}  [{_node_text(self)}]"
+        yield f"node {self.node}: {self.description}  [{_node_text(self)}]"
 
 
 @answering
@@ -103,16 +103,16 @@ def follow_row(one: OneTree, codes: Floats, values: Sequence[Any]) -> list[Step]
 def path_lines(one: OneTree, steps: Sequence[Step]) -> list[str]:
     """A path as lines of text: its start, the condition of each node, and the prediction."""
     start = f"Start: {_node_text(steps[0])}"
-    path = [f"{n}. {step.words} → {_node_text(after)}" for n, (step, after) in enumerate(pairwise(steps), 1)]
-    end = [] if steps[-1].feature is None else [f"{len(steps)}. {steps[-1].words}"]
+    path = [f"{n}. {step.description} → {_node_text(after)}" for n, (step, after) in enumerate(pairwise(steps), 1)]
+    end = [] if steps[-1].feature is None else [f"{len(steps)}. {steps[-1].description}"]
     return [start, *path, *end, *_prediction_lines(one, steps[-1])]
 
 
-def _step(one: OneTree, node: int, feature: str | None, words: str, value: Any, went_left: bool | None) -> Step:
+def _step(one: OneTree, node: int, feature: str | None, description: str, value: Any, went_left: bool | None) -> Step:
     tree = one.tree
     shares = tuple(tuple(row.tolist()) for row in class_shares(tree, node)) if one.classes else None
     rows, weight = int(tree.n_node_samples[node]), float(tree.weighted_n_node_samples[node])
-    return Step(node, feature, words, value, went_left, rows, weight, predicted(tree, one.classes, node), shares)
+    return Step(node, feature, description, value, went_left, rows, weight, predicted(tree, one.classes, node), shares)
 
 
 def _inner_step(one: OneTree, node: int, code: float, value: Any) -> Step:

@@ -51,17 +51,17 @@ _RULES = {
 class Change(Result):
     """One column that changes, its values before and after, and what that costs.
 
-    In `words` numbers are rounded, but never across a threshold of the model: as printed, they give the prediction.
+    In `description` numbers are rounded, but never across a threshold of the model: as printed, they give the prediction.
     """
 
     feature: str
     before: Any
     after: Any
     cost: float
-    words: str
+    description: str
 
     def _parts(self) -> Iterator[Part]:
-        yield self.words
+        yield self.description
 
 
 @dataclass(frozen=True, repr=False)

@@ -36,10 +36,10 @@ class ColumnChange(Result):
     what: str
     before: Any
     after: Any
-    words: str
+    description: str
 
     def _parts(self) -> Iterator[Part]:
-        yield self.words
+        yield self.description
 
 
 @dataclass(frozen=True, eq=False)

@@ -162,13 +162,13 @@ class ModelDiff(Result):
         self._known(self.trees, "splits")
         sizes = {name: [len(getattr(one, name)) for one in self.splits] for name in ("came", "went", "turned")}
         numbers = _fields(self.splits, "feature", "splits_before", "splits_after")
-        return numbers | sizes | _fields(self.splits, "words")
+        return numbers | sizes | {"words": [split.description for split in self.splits]}
 
     def _columns_frame(self) -> dict[str, object]:
-        return _fields(self.columns, "feature", "what", "words")
+        return _fields(self.columns, "feature", "what") | {"words": [change.description for change in self.columns]}
 
     def _parameters_frame(self) -> dict[str, object]:
-        shown = _fields(self.parameters, "name", "words_before", "words_after")
+        shown = _fields(self.parameters, "name", "text_before", "text_after")
         return dict(zip(("name", "before", "after"), shown.values(), strict=True))
 
     def _known(self, part: Any, name: str) -> Any:

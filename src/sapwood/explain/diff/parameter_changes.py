@@ -25,15 +25,15 @@ class ParameterChange(Result):
     after: Any
 
     def _parts(self) -> Iterator[Part]:
-        yield f"{self.name}: {self.words_before} → {self.words_after}"
+        yield f"{self.name}: {self.text_before} → {self.text_after}"
 
     @property
-    def words_before(self) -> str:
+    def text_before(self) -> str:
         """The old value in print."""
         return _short(_text(self.before))
 
     @property
-    def words_after(self) -> str:
+    def text_after(self) -> str:
         """The new value in print."""
         return _short(_text(self.after))
 

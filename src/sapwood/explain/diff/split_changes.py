@@ -43,10 +43,10 @@ class SplitChange(Result):
     came: tuple[Any, ...]
     went: tuple[Any, ...]
     turned: tuple[Any, ...]
-    words: str
+    description: str
 
     def _parts(self) -> Iterator[Part]:
-        yield self.words
+        yield self.description
 
     @property
     def is_change(self) -> bool:
