@@ -1,10 +1,10 @@
-"""Files that are written whole or not at all, whatever happens meanwhile: an error, a kill, a power failure.
+"""Atomic writes: a file is replaced as a whole or left unchanged, even by an error, a kill or a power failure.
 
     write a temporary file in the same folder ─► fsync ─► rename over the old one ─► fsync the folder
 
-Renaming is atomic, so a reader finds the old file or the new one. On any error the old file is as it was and the
-temporary one is gone; only a kill can leave it behind, under a name that begins with a dot. A folder that cannot be
-fsynced is no error: the new file is complete, and some file systems have no such thing.
+Renaming is atomic, so a reader finds the old file or the new one. On any error the old file is unchanged and the
+temporary one is removed; only a kill can leave it behind, under a name that begins with a dot. A folder that cannot be
+fsynced is not an error: the new file is complete, and some file systems do not support it.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def _without_links(path: Path) -> Path:
 
 
 def store(path: Path, flags: int) -> None:
-    """Wait until the disk has it: without this, a power failure after the renaming could leave an empty file."""
+    """Flush to disk: without this, a power failure after the renaming could leave an empty file."""
     descriptor = os.open(path, flags)
     try:
         os.fsync(descriptor)

@@ -1,7 +1,7 @@
-"""A property that is computed when it is first asked for, and kept.
+"""A property that is computed on first access, and kept.
 
 The one of Python 3.11's functools holds a lock while it computes. A process that is forked meanwhile inherits the lock
-but not the thread that would release it, and waits for ever. Here two threads that ask at once may both compute, and
+but not the thread that would release it, and waits forever. Here two threads that read it at once may both compute, and
 get the same object.
 """
 
@@ -14,7 +14,7 @@ T_co = TypeVar("T_co", covariant=True)
 
 
 class cached_property(Generic[T_co]):  # noqa: N801 - used like a decorator of the standard library
-    """Kept in the object's `__dict__`, where Python finds it before it asks here again."""
+    """Kept in the object's `__dict__`, where Python finds it before this descriptor."""
 
     def __init__(self, compute: Callable[[Any], T_co]) -> None:
         self._compute = compute

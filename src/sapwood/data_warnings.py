@@ -1,4 +1,4 @@
-"""Warnings about the user's data are given once a call: fits and predictions that a call needs inside give none."""
+"""Warnings about the user's data are issued once per call: fits and predictions inside of a call issue none."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _state = _State()
 
 @contextmanager
 def quiet(wanted: bool = True) -> Iterator[None]:
-    """No warnings about data from this thread: they were looked at already, or the library made them itself.
+    """No warnings about data from this thread: they were checked already, or the library made them.
 
     Also a decorator: `@quiet()`.
     """
@@ -28,5 +28,5 @@ def quiet(wanted: bool = True) -> Iterator[None]:
 
 
 def is_quiet() -> bool:
-    """Whether data were looked at already."""
+    """Whether data were checked already."""
     return _state.depth > 0

@@ -91,7 +91,7 @@ def _entry(one: Field[Any], kind: str = "") -> str:
 
 
 def _dropping(init: Callable[..., None], names: Container[str]) -> Callable[..., None]:
-    """A constructor that drops parameters without effect, unless it has its own of that name."""
+    """A constructor that drops parameters without effect, unless it declares one of that name."""
     known = keywords_of(init)
 
     @wraps(init)

@@ -1,6 +1,6 @@
 """Elementary functions of arrays, the same to the last bit on every processor.
 
-NumPy and the system's mathematical library choose their own by the processor at hand, and last bits differ. Whatever
+NumPy and the system's mathematical library choose implementations by processor, and their last bits differ. All that
 reaches a model, or decides about one, is computed by these.
 """
 

@@ -1,12 +1,12 @@
 """Every error the library raises on purpose.
 
     SapwoodError
-    ├── ParameterError      (ValueError)       a parameter has a value it may not have
+    ├── ParameterError      (ValueError)       a parameter has an illegal value
     ├── ParameterTypeError  (TypeError)        … or is of the wrong type, or does not exist
     ├── InputError          (ValueError)       X, y or sample_weight cannot be used
     │   └── SchemaError     (ValueError)       new rows do not fit the columns of the training table
-    ├── InputTypeError      (TypeError)        X, y or sample_weight is not a table or array at all
-    ├── AbsentNameError     (AttributeError)   a name of another package, for which there is another way here
+    ├── InputTypeError      (TypeError)        X, y or sample_weight is not a table or array
+    ├── AbsentNameError     (AttributeError)   a name of another package; the message names the equivalent
     ├── NotFittedError      (ValueError, AttributeError, and scikit-learn's)  fit has not been called
     ├── DataFileError       (ValueError)       a data file cannot be read or written
     ├── ModelFileError      (ValueError)       a model file is damaged, foreign, or too new
@@ -14,7 +14,7 @@
     └── InternalError       (RuntimeError)     a bug in the library: please report it
 
     SapwoodWarning          (UserWarning)
-    ├── CheckpointWarning                      a checkpoint could not be written; training went on
+    ├── CheckpointWarning                      a checkpoint could not be written; training continued
     ├── DataDriftWarning                       rows to predict are not like the training data
     ├── TextColumnWarning                      text looks like numbers or dates, or has very many classes
     ├── MetricDirectionWarning                 a function decides about early stopping; its direction is unknown
@@ -64,11 +64,11 @@ class SapwoodError(Exception):
 
 
 class ParameterError(SapwoodError, ValueError):
-    """A parameter has a value it may not have."""
+    """A parameter has an illegal value."""
 
 
 class ParameterTypeError(SapwoodError, TypeError):
-    """A parameter is of the wrong type, or no such parameter exists."""
+    """A parameter is of the wrong type, or does not exist."""
 
 
 class InputError(SapwoodError, ValueError):
@@ -76,7 +76,7 @@ class InputError(SapwoodError, ValueError):
 
 
 class InputTypeError(SapwoodError, TypeError):
-    """X, y or sample_weight is not a table or array at all."""
+    """X, y or sample_weight is not a table or array."""
 
 
 class SchemaError(InputError):
@@ -108,7 +108,7 @@ class SapwoodWarning(UserWarning):
 
 
 class CheckpointWarning(SapwoodWarning):
-    """A checkpoint could not be written; training went on without it."""
+    """A checkpoint could not be written; training continued without it."""
 
 
 class KernelCacheWarning(SapwoodWarning):
@@ -120,7 +120,7 @@ class TextColumnWarning(SapwoodWarning):
 
 
 class MetricDirectionWarning(SapwoodWarning):
-    """A function decides about early stopping, and nobody said whether more of it is better."""
+    """A function decides about early stopping, and its direction is unknown."""
 
 
 class NoSplitWarning(SapwoodWarning):
@@ -132,7 +132,7 @@ class InitWarning(SapwoodWarning):
 
 
 class DataDriftWarning(SapwoodWarning):
-    """Rows to predict are not like the training data; `summary` says how, without the remedy."""
+    """Rows to predict are not like the training data; `summary` describes how, without the remedy."""
 
     def __init__(self, message: str, summary: str = "") -> None:
         super().__init__(message)
@@ -150,7 +150,7 @@ if TYPE_CHECKING:
 
 
 def __getattr__(name: str) -> Any:
-    """NotFittedError is made when it is first asked for: scikit-learn, whose own it extends, takes long to import."""
+    """NotFittedError is created on first access: it extends scikit-learn's, which takes long to import."""
     if name != "NotFittedError":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from sklearn.exceptions import NotFittedError as Theirs

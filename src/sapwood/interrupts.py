@@ -12,27 +12,27 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 class Interrupts:
-    """A context in which `asked` tells whether training should end, and by which signal."""
+    """A context in which `signal_name` is the signal that asks training to end, or None."""
 
     def __init__(self) -> None:
-        self.asked: str | None = None
+        self.signal_name: str | None = None
         self._before: dict[signal.Signals, Callable[[int, FrameType | None], object] | int | None] = {}
 
     def __enter__(self) -> Self:
-        """Listen; only the main thread may, and only it receives signals."""
+        """Install handlers; only the main thread may, and only it receives signals."""
         if threading.current_thread() is threading.main_thread():
             for number in SIGNALS:
-                self._before[number] = signal.signal(number, self._hear)
+                self._before[number] = signal.signal(number, self._receive)
         return self
 
     def __exit__(self, *_: type[BaseException] | BaseException | TracebackType | None) -> None:
-        """Leave things as they were."""
+        """Restore the previous handlers."""
         for number, handler in self._before.items():
             signal.signal(number, handler if handler is not None else signal.SIG_DFL)
 
-    def _hear(self, number: int, frame: FrameType | None) -> None:
-        if self.asked is None:
-            self.asked = signal.Signals(number).name
+    def _receive(self, number: int, frame: FrameType | None) -> None:
+        if self.signal_name is None:
+            self.signal_name = signal.Signals(number).name
             return
         before = self._before[signal.Signals(number)]
         if callable(before):

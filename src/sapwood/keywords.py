@@ -1,4 +1,4 @@
-"""Keywords that a function does not have are answered with what to write, not with Python's TypeError."""
+"""Unknown keywords raise an error that names the alternative, in place of Python's TypeError."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def answering(function: Callable[P, R]) -> Callable[P, R]:
 
 
 def answering_method(method: Callable[..., R]) -> Callable[..., R]:
-    """The same of methods of estimators, whose constructors may have what the method has not."""
+    """The same of methods of estimators, whose constructors may have what the method lacks."""
     known = keywords_of(method)
 
     @wraps(method)
@@ -76,7 +76,7 @@ def _unpacked_keywords(function: Callable[..., object]) -> list[str]:
 
 
 def _refuse(estimator: Any, method: str, name: str, given: Mapping[str, object], known: Sequence[str]) -> None:
-    """Raise the error of a keyword that a method has not; its constructor may have it, or know it by another name."""
+    """Raise the error of a keyword that a method lacks; its constructor may have it, maybe by another name."""
     owner, parameters = type(estimator).__name__, estimator._get_param_names()
     call = f"{owner}.{method}()"
     own = name if name in parameters else counterpart(name, parameters)
@@ -84,7 +84,7 @@ def _refuse(estimator: Any, method: str, name: str, given: Mapping[str, object],
         value = repr(given[name])
         value = value if len(value) <= 30 else "…"
         raise ParameterTypeError(
-            f"{call} has no parameter {name!r}: it is one of the constructor. Write {owner}({own}={value}), or "
+            f"{call} has no parameter {name!r}: it belongs to the constructor. Write {owner}({own}={value}), or "
             f"set_params({own}={value}) before."
         )
     check_names(call, [name], known)

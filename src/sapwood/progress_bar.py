@@ -1,4 +1,4 @@
-"""A bar that shows how far long work is: text on the standard error, nothing to install."""
+"""A progress bar as text on the standard error, without dependencies."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ ROUNDING = 1e-6  # that sums of parts may lack
 SECONDS_IN_NOTEBOOK = 0.5  # a notebook is sent, and keeps, each of them
 
 
-class Told(Protocol):
-    """What the bar must be told after each round: `Progress` and `FoldsProgress` both say it."""
+class RoundProgress(Protocol):
+    """What a bar shows of a round; `Progress` and `FoldsProgress` both have it."""
 
     @property
     def round(self) -> int:
@@ -44,7 +44,7 @@ class Told(Protocol):
 
 @dataclass(frozen=True)
 class Shown:
-    """The least that a bar must be told."""
+    """A `RoundProgress` with nothing else."""
 
     round: int
     n_rounds: int
@@ -56,8 +56,8 @@ _state = threading.local()
 
 
 @contextmanager
-def shown_by(show: Callable[[Told], None]) -> Iterator[None]:
-    """Let a function be told of each round, instead of the bars of what is trained meanwhile."""
+def shown_by(show: Callable[[RoundProgress], None]) -> Iterator[None]:
+    """Call a function after each round in place of the bars of estimators that are trained meanwhile."""
     _state.show = show
     try:
         yield
@@ -76,7 +76,7 @@ class ProgressBar:
         self._every = int(verbose)
         self._given = stream
         self._drawn = -math.inf
-        self._last: Told | None = None  # that was not drawn
+        self._last: RoundProgress | None = None  # that was not drawn
         self._width = 0  # of the line drawn last, 0 if there is none
 
     def __enter__(self) -> Self:
@@ -91,32 +91,32 @@ class ProgressBar:
             self._write("\n")
             self._width = 0
 
-    def __call__(self, told: Told) -> None:
+    def __call__(self, progress: RoundProgress) -> None:
         """Show a round."""
         other = getattr(_state, "show", None)
         if other is not None:
-            other(told)
+            other(progress)
             return
         if not self._every:
             return
-        last = told.round == told.n_rounds
+        last = progress.round == progress.n_rounds
         between = seconds_between(self._stream)
         if between is None:
-            if last or told.round % self._every == 0:
-                self._write(describe(told) + "\n")
-        elif last or told.seconds - self._drawn >= between:
-            self._draw(told)
+            if last or progress.round % self._every == 0:
+                self._write(describe(progress) + "\n")
+        elif last or progress.seconds - self._drawn >= between:
+            self._draw(progress)
         else:
-            self._last = told
+            self._last = progress
 
     @property
     def _stream(self) -> TextIO:
         """The standard error is looked up each time, since it may be redirected."""
         return sys.stderr if self._given is None else self._given
 
-    def _draw(self, told: Told) -> None:
-        text = f"{bar(told.round, told.n_rounds)} {describe(told)}"
-        self._drawn, self._last = told.seconds, None
+    def _draw(self, progress: RoundProgress) -> None:
+        text = f"{bar(progress.round, progress.n_rounds)} {describe(progress)}"
+        self._drawn, self._last = progress.seconds, None
         line = "\r" + text.ljust(self._width)
         try:
             self._write(line)
@@ -177,7 +177,7 @@ def bar(done: int, wanted: int) -> str:
     return FULL * filled + REST * (WIDTH - filled)
 
 
-def describe(told: Told) -> str:
+def describe(progress: RoundProgress) -> str:
     """Rounds, the last value of every curve, and the time."""
-    values = [f"{rows}-{metric} {curve[-1]:.5g}" for rows, own in told.history.items() for metric, curve in own.items()]
-    return "  ".join([f"{told.round}/{told.n_rounds}", *values, f"{told.seconds:.1f} s"])
+    values = [f"{rows}-{metric} {curve[-1]:.5g}" for rows, own in progress.history.items() for metric, curve in own.items()]
+    return "  ".join([f"{progress.round}/{progress.n_rounds}", *values, f"{progress.seconds:.1f} s"])

@@ -17,7 +17,7 @@ from sapwood.elementary import exp, log, power
 
 
 def r2_step(residual: Floats, weight: Floats, loss: str, rate: float) -> Step:
-    """What follows from a learner with these residuals; `weight` sums to 1."""
+    """The step for a learner with these residuals; `weight` sums to 1."""
     relative = np.abs(residual)
     largest = relative.max()
     if largest > 0.0:
@@ -37,7 +37,7 @@ def r2_step(residual: Floats, weight: Floats, loss: str, rate: float) -> Step:
 
 
 def weighted_median(predictions: Floats, weights: Floats) -> Floats:
-    """Of the predictions (learners, rows), the least that learners with half of the weight do not exceed."""
+    """The weighted median over the learners of predictions (learners, rows)."""
     order = np.argsort(predictions, axis=0, kind="stable")
     ends = np.cumsum(weights[order], axis=0)
     middle = (ends >= 0.5 * ends[-1]).argmax(axis=0)

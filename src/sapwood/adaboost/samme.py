@@ -13,11 +13,11 @@ from sapwood.adaboost.step import Step, next_step
 from sapwood.arrays import Floats, Mask
 from sapwood.elementary import exp, log
 
-SLACK = 1e-12  # an error that is that of guessing but for rounding
+SLACK = 1e-12  # an error this close to that of guessing differs by rounding only
 
 
 def samme_step(wrong: Mask, weight: Floats, n_classes: int, rate: float) -> Step:
-    """What follows from a learner that is wrong about these rows; `weight` sums to 1."""
+    """The step for a learner that misclassifies these rows; `weight` sums to 1."""
     error = float(np.average(wrong, weights=weight))
     if error <= 0.0:
         return Step(0.0, 1.0, None, "a learner without error was found")

@@ -31,7 +31,7 @@ def next_step(error: float, weight: float, row_weights: Floats) -> Step:
 
 
 def normalised(weight: Floats) -> Floats:
-    """Weights that sum to 1, none of them below the least."""
+    """Weights that sum to 1, none below the minimum."""
     return np.asarray(np.maximum(weight / weight.sum(), LEAST))
 
 

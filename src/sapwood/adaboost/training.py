@@ -75,8 +75,8 @@ def train(training: Training, weight: Floats, done: Sequence[PackedTree] = (), v
                 return str(step.reason)
             errors = {"train": {"error": training.errors[: t + 1].tolist()}}
             show(Shown(t + 1, training.n_learners, perf_counter() - start, errors))
-            if interrupts.asked is not None:
-                return f"{interrupts.asked} after {counted(t + 1, 'learner')}"
+            if interrupts.signal_name is not None:
+                return f"{interrupts.signal_name} after {counted(t + 1, 'learner')}"
             if training.keep is not None and t + 1 < training.n_learners:
                 training.keep(t + 1)
             weight = step.row_weights
@@ -93,5 +93,5 @@ def _record(training: Training, t: int, step: Step) -> None:
     elif not training.keeps_first:
         raise InputError(
             f"The first learner has a weighted error of {step.error:.3g}, which is no better than guessing: the "
-            "ensemble cannot be fit. Use a stronger estimator, or check that X has to do with y."
+            "ensemble cannot be fit. Use a stronger estimator, or check that X is related to y."
         )

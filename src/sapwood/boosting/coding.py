@@ -1,4 +1,4 @@
-"""Coding: the table in the form that a tree method wants."""
+"""Coding: the table in the form that a tree method requires."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Recode = Callable[[Floats], Coded]
 
 
 def code(table: Table, method: Method, max_bins: int, n_jobs: int) -> tuple[Coded, Recode | None]:
-    """The coded table, and for the approximate method a function that codes it anew for each round."""
+    """The coded table, and for the approximate method a function that recodes it in each round."""
     if method == "exact":
         return rank_table(table, n_jobs), None
     if suits_sparse(table):

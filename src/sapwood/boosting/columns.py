@@ -75,7 +75,7 @@ class ColumnChoice:
         return options.draw(mask, options.by_node, _hash(int(node["key"]), BY_NODE))
 
     def follow(self, nodes: Array, ids: Sequence[int]) -> None:
-        """Remember which columns lie on the way to the children of nodes that are being split."""
+        """Record the columns on the paths to the children of nodes that are being split."""
         if self.options.together is None:
             return
         for i in ids:

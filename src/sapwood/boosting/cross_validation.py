@@ -116,7 +116,7 @@ def _begin(number: int, coded: tuple[Coded, Recode | None], rows: Rows, split: S
 
 @dataclass(frozen=True, eq=False, repr=False)
 class FoldsProgress(AnyProgress, Result):
-    """What a callback is told after each round of all folds; `history` holds means over the folds."""
+    """The argument of callbacks after each round of all folds; `history` holds means over the folds."""
 
     folds: Sequence[Fold]
 

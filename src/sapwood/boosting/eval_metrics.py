@@ -43,10 +43,10 @@ def _find_metric(item: object, loss: Loss, kind: str, owner: str) -> Metric:
 
 
 def warn_of_direction(metric: Metric, argument: str = "eval_metric") -> None:
-    """Say so if a metric decides how many rounds are best, and nobody said whether more of it is better."""
+    """Warn if the metric that decides the best number of rounds has an unknown direction."""
     if not metric.knows_direction:
         warn_user(
-            f"{argument}={metric.name} decides which round is best, and is minimised, because it does not say whether "
-            f"more is better. Set {metric.name}.greater_is_better = False (or True) on the function.",
+            f"{argument}={metric.name} decides which round is best, and is minimised, because its direction is unknown. "
+            f"Set  {metric.name}.greater_is_better = False (or True) on the function.",
             MetricDirectionWarning,
         )

@@ -1,4 +1,4 @@
-"""Growth of one boosted tree: which node next.
+"""Growth of one boosted tree: which node is split next.
 
     level by level (depthwise): split every node of a level that has a gain
     leaf by leaf (lossguide):   split the leaf of largest gain, until there are enough leaves
@@ -85,7 +85,7 @@ class Grower:
         return GrownTree(nodes, splits)
 
     def _prune(self, grown: GrownTree, units: GradientUnits) -> bool:
-        """Cut off what is not worth its price; OUT grown.splits; returns whether anything was."""
+        """Prune branches that are not worth their cost; OUT grown.splits; returns whether anything was."""
         before = np.count_nonzero(grown.splits)
         if self._options.ccp_alpha > 0.0:
             prune_by_cost(grown, self._options.ccp_alpha, float(grown.nodes["hessian"][0] * units.hessian_unit))

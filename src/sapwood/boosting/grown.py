@@ -13,28 +13,28 @@ from sapwood.kernels.nodes import leaves_above, preorder
 
 @dataclass(frozen=True, eq=False)
 class GrownTree:
-    """Nodes (kernels.boosting_records.NODE), children after their parents; `splits` says which are split."""
+    """Nodes (kernels.boosting_records.NODE), children after their parents; `splits` marks those that are split."""
 
     nodes: Array
     splits: Mask
 
     @cached_property
     def order(self) -> Ints:
-        """Nodes that hang on the root in preorder: parents first, left before right."""
+        """Nodes reachable from the root in preorder: parents first, left before right."""
         left = np.where(self.splits, self.nodes["left"], -1)
         found: Ints = preorder(left, self.nodes["right"], len(self.nodes))
         return found
 
     @cached_property
     def position(self) -> Ints:
-        """Place of each node in that order, if it hangs on the root."""
+        """Place of each node in that order, if it is reachable from the root."""
         position = np.empty(len(self.nodes), dtype=np.int64)
         position[self.order] = np.arange(len(self.order))
         return position
 
     @cached_property
     def leaves(self) -> list[int]:
-        """Leaves that hang on the root, in order of number."""
+        """Leaves reachable from the root, in order of number."""
         return sorted(self.order[~self.splits[self.order]].tolist())
 
     @cached_property
@@ -45,7 +45,7 @@ class GrownTree:
 
 
 def prune_by_gain(grown: GrownTree, gamma: float) -> None:
-    """Take back splits of less gain from the leaves upwards; one with a good split below it stays. OUT splits."""
+    """Undo splits of less gain from the leaves upwards; one with a good split below it stays. OUT splits."""
     nodes, splits = grown.nodes, grown.splits
     for node in np.flatnonzero(splits)[::-1]:
         has_split_below = splits[nodes["left"][node]] or splits[nodes["right"][node]]

@@ -16,7 +16,7 @@ LEAST = 1e-100
 
 
 def check_size(y: Floats, weight: Floats | None, weight_name: str) -> None:
-    """Refuse numbers whose squares, summed up, no float can hold: trees could not be grown any more."""
+    """Refuse numbers whose sums of squares overflow: trees could not be grown."""
     heaviest = 1.0 if weight is None else float(weight.max())
     size = float(np.abs(y).max())
     if max(1.0, size) * heaviest * len(y) > MOST:
@@ -49,14 +49,14 @@ def refuse_divergence(progress: Any) -> None:
 
 
 def warn_of_no_split(rounds: Sequence[Sequence[Tree]], least: float, y: Floats) -> None:
-    """Say so if no tree has a split because min_child_weight, the least hessian of a child, allows none."""
+    """Warn if no tree has a split because min_child_weight, the minimum hessian of a child, allows none."""
     if (y == y[0]).all():  # there is nothing to split
         return
     trees = [tree for own in rounds for tree in own]
     most = max((float(tree.weighted_n_node_samples[0]) for tree in trees), default=np.inf)
     if most < 2 * least and all(tree.node_count == 1 for tree in trees):
         warn_user(
-            f"No tree has a split, so the model is a constant: min_child_weight={least} is the least sum of hessians "
+            f"No tree has a split, so the model is a constant: min_child_weight={least} is the minimum sum of hessians "
             f"in a leaf, and all rows together have {most:.4g}. Use a smaller min_child_weight, such as "
             f"{_power_below(most / 100)}, or larger sample weights.",
             NoSplitWarning,

@@ -1,4 +1,4 @@
-"""What a boosted tree may look like."""
+"""Options of one boosted tree."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ class TreeOptions:
     min_child_weight: float = 1.0
     min_child_rows: int = 1
     min_split_rows: int = 2
-    min_child_share: float = 0.0  # least share of the root's hessian in a child
-    min_decrease: float = 0.0  # least gain of a split, twice and per hessian of the root: a decrease of the mean square
-    ccp_alpha: float = 0.0  # price of a split in the same terms, when branches that are not worth theirs are pruned
+    min_child_share: float = 0.0  # minimum share of the root's hessian in a child
+    min_decrease: float = 0.0  # minimum gain of a split, twice and per hessian of the root: a decrease of the mean square
+    ccp_alpha: float = 0.0  # cost of a split in the same unit, for cost-complexity pruning
     cat_smooth: float = 0.0
     max_cat_to_onehot: int = 4
     max_cat_threshold: int = 64
@@ -53,7 +53,7 @@ class TreeOptions:
         return clipped
 
     def rules(self, units: GradientUnits) -> Array:
-        """As the kernels want it."""
+        """In the layout of the kernels."""
         record = self._unitless_rules.copy()
         record["gradient_unit"], record["hessian_unit"] = units.gradient_unit, units.hessian_unit
         record["lambda_units"] = self.reg_lambda / units.hessian_unit

@@ -14,12 +14,12 @@ Rate = Callable[[int, Callable[[], float]], float]  # from the round, and what c
 
 
 def learning_rate(setting: Any) -> Rate:
-    """From what the user gave."""
+    """From the user's value."""
     if callable(setting):
         return _checked(setting)
     if isinstance(setting, Sequence) or np.ndim(setting) > 0:
         rates = [float(rate) for rate in setting]
-        return lambda t, _norm: rates[min(t, len(rates) - 1)]  # the last one holds on
+        return lambda t, _norm: rates[min(t, len(rates) - 1)]  # the last value is reused
     return lambda _t, _norm: float(setting)
 
 

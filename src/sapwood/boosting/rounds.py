@@ -50,7 +50,7 @@ OUTLIER_SAMPLE = 1 << 15  # rows that are looked at, evenly spaced
 
 @dataclass(frozen=True, eq=False)
 class RoundOptions:
-    """How one round goes."""
+    """Options of a round."""
 
     tree: TreeOptions
     columns: ColumnOptions
@@ -106,7 +106,7 @@ class Rounds:
 
     @property
     def n_done(self) -> int:
-        """Rounds of the ensemble so far, those it started from included."""
+        """Rounds of the ensemble so far, including those it started from."""
         return self.start.n_rounds + len(self.trees)
 
     @property

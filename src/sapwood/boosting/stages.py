@@ -39,7 +39,7 @@ class Stages:
     rates: list[float] = field(default_factory=list)
     knows_oob: bool = False  # the last number in `oob` was measured
     loss: Loss | None = None  # of the last stage
-    reason: str | None = None  # why there are no more stages, if one of them said so
+    reason: str | None = None  # why training stopped, if a stage stopped it
 
     @classmethod
     def after(cls, model: Any, rows: Rows, held_out: Array | None, subsample: float) -> Stages:
@@ -125,7 +125,7 @@ def _drawn_rows(rounds: Rounds) -> tuple[Array | None, Array | None]:
 
 
 def stage_facts(progress: Progress) -> dict[str, object]:
-    """What a monitor is told of a stage, by the names it has in scikit-learn."""
+    """The local variables that a monitor gets for a stage, by scikit-learn's names."""
     rounds = progress.rounds
     drawn, rest = _drawn_rows(rounds)
     mask = np.zeros(rounds.table.n_rows, dtype=np.bool_)

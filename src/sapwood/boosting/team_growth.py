@@ -108,7 +108,7 @@ class TeamGrowth:
         return nodes[:n_nodes], splits[:n_nodes]
 
     def _work(self, me: int, nodes: Array, splits: Mask, rules: np.void) -> None:
-        """Lead (0) or help. A method, so that a thread that goes on after an interrupt keeps all arrays alive."""
+        """Lead (0) or help. A method, so that a thread that continues after an interrupt keeps all arrays alive."""
         if me == 0:
             lead(nodes, splits, self._team[0], rules)
         else:

@@ -1,4 +1,4 @@
-"""Training: rounds until there are enough, or until something says stop."""
+"""Training: rounds until all are done, or until there is a reason to stop."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ class Outcome:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class AnyProgress:
-    """What callbacks are told after each round, be it of one model or of all folds."""
+    """The argument of callbacks after each round, of one model or of all folds."""
 
-    round: int  # rounds done, those of the model it continues included
+    round: int  # rounds done, including those of the model it continues
     n_rounds: int  # rounds wanted
     history: Curves
     best_round: int | None
@@ -47,7 +47,7 @@ class AnyProgress:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Progress(AnyProgress, Result):
-    """What a callback is told after each round."""
+    """The argument of callbacks after each round."""
 
     rounds: Rounds
     log: History
@@ -58,7 +58,7 @@ class Progress(AnyProgress, Result):
         return self.rounds.ensemble
 
     def outcome(self, reason: str) -> Outcome:
-        """What training would come to if it ended here."""
+        """The outcome if training ended here."""
         return Outcome(self.ensemble, self.log, self.best_round, reason)
 
 
@@ -100,8 +100,8 @@ def advance_until_stop(advance: Callable[[float], AnyProgress], plan: Plan, what
         while reason is None:
             progress = advance(begin)
             show(progress)
-            asked = [callback(progress) for callback in plan.callbacks]
-            reason = _reason_to_stop(plan, progress, any(asked), interrupts.asked)
+            stops = [callback(progress) for callback in plan.callbacks]
+            reason = _reason_to_stop(plan, progress, any(stops), interrupts.signal_name)
             if reason is None and plan.keep is not None:
                 plan.keep(progress)
     if reason.startswith("interrupted"):
@@ -110,12 +110,12 @@ def advance_until_stop(advance: Callable[[float], AnyProgress], plan: Plan, what
     return reason
 
 
-def _reason_to_stop(plan: Plan, progress: AnyProgress, asked: bool, interrupt: str | None) -> str | None:
-    """Why training ends now; None if it goes on."""
+def _reason_to_stop(plan: Plan, progress: AnyProgress, callback_stops: bool, interrupt: str | None) -> str | None:
+    """Why training ends now; None to continue."""
     patience, best = plan.early_stopping_rounds, progress.best_round
     if interrupt is not None:
         return f"interrupted by {interrupt}"
-    if asked:
+    if callback_stops:
         return "a callback asked to stop"
     if plan.max_seconds is not None and progress.seconds >= plan.max_seconds:
         return f"max_seconds={plan.max_seconds} reached"

@@ -17,7 +17,7 @@ from sapwood.tree import Tree
 
 
 def decoder_of(bins: Sequence[Bins | Ranks], n_levels: NDArray[np.int32]) -> Decoder:
-    """What the codes of a table stand for, but those of ranks, whose thresholds depend on the node."""
+    """The meaning of the codes of a table, except ranks, whose thresholds depend on the node."""
     cuts = [np.append(own.cuts, np.inf) if isinstance(own, NumberBins) else np.empty(0) for own in bins]
     cut_starts, level_starts = (np.cumsum([0, *sizes]) for sizes in (map(len, cuts), n_levels.tolist()))
     levels = [np.arange(1, n + 1) for n in n_levels.tolist()]  # of grouped ones, as each tree groups them

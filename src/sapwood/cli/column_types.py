@@ -13,7 +13,7 @@ from sapwood.counted import counted
 from sapwood.errors import DataFileError
 from sapwood.table.column import first_row
 from sapwood.table.reading import Reading, Recognition, odd_value, recognise
-from sapwood.table.text_warning import said
+from sapwood.table.text_warning import short_text
 
 if TYPE_CHECKING:
     from pyarrow import Array as ArrowArray
@@ -90,7 +90,7 @@ def _levels_to_judge(column: ChunkedArray) -> list[str]:
 
 def _note(name: str, reading: Reading, levels: list[str]) -> str:
     longest = max(levels[:100], key=len)
-    return f"{name!r} was read as {reading.kind}s: {longest!r} is {said(reading.value(longest))}."
+    return f"{name!r} was read as {reading.kind}s: {longest!r} is {short_text(reading.value(longest))}."
 
 
 def shortened(notes: list[str]) -> list[str]:

@@ -12,7 +12,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskProgressC
 from rich.table import Table
 from rich.text import Text
 
-from sapwood.progress_bar import Told
+from sapwood.progress_bar import RoundProgress
 
 T = TypeVar("T")
 
@@ -114,7 +114,7 @@ class RoundsBar:
         if self._begun:
             self._progress.stop()
 
-    def __call__(self, progress: Told) -> None:
+    def __call__(self, progress: RoundProgress) -> None:
         """Show a round."""
         if not self._begun:
             self._progress.start()

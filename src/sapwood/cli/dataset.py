@@ -1,4 +1,4 @@
-"""Rows with a target: read from a data file, with the task that the target asks for, and split into parts."""
+"""Rows with a target: read from a data file, with the task that the target implies, and split into parts."""
 
 from __future__ import annotations
 
@@ -199,7 +199,7 @@ def choose_task(column: ChunkedArray, name: str, wanted: Task) -> Choice:
             "Choose another column with --target."
         )
     if wanted is not Task.AUTO:
-        return Choice(wanted, "as asked")
+        return Choice(wanted, "as requested")
     return _task_of(column, name, distinct)
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sapwood.cli.console import RoundsBar, print_line, print_table, track
-from sapwood.progress_bar import Told
+from sapwood.progress_bar import RoundProgress
 
 if TYPE_CHECKING:
     from sapwood.estimators.estimator import Estimator
@@ -63,7 +63,7 @@ class _Demo:
             "pruning by cross-validation": self._prune,
         }
 
-    def boost(self, callback: Callable[[Told], None]) -> None:
+    def boost(self, callback: Callable[[RoundProgress], None]) -> None:
         """Boost trees, with a callback for each round."""
         from sapwood import NewtonBoostingClassifier
 

@@ -122,7 +122,7 @@ def _changed(estimator: Estimator) -> list[str]:
 
 
 def _plain(value: object) -> object:
-    """A value as JSON knows it: NaN is null, and what JSON does not know is its Python text."""
+    """A value as JSON: NaN becomes null, and a value that JSON cannot represent its Python text."""
     if isinstance(value, Mapping):
         return {str(name): _plain(item) for name, item in value.items()}
     if isinstance(value, np.ndarray):

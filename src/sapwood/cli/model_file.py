@@ -69,7 +69,7 @@ class SavedModel:
             ) from error
 
     def empty_dataset(self) -> Dataset:
-        """No rows, but the columns and classes of the training data, which other files are read like."""
+        """The columns and classes of the training data, without rows, for reading other files alike."""
         pa = arrow()
         types = {"number": pa.float64(), "date": pa.timestamp("us")}
         columns = [

@@ -194,7 +194,7 @@ _TRACEBACK_PARAMETER = inspect.Parameter(
 
 
 def wants_traceback(context: Any) -> bool:
-    """Whether the option or the environment asks for tracebacks."""
+    """Whether the option or the environment requests tracebacks."""
     return bool(context.meta.get(_TRACEBACK)) or os.environ.get("SAPWOOD_TRACEBACK", "0") not in ("", "0")
 
 
@@ -225,7 +225,7 @@ def chosen_file(context: typer.Context, model: str, train: Path | None, of_train
 
 
 def _given(context: typer.Context, names: Collection[str]) -> list[str]:
-    """Options among these parameters that stand on the command line."""
+    """Options among these parameters that were given on the command line."""
     return [
         option.opts[0]
         for option in context.command.params

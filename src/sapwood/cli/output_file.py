@@ -1,4 +1,4 @@
-"""Output files, written whole or not at all: tables and pictures."""
+"""Output files, written atomically: tables and pictures."""
 
 from __future__ import annotations
 

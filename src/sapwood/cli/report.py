@@ -83,8 +83,8 @@ def _auc(y: Array, probability: Floats, weight: Floats | None) -> float:
     if len(present) < 2:
         return np.nan
     # Of two classes, either one gives the same area
-    asked = present[-1:] if probability.shape[1] == 2 else present
-    areas = [roc_auc_score(y == code, probability[:, code], sample_weight=weight) for code in asked]
+    scored = present[-1:] if probability.shape[1] == 2 else present
+    areas = [roc_auc_score(y == code, probability[:, code], sample_weight=weight) for code in scored]
     return float(np.mean(areas))
 
 

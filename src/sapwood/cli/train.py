@@ -187,10 +187,10 @@ def _save(estimator: Estimator, path: Path, training: Dataset, test: Dataset | N
     seen = f"all {counted(training.n_rows, 'row')}"
     if test is not None:
         seen = (
-            f"the {counted(training.n_rows, 'row')} to train on, not the {test.n_rows} to test on "
+            f"the {counted(training.n_rows, 'row')} to train on, not on the {test.n_rows} to test on "
             "(--test-size 0 trains on all rows)"
         )
-    return f"Saved model: {write_model(estimator, path, training.readings)}. It has seen {seen}."
+    return f"Saved model: {write_model(estimator, path, training.readings)}. It was trained on {seen}."
 
 
 def _show_results(estimator: Estimator, seconds: float, training: Dataset, test: Dataset | None) -> None:

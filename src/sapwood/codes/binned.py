@@ -55,7 +55,7 @@ class BinnedTable:
 
     @property
     def n_bundles(self) -> int:
-        """Bytes of a row that mean anything."""
+        """Bytes of a row without padding."""
         return len(self.bundles.sizes)
 
     @property

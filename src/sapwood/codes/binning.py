@@ -12,7 +12,7 @@ def equal_count_cuts(run_starts: NDArray[np.int64], n_bins: int) -> NDArray[np.i
     """Choose at most `n_bins` bins of about equal row counts; a value is never divided between bins.
 
     `run_starts` are the positions in the sorted column where a value begins, and the end. A value held by more rows
-    than a bin's share counts as one share, so that what it has too much does not cost the other values their bins.
+    than a bin's share counts as one share, so that its surplus does not cost other values their bins.
     """
     cuts = np.empty(n_bins + 1, dtype=np.int64)
     count = equal_counts(run_starts, n_bins, _fair_share(run_starts, n_bins), cuts)

@@ -24,11 +24,11 @@ Codes = NDArray[np.uint8]
 
 @dataclass(frozen=True, eq=False)
 class Bundles:
-    """Where columns are: `codes[home[j]]` holds column j itself, or combinations that `meanings` tells its code of."""
+    """Where columns are: `codes[bundle_of[j]]` holds column j itself, or combinations, whose codes of it are in `meanings`."""
 
     codes: Sequence[Codes]  # of each bundle, (rows,)
     sizes: NDArray[np.int64]  # codes of each bundle, 0 included
-    home: NDArray[np.int64]
+    bundle_of: NDArray[np.int64]
     meaning_of: NDArray[np.int64]  # of each column: its row in `meanings`, or -1
     meanings: Codes  # (columns that share a byte, 256)
 
@@ -92,11 +92,11 @@ def _padded(meaning: Codes) -> Codes:
 
 
 def _described(bundles: Sequence[_Bundle], n_codes: NDArray[np.int64]) -> Bundles:
-    home, meaning_of = np.empty(len(n_codes), dtype=np.int64), np.full(len(n_codes), -1)
+    bundle_of, meaning_of = np.empty(len(n_codes), dtype=np.int64), np.full(len(n_codes), -1)
     sizes: list[object] = []
     meanings: list[Codes] = []
     for number, bundle in enumerate(bundles):
-        home[bundle.columns] = number
+        bundle_of[bundle.columns] = number
         if len(bundle.columns) == 1:
             sizes.append(n_codes[bundle.columns[0]] + 1)
             continue
@@ -104,4 +104,4 @@ def _described(bundles: Sequence[_Bundle], n_codes: NDArray[np.int64]) -> Bundle
         meaning_of[bundle.columns] = len(meanings) + np.arange(len(bundle.columns))
         meanings += bundle.meanings
     table = np.array(meanings, dtype=np.uint8).reshape(-1, 256)
-    return Bundles([bundle.codes for bundle in bundles], np.array(sizes, dtype=np.int64), home, meaning_of, table)
+    return Bundles([bundle.codes for bundle in bundles], np.array(sizes, dtype=np.int64), bundle_of, meaning_of, table)

@@ -11,7 +11,7 @@ Floats = NDArray[np.float64]
 
 
 def weighted_cuts(values: Floats, mass: Floats, max_bins: int) -> Floats:
-    """Cuts between distinct, ascending values so that bins have about equal mass; values without mass have no say."""
+    """Cuts between distinct, ascending values so that bins have about equal mass; values without mass are ignored."""
     heavy = mass > 0
     values, mass = values[heavy], mass[heavy]
     if len(values) <= max_bins:

@@ -34,7 +34,7 @@ def model_uses(model: object, predict_only: bool) -> dict[str, Callable[[], None
 
 
 def _predict(model: Any) -> None:
-    """Predict many rows, and one, with both widths of floats where they can be told apart."""
+    """Predict many rows, and one, with both widths of floats where the model distinguishes them."""
     rows = _rows(model.schema_, _ROWS)
     tables = [_matrix(model.schema_, rows)]
     if model.schema_.is_plain:

@@ -83,7 +83,7 @@ def _tree_cases() -> dict[str, Case]:
 
 
 def _forest_cases() -> dict[str, Case]:
-    """Forests look at few columns of each node, so that values are ranks; AdaBoost has weights that are no counts."""
+    """Forests look at few columns of each node, so that values are ranks; AdaBoost has weights that are not counts."""
     from sapwood import (
         AdaBoostClassifier,
         AdaBoostRegressor,
@@ -185,7 +185,7 @@ def use(estimator: Any, y: Array) -> None:
 
 
 def _use_sparse() -> None:
-    """Boost on columns of which so little is stored that the rest is not looked at."""
+    """Boost on columns so sparse that only stored cells are read."""
     from scipy import sparse
 
     from sapwood import NewtonBoostingClassifier
@@ -205,7 +205,7 @@ def _use_ranking() -> None:
 
 
 def _fit_and_ask(estimator: Any, X: Any, y: Array) -> None:
-    """Fit, and call whatever the model offers."""
+    """Fit, and call every method that the model has."""
     estimator.fit(X, y).predict(X)
     few = X[:40]
     estimator.predict(few.toarray() if hasattr(few, "toarray") else few.copy(order="F"))
@@ -220,7 +220,7 @@ def _fit_and_ask(estimator: Any, X: Any, y: Array) -> None:
 
 
 def _fit_with_weights(estimator: Any, X: Any, y: Array) -> None:
-    """Weights that are no counts; the kernels of a ranking and of many rows are the same with them."""
+    """Weights that are not counts; the kernels of a ranking and of many rows are the same with them."""
     if len(y) == _ROWS and type(estimator).__name__ != "NewtonBoostingRanker":
         estimator.fit(X, y, sample_weight=1 + np.arange(len(y)) % 7 / 3).predict(X)
 

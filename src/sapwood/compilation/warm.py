@@ -17,7 +17,7 @@ from sapwood.threads import JOBS, available_cores, resolve_jobs
 
 MOST_PROCESSES = 8  # each takes about a gigabyte
 
-Told = Callable[[str, int, int], None]
+Report = Callable[[str, int, int], None]
 
 
 def warmup(model: object = None, *, n_jobs: int | None = None, predict_only: bool = False) -> None:
@@ -44,26 +44,26 @@ def warmup(model: object = None, *, n_jobs: int | None = None, predict_only: boo
         )
 
 
-def run_warmup(model: object, n_jobs: int | None, predict_only: bool, told: Told) -> None:
-    """Compile; `told` hears the name of each use that is done, how many are, and how many there are."""
+def run_warmup(model: object, n_jobs: int | None, predict_only: bool, report: Report) -> None:
+    """Compile; `report` gets the name of each use that is done, the number done and the total."""
     check_parameters("warmup", {"n_jobs": JOBS}, {"n_jobs": n_jobs})
     if model is not None:
-        _run_here(model_uses(model, predict_only), told)
+        _run_here(model_uses(model, predict_only), report)
         return
     if predict_only:
         raise ParameterError(
             "predict_only=True needs a model, whose kernels of prediction are then compiled. Give model=… (on the "
-            "command line --model FILE), or leave predict_only away."
+            "command line --model FILE), or leave out predict_only."
         )
     wanted = uses()
     jobs = min(available_cores(), MOST_PROCESSES) if n_jobs is None else resolve_jobs(n_jobs)
     if jobs > 1 and can_store():
-        share_out(list(wanted), jobs, told)
+        share_out(list(wanted), jobs, report)
     else:  # what other processes compile could not be kept for this one
-        _run_here(wanted, told)
+        _run_here(wanted, report)
 
 
-def _run_here(wanted: Mapping[str, Callable[[], None]], told: Told) -> None:
+def _run_here(wanted: Mapping[str, Callable[[], None]], report: Report) -> None:
     for done, (name, use) in enumerate(wanted.items(), start=1):
         use()
-        told(name, done, len(wanted))
+        report(name, done, len(wanted))

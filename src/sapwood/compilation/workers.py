@@ -1,6 +1,6 @@
 """Processes that compile at the same time.
 
-They are started as `python -m sapwood.compilation.workers` and told by name what to use, one line at a time: unlike
+They are started as `python -m sapwood.compilation.workers` and read the names of the uses, one line at a time: unlike
 those of multiprocessing they neither inherit the caller's threads nor run its script again. What one has compiled the
 others find on disk; every second one begins at the other end of the list, where the kernels are different.
 """
@@ -18,25 +18,25 @@ from typing import IO
 
 from sapwood.errors import InternalError
 
-Told = Callable[[str, int, int], None]
+Report = Callable[[str, int, int], None]
 
 
-def share_out(names: Sequence[str], n_jobs: int, told: Told) -> None:
-    """Let processes go through all uses; `told` hears of each that is done."""
-    work = _Work(names, told)
+def share_out(names: Sequence[str], n_jobs: int, report: Report) -> None:
+    """Divide all uses among processes; `report` is called for each that is done."""
+    work = _Work(names, report)
     with ThreadPoolExecutor(min(n_jobs, len(names))) as pool:
         for done in [pool.submit(work.serve, number % 2 == 0) for number in range(min(n_jobs, len(names)))]:
             done.result()
 
 
 class _Work:
-    """What is left to do, for all threads that look after a process each."""
+    """What is left to do, shared by threads that each manage a process."""
 
-    def __init__(self, names: Sequence[str], told: Told) -> None:
+    def __init__(self, names: Sequence[str], report: Report) -> None:
         self._waiting = deque(names)
         self._wanted = len(names)
         self._done = 0
-        self._told = told
+        self._report = report
         self._lock = Lock()
 
     def serve(self, from_start: bool) -> None:
@@ -69,7 +69,7 @@ class _Work:
     def _tell(self, name: str) -> None:
         with self._lock:
             self._done += 1
-            self._told(name, self._done, self._wanted)
+            self._report(name, self._done, self._wanted)
 
 
 def _ask(questions: IO[str], answers: IO[str], name: str) -> None:

@@ -76,7 +76,7 @@ def decision_path(model: object, row: object, *, tree: object = None, most: int 
     """Explain the prediction for one row by its path through the trees.
 
     For a single tree this is the path from the root to the leaf. For many trees it is the prediction, and the paths
-    through the trees that speak most clearly for or against it: those whose leaf value differs most from the mean of
+    through the trees with the strongest effect on it: those whose leaf value differs most from the mean of
     the tree over its training rows. For classes, the value is that of the predicted class.
 
     Args:

@@ -71,7 +71,7 @@ def _replace_in_matrix(X: Any, columns: Mapping[int, Array]) -> Any:
 
 
 def _replace_in_frame(frame: nw.DataFrame[Any], columns: Mapping[int, Array], names: list[str] | None) -> Any:
-    """Columns by name where the model knows names, else by place; categories keep the frame's own type."""
+    """Columns by name where the model has names, else by position; categories keep the frame's own type."""
     new = []
     for j, values in columns.items():
         name = frame.columns[j] if names is None or names[j] not in frame.columns else names[j]

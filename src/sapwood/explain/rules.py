@@ -133,7 +133,7 @@ def trees_as_rules(
 ) -> Rules:
     """One rule for each leaf: "IF a <= 3 AND b in {x, y} THEN yes (80 %)".
 
-    Conditions on the same column are merged into one. "or missing" stands only at columns that had missing values in
+    Conditions on the same column are merged into one. "or missing" appears only for columns that had missing values in
     training; levels that were unknown to training go where missing values go.
 
     Args:

@@ -44,7 +44,7 @@ def write_content(path: FilePath, document: dict[str, Json], arrays: dict[str, A
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         raise ModelFileError(
-            f"path={os.fspath(path)!r} cannot be written: {reason}. What was there is as it was."
+            f"path={os.fspath(path)!r} cannot be written: {reason}. The file is unchanged."
         ) from error
 
 

@@ -54,7 +54,7 @@ def _read_estimator(document: Json, arrays: Mapping[str, Array]) -> SavedEstimat
     saved = SavedEstimator(name, parameters, _read_fitted(saved, document["fitted"], reader))
     check_fitted(saved)
     schema = read_statistics(saved.schema, document["extensions"], arrays)
-    expect(not reader.arrays, f"the array {min(reader.arrays, default='')!r}", "belongs to nothing")
+    expect(not reader.arrays, f"the array {min(reader.arrays, default='')!r}", "is not used by any value")
     return SavedEstimator(name, parameters, {**saved.fitted, "schema_": schema})
 
 
@@ -65,7 +65,7 @@ def _read_fitted(saved: SavedEstimator, found: Mapping[str, Json], reader: Reade
     for name in sorted(needed - set(found)):
         expect(False, f"fitted.{name}", f"is not there, but {saved.name} needs it")
     for name in sorted(set(found) - set(family.fitted)):
-        expect(False, f"fitted.{name}", f"is nothing that {saved.name} has")
+        expect(False, f"fitted.{name}", f"is not an attribute of {saved.name}")
     values = {}
     for name, check in family.fitted.items():  # the schema comes first
         if name in found:

@@ -1,4 +1,4 @@
-"""What a file cannot hold: functions, and other things that only running code could bring back."""
+"""Placeholders for what a file cannot hold: functions, and other values that only code could restore."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from sapwood.errors import ParameterError
 
 @dataclass(frozen=True)
 class Lost:
-    """Stands for a function or random state that a parameter had when its model was saved.
+    """Placeholder for a function or random state that a parameter had when its model was saved.
 
-    Prediction does without it. Training needs it back: set the parameter first.
+    Prediction does not need it. Training does: set the parameter first.
     """
 
     described: str
@@ -21,8 +21,8 @@ class Lost:
         return f"<{self.described}, which the model file does not hold>"
 
     def __call__(self, *_arguments: object, **_named: object) -> NoReturn:
-        """Say what is missing, and what to do."""
+        """Raise an error that names the missing value and the remedy."""
         raise ParameterError(
-            f"The model was loaded from a file, which cannot hold {self.described}. Set the parameter that it was the "
-            "value of, with set_params, before training on."
+            f"The model was loaded from a file, which cannot hold {self.described}. Set the parameter that had "
+            "this value with set_params before you train."
         )

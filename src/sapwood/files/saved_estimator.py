@@ -32,7 +32,7 @@ class SavedEstimator:
 
     @property
     def schema(self) -> Schema:
-        """What it knows of its columns."""
+        """Its columns."""
         schema: Schema = self.fitted["schema_"]
         return schema
 

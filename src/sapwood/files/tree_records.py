@@ -1,4 +1,4 @@
-"""Trees in files: written as a stack, and read only after one pass over it has shown that no walk can go astray.
+"""Trees in files: written as a stack, and checked in one pass when read, so that every descent ends in a leaf.
 
 In preorder the bits of the leaves are the whole structure (`kernels/nodes.py`), so children come after their
 parents, every node but the root has one parent, and every walk ends. What is left to check: columns and levels are
@@ -84,7 +84,7 @@ class _Inspection:
         self.expect(fits, "impurity", "has a formula that does not apply")
 
     def _check_names(self) -> None:
-        """Every part is there that must be, and none besides."""
+        """All required parts are present, and no others."""
         both = {"rows", "class_weight" if "class_weight.leaf" in self.parts else "value"}
         both |= {"weight"} if "weight.leaf" in self.parts else set()
         both |= {"impurity"} if self.stack.facts.formula is None else set()
@@ -95,7 +95,7 @@ class _Inspection:
         for name in needed - set(self.parts):
             self.expect(False, name, "is not there")
         for name in set(self.parts) - allowed:
-            self.expect(False, name, "is none of its parts")
+            self.expect(False, name, "is not one of its parts")
 
     def _check_sizes(self, count: int) -> tuple[int, int]:
         nodes, bits = self.parts["nodes"], self.parts["is_leaf"]

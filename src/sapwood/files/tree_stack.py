@@ -1,7 +1,7 @@
 """A stack of trees: all trees of a model as a few arrays, as they stand in its file.
 
 Nothing is stored that follows from the rest. Nodes are in preorder, so one bit a node gives the whole structure, and no
-file can make a tree that has loops or loose ends. The other parts are:
+file can make a tree that has cycles or unreachable nodes. The other parts are:
 
 | part | of | stored |
 |---|---|---|

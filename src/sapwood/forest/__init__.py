@@ -1,1 +1,1 @@
-"""Forest: many trees, each grown on a sample of the rows, and what their agreement tells."""
+"""Forest: many trees, each grown on a sample of the rows, and statistics of their agreement."""

@@ -3,7 +3,7 @@
 Draws refer to the rows in an order that their contents decide (`canonical_order`), not the order in which they stand
 in the table. So a forest does not change when rows are shuffled.
 
-A bag has as many draws as there are rows, or as max_samples says, whatever the rows weigh: weights are only the
+A bag has as many draws as there are rows, or as max_samples sets, regardless of weights: these are only the
 probabilities of the draws. So weights times any constant give the same bags. A row of weight 3 is drawn like three
 rows of weight 1; a bag is the same, too, if max_samples gives the number of draws, which three rows would raise.
 """

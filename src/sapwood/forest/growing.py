@@ -1,4 +1,4 @@
-"""Growing of a forest: batches of trees in parallel, taken up in their order."""
+"""Growing of a forest: batches of trees in parallel, added in their order."""
 
 from __future__ import annotations
 
@@ -71,8 +71,8 @@ def grow_forest(growing: Growing, n_trees: int, verbose: int = 0) -> str:
                 if _add_votes(growing, grown):
                     return f"the out-of-bag error was flat after {counted(len(growing.trees), 'tree')}"
             show(Shown(len(growing.trees), n_trees, perf_counter() - start, _history(growing)))
-            if interrupts.asked is not None:
-                return f"{interrupts.asked} after {counted(len(growing.trees), 'tree')}"
+            if interrupts.signal_name is not None:
+                return f"{interrupts.signal_name} after {counted(len(growing.trees), 'tree')}"
             if growing.keep is not None and len(growing.trees) < n_trees:
                 growing.keep()
     return "all trees were grown"

@@ -1,6 +1,6 @@
 """Targets in leaves: which training rows a leaf holds, and the distribution of their targets.
 
-A forest predicts the mean of the targets in the leaves that a row falls into. Their quantiles tell how far the target
+A forest predicts the mean of the targets in the leaves that a row falls into. Their quantiles show how far the target
 may be from it (quantile regression forests, Meinshausen 2006).
 """
 

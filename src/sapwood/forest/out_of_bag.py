@@ -1,6 +1,6 @@
 """Out of bag: every row is predicted by the trees that did not see it, as if it were new.
 
-The error of these predictions is known after every tree; the curve tells when more trees do not help any more.
+The error of these predictions is known after every tree; the curve shows when more trees no longer help.
 """
 
 from __future__ import annotations
@@ -77,6 +77,6 @@ def residual_bounds(residuals: Floats, coverage: float) -> Floats:
     if below < 0:
         raise InputError(
             f"coverage={coverage!r} needs at least {int(np.ceil(1.0 / tail))} rows with an out-of-bag prediction, "
-            f"but there are {n}. Ask for less coverage."
+            f"but there are {n}. Use a smaller coverage."
         )
     return residuals[[below, n - 1 - below]]

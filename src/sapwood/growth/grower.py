@@ -65,7 +65,7 @@ def grow_tree(
     rules = rules.on(lists.n_rows, draws=draw_thresholds or rules.max_features < len(allowed))
     grown = _run_kernel(coded, statistics, rules, lists, allowed, rows, monotonic, draw_thresholds)
     members = lists.entries[: lists.n_rows].copy()
-    if rows is None:  # the entries go before the tree is put together: they are the largest part
+    if rows is None:  # frees the entries, the largest part, before the tree is built
         coded = replace(coded, entries=members[:0])
     del lists
     return Tree(

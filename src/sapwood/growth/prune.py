@@ -41,13 +41,13 @@ def prune(tree: Tree, alpha: float) -> Tree:
 
 
 def ancestors_at(tree: Tree, path: PruningPath, alpha: float) -> Ints:
-    """For every node the node that stands for it once the tree is pruned at alpha: itself, or an ancestor."""
+    """For every node the node that replaces it once the tree is pruned at alpha: itself, or an ancestor."""
     kept: Ints = leaves_above(tree.children_left, tree.children_right, ~(path.effective_alpha <= alpha))
     return kept
 
 
 def collapse(tree: Tree, kept: Ints) -> Tree:
-    """The tree of the nodes that stand for themselves; a node whose children do not is a leaf."""
+    """The tree of the nodes that are kept; a node whose children are not is a leaf."""
     stays = kept == np.arange(tree.node_count)
     ends = stays & (tree.is_leaf | ~stays[tree.children_left])
     position = np.cumsum(stays, dtype=np.int32) - np.int32(1)

@@ -48,7 +48,7 @@ class GrowthRules:
 
 
 def critical_values(level: float | None, n_classes: tuple[int, ...], n_outputs: int, weight: float) -> Floats | None:
-    """Least significant test statistic by degrees of freedom, after the level itself; None for no test.
+    """Critical values of the test statistic by degrees of freedom, after the level itself; None for no test.
 
     Classes: chi-squared of the table side x class. Numbers: F with one degree of freedom for the two sides (the outputs
     are pooled), by the second degrees of freedom.

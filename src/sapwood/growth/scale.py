@@ -42,7 +42,7 @@ class Scale:
         if not self.weight and not self.target:
             return given
         wy = np.ldexp(given.wy, -self.target if not given.is_class else 0)
-        # A row that counts for nearly nothing must not count for nothing
+        # A tiny weight must not become zero
         wy[:, 0] = np.maximum(np.ldexp(given.wy[:, 0], -self.weight), np.finfo(np.float64).tiny)
         return replace(given, wy=wy)
 

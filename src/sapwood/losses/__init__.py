@@ -1,4 +1,4 @@
-"""Losses: where boosting starts, which way each row pulls, and what a score means."""
+"""Losses: the starting scores of boosting, derivatives, and the meaning of a score."""
 
 from sapwood.losses.absolute import Absolute
 from sapwood.losses.counts import Gamma, Poisson, Tweedie

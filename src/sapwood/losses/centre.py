@@ -9,7 +9,7 @@ import numpy as np
 from sapwood.elementary import log
 from sapwood.losses.loss import Floats
 
-_SLACK = 1e-12  # of the total weight: so far sums of weights that should be equal may differ
+_SLACK = 1e-12  # of the total weight: tolerance for sums of weights that should be equal
 _LEAST_SHARE = 1e-12  # of a class: one without rows has no finite log-odds
 
 

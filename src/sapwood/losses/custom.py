@@ -1,4 +1,4 @@
-"""Losses of the user's own, given by their derivatives."""
+"""User-defined losses, given by their derivatives."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from sapwood.losses.centre import mean, quantile
 from sapwood.losses.loss import Floats, Loss, Target
 from sapwood.parameters import Flag, Interval, Nothing, Rule, check_parameters
 
-_SLACK = 1e-12  # of the total weight: so far a pull that should be zero may be from it
+_SLACK = 1e-12  # of the total weight: tolerance for a pull that should be zero
 
 _RULES: dict[str, tuple[Rule, ...]] = {
     "delta": (Interval(float, low=0, closed="neither"),),

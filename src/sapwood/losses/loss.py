@@ -1,7 +1,7 @@
 """What a loss is: domain, starting point, derivatives, link, and steps of leaves.
 
-Boosting adds trees to *scores* F, `n_scores` of them for each row. A loss L(y, F) tells it where to start, in which
-direction each row pulls, and what a score means (`response`, the inverse of the link).
+Boosting adds trees to *scores* F, `n_scores` of them for each row. A loss L(y, F) gives the starting
+scores, the derivatives of each row, and the meaning of a score (`response`, the inverse of the link).
 
     row      y               score, gradient g = dL/dF, hessian h = d²L/dF²
     shape    (n,)            (n_scores, n): any block of rows, unless `whole`
@@ -21,16 +21,16 @@ from sapwood.errors import InputError
 Floats = NDArray[np.float64]
 Target = Array  # numbers, or codes of classes 0 … K-1, as float64 or int64
 
-LEAST_SHARE = float(np.finfo(np.float64).eps)  # of a class: so far its probability stays from 0 where it has a score
+LEAST_SHARE = float(np.finfo(np.float64).eps)  # of a class: the distance of its probability from 0 where it has a score
 LEAST_HESSIAN = 1e-16  # leaves divide by sums of h, which must not vanish
 
 
 class Loss(ABC):
-    """A loss of one row, L(y, F), and all that boosting asks of it; weights of rows are the engine's business."""
+    """A loss of one row, L(y, F), and all that boosting needs of it; weights of rows are left to the engine."""
 
     name: ClassVar[str]
     metric: str = "loss"
-    """The metric that people report of models with this loss, by its name in `metrics`."""
+    """The metric that is usually reported for models with this loss, by its name in `metrics`."""
     constant_hessian: ClassVar[bool] = False
     """h is 1 for every row."""
     robust: bool = False
@@ -39,7 +39,7 @@ class Loss(ABC):
     """Rows depend on each other: `derivatives` and `losses` need all of them at once."""
 
     bounded: ClassVar[bool] = False
-    """Derivatives are at most 1 in size, whatever the target: float32 holds those of many rows well enough."""
+    """Derivatives are at most 1 in size, for any target: float32 holds those of many rows well enough."""
 
     n_scores: int = 1
     """Scores of a row, and so trees in a round: classes or quantiles."""
@@ -55,11 +55,11 @@ class Loss(ABC):
         return f"{type(self).__name__}({', '.join(options)})"
 
     def options(self) -> dict[str, object]:
-        """What the class must be told, besides its name, to make a loss like this one."""
+        """Arguments of the class that make a loss like this one."""
         return {}
 
     def admits(self, y: Target) -> NDArray[np.bool_]:
-        """Say for each target whether it is in the loss's domain."""
+        """Return for each target whether it is in the loss's domain."""
         return np.isfinite(y)
 
     def check_target(self, y: Target, owner: str = "y") -> None:

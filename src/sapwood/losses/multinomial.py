@@ -24,8 +24,8 @@ _RULES: dict[str, tuple[Rule, ...]] = {
 class Multinomial(Loss):
     """L = log Σ_j e^F_j - F_y, with p_k = e^F_k / Σ_j e^F_j, g_k = p_k - 1(y = k) and h_k = p_k (1 - p_k).
 
-    This is the Kullback-Leibler divergence from p to the class of the row. Steps of K trees that know nothing of each
-    other differ by a factor between libraries:
+    This is the Kullback-Leibler divergence from p to the class of the row. Steps of K
+    independent trees differ by a factor between libraries:
 
     * here a step is Newton's, -G / (H + lambda);
     * Friedman multiplies it by (K - 1) / K: `friedman=True` sets `step_factor` so. His divisor Σ |r| (1 - |r|), with

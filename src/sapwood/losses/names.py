@@ -49,7 +49,7 @@ LOSSES: dict[str, Callable[..., Loss]] = {
     "rank:ndcg": LambdaRank,
 }
 
-# What people may look for, and what is nearest to it
+# Names in other libraries, and the nearest equivalent
 _ABSENT = {
     "reg:pseudohubererror": "'huber' with a delta; it is the Huber loss itself, not its smooth imitation",
     "deviance": "'log_loss', as scikit-learn calls it now",

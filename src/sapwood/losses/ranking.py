@@ -85,7 +85,7 @@ class LambdaRank(Loss):
         return loss
 
     def _ranked(self, y: Target, score: Floats) -> tuple[object, ...]:
-        """What kernels need to know of the groups."""
+        """The groups as kernels take them."""
         gain = exp2(y) - 1.0
         points = np.ascontiguousarray(score[0])
         return self._order(points), self._group_start, gain, points, self._discount, self._depth, self._norm(gain)

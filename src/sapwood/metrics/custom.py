@@ -1,4 +1,4 @@
-"""Metrics of the user's own."""
+"""User-defined metrics."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MOST_ARGUMENTS = 4  # y_true, y_pred, weight, group
 
 @dataclass(frozen=True)
 class _Checked:
-    """A function of (y_true, y_pred), whose answer must be a finite number; it may take weights and groups too."""
+    """A function of (y_true, y_pred), which must return a finite number; it may take weights and groups too."""
 
     name: str
     function: Callable[..., object]
@@ -60,14 +60,14 @@ def _count_arguments(name: str, function: Callable[..., object]) -> int:
 
 
 def finite_number(name: str, answer: object) -> float:
-    """The answer of a metric as a number; anything else is refused."""
+    """The result of a metric as a number; anything else is refused."""
     value = answer.item() if isinstance(answer, (np.generic, np.ndarray)) and answer.size == 1 else answer
     if isinstance(value, Real) and math.isfinite(value):
         return float(value)
     remedy = "Return the metric's value only, without its name."
     if isinstance(value, tuple) and len(value) == 3 and isinstance(value[0], str):
         remedy = (
-            f"This is LightGBM's form: return the number alone, and say {name}.greater_is_better = {bool(value[2])} "
+            f"This is LightGBM's form: return the number alone, and set {name}.greater_is_better = {bool(value[2])} "
             "after the function."
         )
     raise ParameterError(f"The metric {name!r} returned {value!r}: it must return a finite number. {remedy}")

@@ -1,4 +1,4 @@
-"""What a metric is: a number that says how good predictions are."""
+"""What a metric is: a number that measures how good predictions are."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ class Metric:
     function: MetricFunction
     uses_score: bool = False
     decides: bool = False
-    """Whether it looks at the classes that `predict` says, not at probabilities."""
+    """Whether it uses predicted classes, not probabilities."""
     kinds: frozenset[str] = EVERY_KIND
     """What a model must predict for the number to mean something."""
     knows_direction: bool = True
-    """Whether `larger_is_better` was said by someone, not assumed."""
+    """Whether `larger_is_better` is known, not assumed."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class MeanOfRows:
 
     def __call__(self, y: Target, prediction: Floats, weight: Floats | None, groups: Groups | None) -> float:
         """Σ w loss / Σ w, finished."""
-        del groups  # rows stand for themselves
+        del groups  # not used
         given = prediction if self.many else single(self.name, prediction)
         return self.finish(mean(self.rows(y, given), weight))
 

@@ -109,9 +109,9 @@ def metric_for(item: object, kind: str, owner: str, losses: RowLosses | None = N
     metric = _metric_of(item, kind, losses)
     if kind not in metric.kinds:
         fitting = [name for name, known in METRICS.items() if kind in known.kinds]
-        words = " or ".join(sorted(metric.kinds))
+        kinds = " or ".join(sorted(metric.kinds))
         raise ParameterError(
-            f"eval_metric={metric.name!r} is for {words}, but {owner} predicts {kind}. "
+            f"eval_metric={metric.name!r} is for {kinds}, but {owner} predicts {kind}. "
             f"Use {', '.join(map(repr, fitting))}{', ' if fitting else ''}'loss', or a function of (y_true, y_pred)."
         )
     return metric
@@ -127,7 +127,7 @@ def _metric_of(item: Any, kind: str, losses: RowLosses | None) -> Metric:
 
 
 def larger_is_better(name: str) -> bool | None:
-    """Whether more of the metric of that name is better; None if nobody knows, as of a user's function."""
+    """Whether larger values of the metric of that name are better; None if unknown, as for a user's function."""
     if name == "loss":
         return False
     known = METRICS.get(name.partition("@")[0])
@@ -137,7 +137,7 @@ def larger_is_better(name: str) -> bool | None:
 
 
 def find_metric(name: str, losses: RowLosses | None = None) -> Metric:
-    """The metric of that name; "loss" is the mean of the model's own `losses(y, score)`, and asks for scores."""
+    """The metric of that name; "loss" is the mean of the model's own `losses(y, score)`, and needs scores."""
     check_parameters("gradient boosting", {"eval_metric": (_Known(*METRICS, "loss"),)}, {"eval_metric": name})
     if name == "loss":
         return _loss_metric(losses)
@@ -219,7 +219,7 @@ class _TwoDimensional:
 
 
 def _number(text: str, rule: Interval) -> object:
-    """What a part after the @ stands for; the text itself if it is no number, which no rule accepts."""
+    """The value of a part after the @; the text itself if it is not a number, which no rule accepts."""
     try:
         return rule.kind(text)
     except ValueError:

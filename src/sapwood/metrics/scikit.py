@@ -24,7 +24,7 @@ LARGE_ENDINGS, SMALL_ENDINGS = ("_score", "_ratio", "_corrcoef"), ("_loss", "_er
 BY_ARGUMENT: dict[str, Takes] = {"y_score": "scores", "y_proba": "probabilities", "y_prob": "probabilities"}
 KINDS = {
     "numbers": frozenset({NUMBERS}),
-    "scores": frozenset({NUMBERS, TWO_CLASSES, CLASSES}),  # the function itself says whether the target has two values
+    "scores": frozenset({NUMBERS, TWO_CLASSES, CLASSES}),  # the function itself checks whether the target has two values
     "classes": frozenset({TWO_CLASSES, CLASSES}),
     "probabilities": frozenset({TWO_CLASSES, CLASSES}),
     "decisions": frozenset({TWO_CLASSES, CLASSES}),
@@ -32,7 +32,7 @@ KINDS = {
 
 
 def scorer_names() -> list[str]:
-    """Names that scikit-learn's `get_scorer` knows."""
+    """Names that scikit-learn's `get_scorer` accepts."""
     from sklearn.metrics import get_scorer_names
 
     return list(get_scorer_names())
@@ -76,7 +76,7 @@ def _function_metric(item: Callable[..., object]) -> Metric:
         return _metric(name, known._sign > 0, takes, _Scikit(name, function, options, 1, takes))
     if not name.endswith((*LARGE_ENDINGS, *SMALL_ENDINGS)):
         raise ParameterError(
-            f"eval_metric={name} of {function.__module__} is no metric of predictions whose direction is known. Pass "
+            f"eval_metric={name} of {function.__module__} is not a metric of predictions with a known direction. Pass "
             "one of scikit-learn's metrics, a scorer made by make_scorer, or a function of (y_true, y_pred)."
         )
     takes = _from_signature(function)
@@ -126,7 +126,7 @@ def _from_signature(function: Callable[..., object]) -> Takes:
 
 @dataclass(frozen=True)
 class _Scikit:
-    """A function of scikit-learn, given what it takes; its complaints are those of `eval_metric`."""
+    """A function of scikit-learn, given what it takes; its errors become errors of `eval_metric`."""
 
     name: str
     function: Callable[..., object]
@@ -135,12 +135,12 @@ class _Scikit:
     takes: Takes
 
     def __call__(self, y: Target, prediction: Floats, weight: Floats | None, groups: Groups | None) -> float:
-        del groups  # scikit-learn's metrics do not know of them
-        said = np.atleast_2d(prediction)
-        options = self._options(len(said), weight)
+        del groups  # scikit-learn's metrics do not take them
+        predicted = np.atleast_2d(prediction)
+        options = self._options(len(predicted), weight)
         target = y if self.takes in ("numbers", "scores") else y.astype(np.int64)
         try:
-            value = self.function(target, self._given(said), **options)
+            value = self.function(target, self._given(predicted), **options)
         except (ValueError, TypeError) as error:
             raise ParameterError(
                 f"The metric {self.name!r} cannot be computed: {error} Choose another metric, or set its options, for "
@@ -148,14 +148,14 @@ class _Scikit:
             ) from error
         return finite_number(self.name, value) * self.sign
 
-    def _given(self, said: Floats) -> object:
+    def _given(self, predicted: Floats) -> object:
         """Numbers; classes; probabilities, or scores in their order, of the second class or of all."""
         if self.takes == "classes":
-            return (said[0] > 0.5).astype(np.int64) if len(said) == 1 else said.argmax(axis=0)
-        return said[0] if len(said) == 1 else said.T
+            return (predicted[0] > 0.5).astype(np.int64) if len(predicted) == 1 else predicted.argmax(axis=0)
+        return predicted[0] if len(predicted) == 1 else predicted.T
 
     def _options(self, n_scores: int, weight: Floats | None) -> dict[str, object]:
-        """Weights, and all classes where rows may lack some, to those who take them."""
+        """Weights, and all classes where rows may lack some, for functions that take them."""
         options = dict(self.options)
         known = inspect.signature(self.function).parameters
         if weight is not None and "sample_weight" in known:

@@ -111,7 +111,7 @@ class Shard:
         return type(self), (self.table, self.n_jobs, self.offset)
 
     def frame(self, n_nodes: int, n_sums: int) -> Array:
-        """What a team needs to know of the rows, for a tree of at most so many nodes (`kernels/shard_frame.py`)."""
+        """The rows as a team takes them, for a tree of at most so many nodes (`kernels/shard_frame.py`)."""
         self._number_leaves(n_nodes)
         self._make_frame(n_sums)
         return self._frame
@@ -134,7 +134,7 @@ class Shard:
         arrays = {
             **{"records": self._buffers, "columns": table.columns, "n_codes": table.n_codes},
             **{"is_category": table.is_category, "words": table.rows.view(np.uint64).reshape(-1)},
-            **{"sizes": bundles.sizes, "bundle_of": bundles.home, "table_of": bundles.meaning_of},
+            **{"sizes": bundles.sizes, "bundle_of": bundles.bundle_of, "table_of": bundles.meaning_of},
             **{"tables": bundles.meanings, "packed": self._packed, "bundle_sums": self._sums},
         }
         if len(self.leaf_of) == self.n_rows:
@@ -224,7 +224,7 @@ class Shard:
 
     def begin_groups(self, place: int, feature: int, codes: NDArray[np.uint8]) -> None:
         """Code a grouped column by half and level of the rows, for a tree to be grown; OUT table."""
-        self._write_groups(place, feature, codes, self.table.rows, int(self.table.bundles.home[feature]))
+        self._write_groups(place, feature, codes, self.table.rows, int(self.table.bundles.bundle_of[feature]))
 
     def _write_groups(
         self, place: int, feature: int, codes: NDArray[np.uint8], rows: NDArray[np.uint8] | None = None, at: int = 0

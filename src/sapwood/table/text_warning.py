@@ -39,7 +39,7 @@ def warn_of_text(columns: Mapping[str, Column]) -> None:
 
 
 def warn_of_classes(target: ClassTarget) -> None:
-    """Say so if classes of text look like numbers, or if there are very many with few rows each."""
+    """Warn if classes of text look like numbers, or if there are very many with few rows each."""
     if is_quiet():
         return
     for classes in target.classes:
@@ -65,11 +65,11 @@ def example_of(recognition: Recognition, levels: Sequence[str]) -> str:
     if recognition.is_open:
         return f"{str(longest)!r} is a date"
     reading = recognition.reading()
-    return "" if reading is None else f"{str(longest)!r} is {said(reading.value(longest))}"
+    return "" if reading is None else f"{str(longest)!r} is {short_text(reading.value(longest))}"
 
 
-def said(value: Any) -> str:
-    """A number or a date in print, without what says nothing."""
+def short_text(value: Any) -> str:
+    """A number without a zero fraction, or a date without a time of midnight."""
     if isinstance(value, float):
         return str(int(value)) if value.is_integer() and abs(value) < 1e15 else repr(value)
     return str(np.datetime64(value, "D" if value.time() == value.min.time() else "s"))

@@ -90,7 +90,7 @@ def _class_target(model: Model, before: tuple[Any, ...], target: Any) -> Predict
     if wanted == now:
         raise InputError(f"target={target!r} is what the model predicts already. Name another class.")
     if all(len(labels) < 2 for labels in classes):
-        raise InputError("The model knows one class only, so that no change leads to another.")
+        raise InputError("The model has only one class, so no change leads to another.")
     margins = _class_margins(model, now, wanted)
     labels_now, labels_wanted = (_labels(classes, codes) for codes in (now, wanted or now))
 

@@ -24,7 +24,7 @@ class Axis:
 
     @property
     def labels(self) -> Array:
-        """The values as the user knows them."""
+        """The values as users write them."""
         return to_native(self.codes, self.column)
 
     def cells(self, code: float, n_rows: int, dtype: np.dtype[Any]) -> Array:

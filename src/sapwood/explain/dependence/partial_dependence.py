@@ -45,8 +45,8 @@ _RULES = {
 class PartialDependence(Result):
     """The output of the model over a grid of one or two columns.
 
-    `grid` holds the values of each column as the user knows them (numbers, level names, dates, truth values), and
-    `grid_codes` the numbers that stand for them. `average` is (outputs, *grid), `individual` (outputs, rows, *grid).
+    `grid` holds the values of each column as users write them (numbers, level names, dates, truth values), and
+    `grid_codes` their codes. `average` is (outputs, *grid), `individual` (outputs, rows, *grid).
     """
 
     feature_names: tuple[str, ...]
@@ -247,7 +247,7 @@ def _own_values(values: object, columns: list[int], schema: Schema) -> dict[int,
 def _obstacle(model: Model, output: ModelOutput, kind: str, weight: Floats | None) -> str | None:
     """Why recursion does not apply, if it does not."""
     if kind != "average":
-        return f"kind={kind!r} asks for the curve of every row, but recursion gives averages only"
+        return f"kind={kind!r} needs the curve of every row, but recursion gives averages only"
     if weight is not None:
         return "sample_weight is given, but recursion averages over the rows of training"
     if not model.is_sum:

@@ -53,7 +53,7 @@ class ColumnPairs:
 
     @classmethod
     def of(cls, before: Schema, after: Schema) -> ColumnPairs:
-        """Pair columns by name; by position if one of the models knows no names."""
+        """Pair columns by name; by position if one of the models has no names."""
         if not (before.named and after.named):
             both = tuple(zip(before.columns, after.columns, strict=True))
             place = np.arange(len(both))
@@ -67,7 +67,7 @@ class ColumnPairs:
         return cls(names, tuple(pairs), (first, second))
 
     def level_codes(self, k: int) -> tuple[Ints, Ints]:
-        """For both models, codes of all levels that one of them knows, and of one that neither does; -1 for none."""
+        """For both models, codes of all levels known to either, and of one known to neither; -1 if unknown."""
         before, after = self.pairs[k]
         assert before is not None
         assert after is not None

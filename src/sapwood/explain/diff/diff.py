@@ -1,4 +1,4 @@
-"""Model diff: what changed between two fitted models, such as last month's and this month's, for those who sign off."""
+"""Model diff: what changed between two fitted models, such as last month's and this month's."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def diff(
     """What changed from one fitted model to another: columns, parameters, predictions, trees, and why rows move.
 
     Both models predict classes, and the same ones; or numbers, and as many; or both are rankers. They need not be of
-    the same class. Columns are compared by name, wherever they stand. Parameters are compared if estimators are given,
+    the same class. Columns are compared by name, in any order. Parameters are compared if estimators are given,
     not their Models.
 
     Trees are compared by position. Two of them have the same structure if every row takes the same path in both. Where
@@ -54,8 +54,8 @@ def diff(
     models with members of other libraries, only predictions are compared.
 
     Args:
-        model_a: the model of before.
-        model_b: the model of after.
+        model_a: the old model.
+        model_b: the new model.
         X: rows to compare predictions on; they have the columns of both models.
         tolerance: a row has moved if a predicted number, or a probability, changes by more than this, or its class.
         shap_rows: maximum number of rows, spread evenly over X, that are explained by Shapley values; None takes all,

@@ -31,7 +31,7 @@ class MatchingNodes:
 class SplitComparison:
     """Whether splits of two models are the same: any row that both models can read goes to the same side.
 
-    Columns and levels are those of the same name, wherever they stand. A level that is new to one of the models goes
+    Columns and levels are those of the same name, in any order. A level that is new to one of the models goes
     there with the missing values, or stops, so its name alone does not make a difference.
     """
 
@@ -40,7 +40,7 @@ class SplitComparison:
         self._codes = cache(pairs.level_codes)
 
     def same(self, before: Tree, at: Nodes, after: Tree, opposite: Nodes) -> Mask:
-        """Whether each split of the first tree is the same as the one opposite of it in the second tree."""
+        """Whether each split of the first tree is the same as its counterpart in the second tree."""
         threshold, other = before.threshold[at], after.threshold[opposite]
         are_sets = np.isnan(threshold) & np.isnan(other)
         same: Mask = (threshold == other) | are_sets

@@ -74,7 +74,7 @@ class Moves(Result):
 
     @cached_property
     def change(self) -> Floats:
-        """Numbers of after less numbers of before, (rows, outputs); numbers that are the same differ by 0."""
+        """New numbers minus old ones, (rows, outputs); numbers that are the same differ by 0."""
         old, new = self.numbers_before, self.numbers_after
         with np.errstate(over="ignore", invalid="ignore"):
             return np.where((old == new) | (np.isnan(old) & np.isnan(new)), 0.0, new - old)

@@ -34,7 +34,7 @@ class FeatureMove:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ShapMoves(Result):
-    """Shapley values of after less those of before, (rows, features, outputs).
+    """New Shapley values minus old ones, (rows, features, outputs).
 
     Those of a row and its difference of base values add up to the move of its score. A column that only one of the
     models has counts as 0 for the other. `rows` are the numbers of the rows in X.

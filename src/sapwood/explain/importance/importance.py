@@ -109,10 +109,10 @@ def importance(
     Args:
         model: any fitted model.
         X: rows; new ones show what matters for prediction, those of training what the model has learned.
-        y: their truth.
+        y: their targets.
         sample_weight: weights of the rows in scores and means.
         groups: mapping from names to columns that count as one: gains, splits and cover are added, values are shuffled
-            together, and SHAP values are added before their size is taken. Columns in no group stand for themselves.
+            together, and SHAP values are added before their size is taken. Columns in no group count by themselves.
         n_repeats: how often columns are shuffled, 5 times by default.
         scoring: a name or function of scikit-learn; None, the default, is the accuracy, or R².
         sort_by: measure to sort by.

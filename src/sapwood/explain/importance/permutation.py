@@ -58,14 +58,14 @@ def permutation_drops(
 
 @dataclass(frozen=True, eq=False)
 class Scoring:
-    """The score of predictions for rows whose truth is y; larger ones are better."""
+    """The score of predictions for rows whose targets are y; larger ones are better."""
 
     measure: Callable[[Any], float]
     reads_rows: bool  # a function of the caller's, which expects the caller's container
 
     @classmethod
     def of(cls, given: object, scoring: Any, y: Any, n_rows: int, weight: Floats | None) -> Scoring:
-        """The scoring that the argument stands for; `given` is the estimator or Model that the user gave."""
+        """The scoring that the argument selects; `given` is the estimator or Model that the user gave."""
         model = model_of(given)
         target: Target = (ClassTarget if model.is_classifier else NumberTarget).from_any(y, n_rows)
         if scoring is None:
@@ -77,7 +77,7 @@ class Scoring:
         def measure(X: object) -> float:
             return float(scorer(given, X, y, **weights))
 
-        if not hasattr(scorer, "_score_func"):  # a function of the caller's knows what it does with y
+        if not hasattr(scorer, "_score_func"):  # the caller's function may take any y
             return cls(measure, True)
         if isinstance(given, Model):
             raise ParameterError(

@@ -30,7 +30,7 @@ class Fields:
         return name in self._data
 
     def raw(self, name: str) -> Any:
-        """Whatever is there."""
+        """Any value."""
         if name not in self._data:
             raise self.error(name, "is missing")
         return self._data[name]

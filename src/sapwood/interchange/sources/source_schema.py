@@ -1,4 +1,4 @@
-"""Columns as another library knows them."""
+"""Columns of another library's model."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def named_levels(
             raise InputError(f"levels names the column {name!r}, which the model does not split as categories.")
         if len(own) < len(known):
             raise InputError(
-                f"levels[{name!r}] has {len(own)} categories, but the model knows {len(known)}. Name all of them, in "
+                f"levels[{name!r}] has {len(own)} categories, but the model has {len(known)}. Name all of them, in "
                 "the order of their codes."
             )
         found[j] = list(own)

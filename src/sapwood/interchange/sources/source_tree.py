@@ -166,7 +166,7 @@ def row_counts(cover: Floats) -> Ints:
 
 
 def refuse_wide_subsets(columns: Iterable[int], n_levels: NDArray[np.int32]) -> None:
-    """A few bytes of a file must not ask for gigabytes of subsets; `columns` are those of all category splits."""
+    """A few bytes of a file must not cause gigabytes of subsets; `columns` are those of all category splits."""
     words = sum(int(n_levels[j] + 31) // 32 for j in columns)
     if words > MOST_WORDS:
         raise ModelFileError(

@@ -90,7 +90,7 @@ def check_outputs(model: Model, target: str, cells: Floats, predict: Predict, pr
 
 
 def write_checked(path: str | os.PathLike[str] | None, data: bytes) -> None:
-    """Write what was checked, whole or not at all; nothing without a path."""
+    """Write the checked content atomically; nothing without a path."""
     if path is None:
         return
     if not isinstance(path, (str, os.PathLike)):

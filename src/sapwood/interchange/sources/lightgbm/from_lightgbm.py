@@ -100,7 +100,7 @@ def _text(source: object) -> str:
 
 @dataclass(frozen=True, eq=False)
 class _Loaded:
-    """A model in memory: the booster, and what the estimator around it knows."""
+    """A model in memory: the booster, and attributes of the estimator around it."""
 
     booster: Any
     classes: Array | None = None

@@ -101,7 +101,7 @@ def _names(head: Fields, n_features: int) -> list[str] | None:
 def _objective(head: Fields) -> tuple[str, dict[str, str]]:
     parts = head.text("objective").split() if "objective" in head else []
     if not parts:
-        raise ModelFileError("The model was trained with an objective of its own, for which there is no loss here.")
+        raise ModelFileError("The model was trained with a custom objective, for which there is no loss here.")
     options = (part.partition(":") for part in parts[1:])
     return parts[0], {name: text for name, _, text in options}
 

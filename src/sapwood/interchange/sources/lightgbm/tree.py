@@ -2,7 +2,7 @@
 
 Inner nodes and leaves are numbered apart; a child of -1 is leaf 0, of -2 leaf 1. Here leaves follow after inner nodes.
 A row goes left where `x <= threshold`, or where its category is among those of the split; what is not known goes right.
-A node knows one of three kinds of missing values: none (NaN is 0), zeros and NaN, or NaN.
+A node has one of three kinds of missing values: none (NaN is 0), zeros and NaN, or NaN.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""LightGBM's trees as this library's, whose nodes know one kind of missing values, NaN, and zero as a number only.
+"""LightGBM's trees as this library's, whose nodes treat NaN alone as missing, and zero as a number.
 
 For LightGBM all numbers x with |x| <= z = 1e-35 are 0. Where zeros are missing values too, they may go against their
 side of the threshold, and one split becomes three:

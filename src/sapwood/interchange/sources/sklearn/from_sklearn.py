@@ -94,7 +94,7 @@ def from_sklearn(model: object) -> Any:
 
     Returns:
         The estimator of the same name; `DecisionTree…` with splitter="random" for `ExtraTree…`, and `NewtonBoosting…`
-        for `HistGradientBoosting…`. Parameters are taken over where they mean the same. The rows of the trees of a
+        for `HistGradientBoosting…`. Parameters are copied where they mean the same. The rows of the trees of a
         forest are not known: permutation_importance and predict_quantiles need a forest fitted here.
 
     Raises:

@@ -77,7 +77,7 @@ def from_xgboost(source: object, *, levels: LevelNames | None = None) -> Newton:
 
 @dataclass(frozen=True, eq=False)
 class _Loaded:
-    """A model in memory: the booster, and what the estimator around it knows."""
+    """A model in memory: the booster, and attributes of the estimator around it."""
 
     booster: Any
     data: bytes

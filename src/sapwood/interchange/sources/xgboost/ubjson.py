@@ -1,7 +1,7 @@
-"""UBJSON, the binary form of JSON that XGBoost writes, read without trust in it.
+"""UBJSON, the binary form of JSON that XGBoost writes, for untrusted files.
 
 Lengths are checked against the bytes that are left before anything is made of them, and values may be nested only so
-deep, so a damaged or hostile file costs no more time and memory than its size.
+deep, so a damaged or malicious file costs no more time and memory than its size.
 """
 
 from __future__ import annotations

@@ -30,8 +30,8 @@ def to_onnx(model: object, path: str | os.PathLike[str] | None = None) -> Any:
     The input "X" is a matrix (rows, columns) of doubles in the order of training: numbers, 0 and 1, seconds since 1970
     of dates, numbers of levels in the order of `schema_.columns[j].levels`, and NaN for missing values. Outputs are
     "label" and "probabilities" for classes ("label_0", "probabilities_0", … if there are several outputs), and
-    "variable" (rows, outputs) for numbers. An unknown level, such as -2, is treated as the model's
-    `unseen` demands; with "error" it goes where missing values go. Columns and levels are also in the model's metadata.
+    "variable" (rows, outputs) for numbers. An unknown level, such as -2, is treated according to the model's
+    `unseen`; with "error" it goes where missing values go. Columns and levels are also in the model's metadata.
 
     It takes the operator TreeEnsemble of ai.onnx.ml 5, which ONNX Runtime has from 1.20 on. Needs the extra "onnx".
 

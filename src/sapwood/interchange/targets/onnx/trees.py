@@ -46,7 +46,7 @@ def shape_of(tree: Tree, stops: bool) -> Shape:
     number = np.zeros(tree.node_count, dtype=np.int64)
     number[inner], number[leaves] = np.arange(len(inner)), np.arange(len(leaves))
     guards = _guards(tree, guarded, number[guarded], len(leaves))
-    number[guarded] = len(inner) + np.arange(len(guarded))  # who looks for the split finds its guard
+    number[guarded] = len(inner) + np.arange(len(guarded))  # references to the split lead to its guard
     listed_right = is_subset & tree.missing_go_to_left[inner]
     left, right = tree.children_left[inner], tree.children_right[inner]
     splits: dict[str, Array] = {
