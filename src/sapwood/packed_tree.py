@@ -106,7 +106,7 @@ class PackedTree:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of all arrays that are the tree's own."""
+        """Bytes of all arrays that belong to the tree."""
         arrays = [self.is_leaf, self.subsets, *self.inner.values(), *self.leaf.values()]
         return sum(array.nbytes for array in arrays)
 

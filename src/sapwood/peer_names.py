@@ -116,7 +116,7 @@ SAME = {
     "fname": ("path",),
     "file": ("path",),
 }
-"""What is called otherwise here: the first of the names that the owner has."""
+"""Equivalents here: the first of the names that the owner has."""
 
 _NO_OFFSET = "Scores to start from cannot be given by row; GradientBoosting…(init=estimator) starts from a model."
 
@@ -125,11 +125,11 @@ OTHERS = (
     *("min_child_weight", "sampling_method", "tree_method", "base_score", "learning_rate", "feature_weights"),
     *("categorical_features", "callbacks", "tol", "validation_fraction", "quantile", "class_weight", "max_depth"),
 )
-"""Names that some estimators have here, too, and others have not."""
+"""Names that some estimators here have, and others do not."""
 
 ELSEWHERE = {
-    "warm_start": "NewtonBoosting… goes on from a fitted model by fit(X, y, init_model=model).",
-    "init_model": "NewtonBoosting… takes it in fit; others go on with warm_start=True and a larger n_estimators.",
+    "warm_start": "NewtonBoosting… continues a fitted model with fit(X, y, init_model=model).",
+    "init_model": "NewtonBoosting… takes it in fit; others continue with warm_start=True and a larger n_estimators.",
     "enable_categorical": "Leave it out: columns of strings and categories are always split as categories.",
     "device": "Leave it out: everything runs on the processor.",
     "gpu_id": "Leave it out: everything runs on the processor.",
@@ -150,13 +150,13 @@ ELSEWHERE = {
     "bagging_freq": "Leave it out: rows are drawn anew in each round; their share is subsample.",
     "subsample_freq": "Leave it out: rows are drawn anew in each round; their share is subsample.",
     "subsample_for_bin": "Leave it out: bins are made from all rows.",
-    "bootstrap_type": "Leave it out: the share of rows of a round is subsample, the way of drawing sampling_method.",
+    "bootstrap_type": "Leave it out: the share of rows of a round is subsample, the method of drawing sampling_method.",
     "early_stopping": "Set early_stopping_rounds or n_iter_no_change, and validation_fraction.",
     "use_best_model": "Leave it out: with early stopping, prediction uses the best round.",
     "grow_policy": "Set max_leaf_nodes: trees then grow the best leaf first.",
     "label_encoder": "Leave it out: classes may be any labels.",
-    "eval_metric": "NewtonBoosting… has it; others watch their own loss or out-of-bag error. Leave it out.",
-    "eval_set": "NewtonBoosting… takes it; GradientBoosting… watches a share of the rows: set n_iter_no_change and "
+    "eval_metric": "NewtonBoosting… has it; others monitor their own loss or out-of-bag error. Leave it out.",
+    "eval_set": "NewtonBoosting… takes it; GradientBoosting… monitors a share of the rows: set n_iter_no_change and "
     "validation_fraction.",
     "stratified": "Pass a scikit-learn splitter as cv; folds of classes are stratified.",
     "shuffle": "Pass a scikit-learn splitter as cv.",
@@ -168,7 +168,7 @@ ELSEWHERE = {
     "baseline": _NO_OFFSET,
     "feature_name": "Give X as a data frame: its columns have names.",
     "plot": "After fit, plot_learning_curves(model) draws the metrics.",
-    "save_snapshot": 'Pass checkpoint="path" to fit: the same call goes on after a crash.',
+    "save_snapshot": 'Pass checkpoint="path" to fit: the same call resumes after a crash.',
     "pred_contribs": "explain.shap_values(model, X) gives the contributions.",
     "pred_contrib": "explain.shap_values(model, X) gives the contributions.",
     "pred_interactions": "explain.shap_interaction_values(model, X) gives them.",
@@ -182,7 +182,7 @@ ELSEWHERE = {
     "title": "Set it on the Axes that is returned: ax.set_title(…).",
     "save_path": "Save the figure of the Axes that is returned: ax.figure.savefig(…).",
 }
-"""What is said otherwise here."""
+"""What to write instead."""
 
 MODULE_NAMES = {
     "DMatrix": "Pass X and y to fit: any data frame, array or sparse matrix.",
@@ -245,13 +245,13 @@ ATTRIBUTES = {
     "n_features_": "Use n_features_in_.",
     "plot_tree": "Use sapwood.plot_tree(model, tree=0).",
     "plot_importance": "Use sapwood.plot_importance(model).",
-    "partial_fit": "NewtonBoosting… goes on from a fitted model by fit(X, y, init_model=model).",
+    "partial_fit": "NewtonBoosting… continues a fitted model with fit(X, y, init_model=model).",
 }
 """Attributes of other packages' models that are looked for in ours."""
 
 
 def advice(name: str, known: Sequence[str]) -> str | None:
-    """What to write for a name of another package, where the owner has the names known; None if nobody knows."""
+    """What to write for a name of another package, where the owner has the names known; None if unknown."""
     own = counterpart(name, known)
     return ELSEWHERE.get(name) if own is None else f"Use {own!r} instead."
 
@@ -262,5 +262,5 @@ def counterpart(name: str, known: Sequence[str]) -> str | None:
 
 
 def is_foreign(name: str) -> bool:
-    """Whether the name is one that another package knows: it is no slip of the pen, though it may look like one."""
+    """Whether the name is one of another package: then it is not a typo, though it may look like one."""
     return name in SAME or name in ELSEWHERE or name in OTHERS

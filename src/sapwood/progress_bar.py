@@ -179,5 +179,6 @@ def bar(done: int, wanted: int) -> str:
 
 def describe(progress: RoundProgress) -> str:
     """Rounds, the last value of every curve, and the time."""
-    values = [f"{rows}-{metric} {curve[-1]:.5g}" for rows, own in progress.history.items() for metric, curve in own.items()]
+    curves = ((rows, metric, curve) for rows, own in progress.history.items() for metric, curve in own.items())
+    values = [f"{rows}-{metric} {curve[-1]:.5g}" for rows, metric, curve in curves]
     return "  ".join([f"{progress.round}/{progress.n_rounds}", *values, f"{progress.seconds:.1f} s"])

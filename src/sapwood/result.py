@@ -71,7 +71,7 @@ Part = str | TextTable
 
 
 class Result:
-    """A result that tells what it holds: `str` all of it, `repr` and notebooks the beginning of what is long."""
+    """A result that prints its content: `str` all of it, `repr` and notebooks the beginning of what is long."""
 
     @abstractmethod
     def _parts(self) -> Iterable[Part]:

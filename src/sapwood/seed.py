@@ -1,4 +1,4 @@
-"""One seed from whatever a user may pass as random_state."""
+"""One seed from any legal random_state."""
 
 from __future__ import annotations
 

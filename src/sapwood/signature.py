@@ -1,4 +1,4 @@
-"""What a user's function wants to be given."""
+"""The arguments that a user's function takes."""
 
 from __future__ import annotations
 

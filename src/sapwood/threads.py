@@ -1,7 +1,7 @@
 """How many threads a call may use, and the team of threads that helps it.
 
 Compiled kernels release the interpreter's lock, so plain Python threads run them in parallel. The caller always works
-through its own tasks and helpers only take what is left: whoever enters, from whichever thread, never waits for a free
+through its own tasks and helpers only take what is left: a call from any thread never waits for a free
 helper, only for tasks that are already running.
 """
 
@@ -36,9 +36,9 @@ _MEMBERSHIP = Path("/proc/self/cgroup")
 
 
 def resolve_jobs(n_jobs: int | None) -> int:
-    """Return the number of threads that `n_jobs` asks for.
+    """Return the number of threads that `n_jobs` requests.
 
-    None is 1, or what the surrounding `joblib.parallel_config` says; -1 is all available cores, -2 all but one, ….
+    None is 1, or that of the surrounding `joblib.parallel_config`; -1 is all available cores, -2 all but one, ….
     """
     check_parameters("the thread team", {"n_jobs": JOBS}, {"n_jobs": n_jobs})
     wanted = _configured_jobs() if n_jobs is None else int(n_jobs)
@@ -93,20 +93,20 @@ class _Round(Generic[T]):
         """Wait for the tasks that helpers still run."""
         with self._ended:
             while self._n_running:
-                # An endless wait would be deaf to Ctrl-C on some systems.
+                # An endless wait would ignore Ctrl-C on some systems.
                 self._ended.wait(_GLANCE)
 
     def results(self) -> list[T]:
         """Return the results in the order of the tasks, or raise the first error in that order.
 
-        Tasks start in order, so whatever precedes the first failing task has run, and the error is always the same one.
+        Tasks start in order, so all tasks before the first failing one have run, and the error is always the same one.
         """
         if self._errors:
             raise self._errors[min(self._errors)]
         return [self._results[index] for index in range(self._n_tasks)]
 
     def forget(self) -> None:
-        """Start nothing more and let go of everything: offers nobody took up yet still refer to this object."""
+        """Start nothing more and release everything: offers that no thread has taken still refer to this object."""
         with self._ended:
             self._waiting.clear()
         self._results, self._errors = {}, {}
@@ -143,7 +143,7 @@ class _Round(Generic[T]):
 
 
 class _Team:
-    """Idle threads that wait for offers of work; as many as the most demanding call so far asked for."""
+    """Idle threads that wait for offers of work; as many as the largest call so far needed."""
 
     def __init__(self) -> None:
         self._offers: SimpleQueue[Callable[[], None]] = SimpleQueue()
@@ -166,7 +166,7 @@ class _Team:
 
 
 def _serve(offers: SimpleQueue[Callable[[], None]]) -> None:
-    """Take part in one offer after another; the caller reports whatever goes wrong in a task."""
+    """Take part in one offer after another; the caller reports any error of a task."""
     while True:
         with contextlib.suppress(BaseException):
             # Without a name for the offer, an idle thread keeps nothing alive.
@@ -177,7 +177,7 @@ _team = _Team()
 
 
 def _replace_team() -> None:
-    """Begin anew in a forked child, which inherits the team's locks and queue but none of its threads."""
+    """Start again in a forked child, which inherits the team's locks and queue but none of its threads."""
     global _team  # noqa: PLW0603 - the team is this module's one piece of state
     _team = _Team()
 
@@ -187,7 +187,7 @@ if hasattr(os, "register_at_fork"):
 
 
 def _configured_jobs() -> int:
-    """What `joblib.parallel_config` says, if the caller uses joblib, which takes long to import."""
+    """The setting of `joblib.parallel_config`, if the caller uses joblib, which takes long to import."""
     if "joblib.parallel" not in sys.modules:
         return 1
     from joblib.parallel import get_active_backend

@@ -120,7 +120,7 @@ class Tree(Result):
         return parent
 
     def paths_to(self, leaves: Array) -> sparse.csr_matrix:
-        """Indicator matrix (rows x nodes) of the nodes on the way to each leaf."""
+        """Indicator matrix (rows x nodes) of the nodes on the path to each leaf."""
         from scipy import sparse
 
         depths, parents = self.compute_node_depths(), self.parents()
@@ -137,7 +137,7 @@ class Tree(Result):
     def apply(self, X: Any) -> NDArray[np.int64]:
         """Leaf of every row of a matrix of numbers, dense or sparse; NaN is missing, a category is its level's number.
 
-        This and the two below are scikit-learn's, for programs that call them. The estimator's own take any table.
+        This and the two below are scikit-learn's, for programs that call them. Those of the estimator take any table.
         """
         if not (isinstance(X, np.ndarray) and X.dtype.kind in "fiub") and not is_sparse(X):
             raise InputTypeError(
@@ -172,7 +172,7 @@ class Tree(Result):
         return node
 
     def _goes_left(self, node: NDArray[np.int64], x: Array) -> NDArray[np.bool_]:
-        """Whether the cells go left at their nodes; missing values and levels that are none go where the node says."""
+        """Whether the cells go left at their nodes; missing values and unknown levels go to the node's default side."""
         start = self.subset_start[node]
         is_number = start < 0
         is_level = ~is_number & (x >= 0) & (x < self.n_levels[self.feature[node]])

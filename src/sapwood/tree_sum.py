@@ -1,4 +1,4 @@
-"""A sum of trees: what every model of the library is to prediction and explanation.
+"""A sum of trees: the common form of all models for prediction and explanation.
 
 Each term of the sum is a tree, a value (one or more numbers) for each of its nodes, and the column of the scores that
 the first of these numbers is added to:
@@ -37,7 +37,7 @@ class Term:
 
 @dataclass(frozen=True, eq=False)
 class TreeSum:
-    """Terms are made when they are asked for, since a forest keeps its trees packed."""
+    """Terms are made on access, since a forest keeps its trees packed."""
 
     base: Floats  # scores before the first term
     size: int

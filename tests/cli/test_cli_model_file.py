@@ -29,7 +29,7 @@ def test_the_saved_model_is_the_one_that_was_measured(run, flowers, tmp_path, mo
     settings = [] if model == "tree" else SMALL
     result = run("train", flowers, "--target", "kind", "--model", model, *settings, "--out", path)
     assert result.exit_code == 0, result.output
-    seen = "It has seen the 90 rows to train on, not the 30 to test on (--test-size 0 trains on all rows)."
+    seen = "It was trained on 90 rows, not on the 30 to test on (--test-size 0 trains on all rows)."
     assert re.search(rf"Saved model: {re.escape(str(path))} \([\d.,]+ \w+\)\. {re.escape(seen)}", result.output)
     options = TrainingOptions(target="kind", model=model, settings=settings[1:])
     training, test = split(read_dataset(flowers, options), 0.25, 0)
@@ -44,7 +44,7 @@ def test_without_test_rows_the_model_has_seen_all_of_them(run, houses, tmp_path)
     result = run("train", houses, "--target", "price", "--test-size", 0, "--out", path)
     assert result.exit_code == 0, result.output
     assert "Rows: 150 to train on, none to test on." in result.output
-    assert "It has seen all 150 rows." in result.output
+    assert "It was trained on all 150 rows." in result.output
     assert "train, constant prediction" in result.output
     assert "│ test" not in result.output
     dataset = read_dataset(houses, TrainingOptions(target="price"))

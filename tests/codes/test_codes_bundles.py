@@ -29,7 +29,7 @@ def columns_of(found: Any, n_columns: int) -> Array:
     """Codes of the columns, told from those of the bundles."""
     out = []
     for j in range(n_columns):
-        codes = found.codes[found.home[j]]
+        codes = found.codes[found.bundle_of[j]]
         out.append(codes if found.meaning_of[j] < 0 else found.meanings[found.meaning_of[j]][codes])
     return np.array(out)
 
@@ -49,13 +49,13 @@ def test_flags_of_which_one_is_set_share_one_byte() -> None:
     codes = (flags(5000, 40).T + 1).astype(np.uint8)
     found = find_bundles(codes, np.full(40, 2))
     assert found.sizes.tolist() == [40]
-    assert set(found.home.tolist()) == {0}
+    assert set(found.bundle_of.tolist()) == {0}
 
 
 def test_columns_with_too_many_combinations_stay_apart() -> None:
     codes = np.random.default_rng(0).integers(1, 17, size=(3, 20_000)).astype(np.uint8)
     found = find_bundles(codes, np.full(3, 16))
-    assert found.home.tolist() == [0, 0, 1]  # 256 combinations fit into a byte, 4 096 do not
+    assert found.bundle_of.tolist() == [0, 0, 1]  # 256 combinations fit into a byte, 4 096 do not
     assert found.sizes.tolist() == [256, 17]
 
 

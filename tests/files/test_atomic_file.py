@@ -234,7 +234,7 @@ def test_a_folder_that_may_not_be_written_to_is_an_error(tmp_path: Path, monkeyp
         raise PermissionError(errno.EACCES, "Permission denied")
 
     monkeypatch.setattr(Path, "open", refuse)  # for root nothing is read-only
-    with pytest.raises(ModelFileError, match=r"Permission denied. What was there is as it was"):
+    with pytest.raises(ModelFileError, match=r"Permission denied. The file is unchanged"):
         sw.save(fitted("tree numbers"), tmp_path / "model")
 
 

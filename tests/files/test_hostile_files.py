@@ -163,8 +163,8 @@ def test_draws_that_a_forest_cannot_have_made_are_refused(change: Change, tmp_pa
 
 
 BAD_STATES: dict[str, tuple[str, Change, str]] = {
-    "an attribute of another family": ("tree numbers", with_fitted("ensemble_", None), "is nothing that"),
-    "an unknown attribute": ("tree numbers", with_fitted("__class__", "x"), "is nothing that"),
+    "an attribute of another family": ("tree numbers", with_fitted("ensemble_", None), "is not an attribute of"),
+    "an unknown attribute": ("tree numbers", with_fitted("__class__", "x"), "is not an attribute of"),
     "members of bagging": ("bagging", with_fitted("_members", []), "fitted._members must be a NoneType"),
     "classes of a regressor": ("tree numbers", with_fitted("classes_", {"texts": ["a"]}), "only for classifiers"),
     "one class too few": ("tree classes", with_fitted("classes_", {"texts": ["a", "b"]}), "does not fit the classes"),
@@ -231,7 +231,7 @@ def test_an_array_that_belongs_to_nothing_is_refused(tmp_path: Path) -> None:
     def add(document: Any, arrays: dict[str, Any]) -> None:
         arrays["fitted.more"] = np.ones(3)
 
-    refused("tree numbers", add, "the array 'fitted.more' belongs to nothing", tmp_path)
+    refused("tree numbers", add, "the array 'fitted.more' is not used by any value", tmp_path)
 
 
 def deep(levels: int) -> Any:

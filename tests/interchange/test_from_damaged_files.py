@@ -263,7 +263,7 @@ LIGHTGBM_CHANGES: list[tuple[Callable[[str], str], str]] = [
     (head("tree_sizes", "1 2"), "tree_sizes should hold"),
     (head("objective", "binary"), "sigmoid above 0"),
     (head("objective", "unheard_of"), "'unheard_of'"),
-    (head("objective", ""), "an objective of its own"),
+    (head("objective", ""), "a custom objective"),
     (head("objective", "multiclass num_class:3"), "1 scores with the objective 'multiclass'"),
     (head("feature_names", "a a b c d"), "same name twice"),
     (head("feature_infos", "[0:1] [0:1] x:y 0:1 [0:1]"), "holds 'x', which is not a category"),

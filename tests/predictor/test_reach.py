@@ -20,7 +20,7 @@ from sapwood import (
     explain,
 )
 from sapwood.errors import SapwoodError, SchemaError
-from sapwood.predictor.reach import check_reach, check_scores, columns_asked
+from sapwood.predictor.reach import check_reach, check_scores, columns_needed
 from sapwood.table.table import Table
 
 N_COLUMNS = 3000
@@ -94,8 +94,8 @@ def test_more_classes_than_before_are_refused() -> None:
 def test_limits() -> None:
     steps = np.zeros(2, dtype=[("test", np.uint32)])
     steps["test"] = [5, 2 * 7]
-    assert columns_asked(steps) == 8
-    assert columns_asked(steps[:0]) == 0
+    assert columns_needed(steps) == 8
+    assert columns_needed(steps[:0]) == 0
     check_reach(8, 8)
     check_reach(0, 0)
     with pytest.raises(SchemaError, match=r"column 7.*7 columns"):

@@ -46,7 +46,7 @@ def warn_of_direction(metric: Metric, argument: str = "eval_metric") -> None:
     """Warn if the metric that decides the best number of rounds has an unknown direction."""
     if not metric.knows_direction:
         warn_user(
-            f"{argument}={metric.name} decides which round is best, and is minimised, because its direction is unknown. "
-            f"Set  {metric.name}.greater_is_better = False (or True) on the function.",
+            f"{argument}={metric.name} decides which round is best, and is minimised, because its direction is "
+            f"unknown. Set {metric.name}.greater_is_better = False (or True) on the function.",
             MetricDirectionWarning,
         )

@@ -30,7 +30,7 @@ class TreeOptions:
     min_child_rows: int = 1
     min_split_rows: int = 2
     min_child_share: float = 0.0  # minimum share of the root's hessian in a child
-    min_decrease: float = 0.0  # minimum gain of a split, twice and per hessian of the root: a decrease of the mean square
+    min_decrease: float = 0.0  # least gain of a split, twice and per hessian of the root: a decrease of the mean square
     ccp_alpha: float = 0.0  # cost of a split in the same unit, for cost-complexity pruning
     cat_smooth: float = 0.0
     max_cat_to_onehot: int = 4

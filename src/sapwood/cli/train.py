@@ -184,13 +184,12 @@ def _save(estimator: Estimator, path: Path, training: Dataset, test: Dataset | N
     """Save the model, and describe what it was trained on."""
     from sapwood.cli.model_file import write_model
 
-    seen = f"all {counted(training.n_rows, 'row')}"
+    rows = f"all {counted(training.n_rows, 'row')}"
     if test is not None:
-        seen = (
-            f"the {counted(training.n_rows, 'row')} to train on, not on the {test.n_rows} to test on "
-            "(--test-size 0 trains on all rows)"
+        rows = (
+            f"{counted(training.n_rows, 'row')}, not on the {test.n_rows} to test on (--test-size 0 trains on all rows)"
         )
-    return f"Saved model: {write_model(estimator, path, training.readings)}. It was trained on {seen}."
+    return f"Saved model: {write_model(estimator, path, training.readings)}. It was trained on {rows}."
 
 
 def _show_results(estimator: Estimator, seconds: float, training: Dataset, test: Dataset | None) -> None:

@@ -24,7 +24,7 @@ Codes = NDArray[np.uint8]
 
 @dataclass(frozen=True, eq=False)
 class Bundles:
-    """Where columns are: `codes[bundle_of[j]]` holds column j itself, or combinations, whose codes of it are in `meanings`."""
+    """Where columns are: `codes[bundle_of[j]]` holds column j itself, or combinations, which `meanings` decodes."""
 
     codes: Sequence[Codes]  # of each bundle, (rows,)
     sizes: NDArray[np.int64]  # codes of each bundle, 0 included

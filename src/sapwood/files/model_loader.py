@@ -24,7 +24,7 @@ def load_model(path: FilePath, *, mmap: bool = True) -> Model:
     """Load what a saved model computes, for programs that only predict.
 
     It predicts the same bits as the estimator that `load` gives, but imports neither scikit-learn nor pandas, and of
-    SciPy only what Numba imports for itself, so a process is ready in a third of the time. To continue training, use `load`.
+    SciPy only what Numba imports for itself, so a process is ready in a third of the time. Use `load` to train.
 
     Args:
         path: a file that `save` wrote, in either form.

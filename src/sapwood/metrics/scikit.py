@@ -24,7 +24,7 @@ LARGE_ENDINGS, SMALL_ENDINGS = ("_score", "_ratio", "_corrcoef"), ("_loss", "_er
 BY_ARGUMENT: dict[str, Takes] = {"y_score": "scores", "y_proba": "probabilities", "y_prob": "probabilities"}
 KINDS = {
     "numbers": frozenset({NUMBERS}),
-    "scores": frozenset({NUMBERS, TWO_CLASSES, CLASSES}),  # the function itself checks whether the target has two values
+    "scores": frozenset({NUMBERS, TWO_CLASSES, CLASSES}),  # the function itself checks the number of classes
     "classes": frozenset({TWO_CLASSES, CLASSES}),
     "probabilities": frozenset({TWO_CLASSES, CLASSES}),
     "decisions": frozenset({TWO_CLASSES, CLASSES}),

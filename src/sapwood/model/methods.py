@@ -169,7 +169,7 @@ def _score_names(classes: Sequence[Array], n_scores: int) -> Names:
 
 
 def _link(loss: Loss, of_classes: bool) -> Response:
-    """The inverse link of a loss; scores of a user's own objective are log-odds, or the prediction itself."""
+    """The inverse link of a loss; scores of a custom objective are log-odds, or the prediction itself."""
     if isinstance(loss, CustomLoss):
         return Response("same" if not of_classes else "logistic" if loss.n_scores == 1 else "softmax")
     if isinstance(loss, Quantile) and loss.n_scores > 1:

@@ -42,7 +42,7 @@ class Model(Result):
 
     Attributes:
         estimator: name of the estimator's class.
-        schema: what the model knows of its columns.
+        schema: the columns of the training table.
         trees: the trees that prediction uses, and the values of their nodes.
         response: how numbers follow from scores.
         score_names: what each column of the scores is about, such as a class; None for one that is always zero.
@@ -85,7 +85,7 @@ class Model(Result):
 
     @property
     def is_sum(self) -> bool:
-        """Whether predictions follow from sums over the trees, not from the median of what each says."""
+        """Whether predictions follow from sums over the trees, not from the median of their predictions."""
         return self.response.kind != "median"
 
     @property
@@ -117,7 +117,7 @@ class Model(Result):
         return self.schema.match(X, unseen=self.unseen, owner=self.estimator)
 
     def new_rows(self, X: Any) -> Table:
-        """As `match`, for rows to predict: a warning tells if they are not like the training data."""
+        """As `match`, for rows to predict, with a warning if they are not like the training data."""
         table = self.match(X)
         if self.drift_warning and table is not X and table.n_rows > 1:
             warn_of_drift(self.schema, table)
@@ -168,12 +168,12 @@ class Model(Result):
     def predict_batches(
         self, batches: Iterable[Any], *, proba: bool = False, n_jobs: int | None = None
     ) -> Iterator[Any]:
-        """Predictions, or probabilities, of one table of rows after the other, each made when it is asked for."""
+        """Predictions, or probabilities, of one table of rows after the other, computed lazily."""
         predict = self.predict_proba if proba else self.predict
         return (predict(X, n_jobs=n_jobs) for X in batches)
 
     def predictions(self, scores: Floats) -> Array:
-        """What `predict` says of rows with these scores (columns, rows)."""
+        """What `predict` returns for rows with these scores (columns, rows)."""
         if not self.classes:
             numbers = scores if self.response.kind == "same" else self.response(scores)
             return numbers[0] if self.single else numbers.T
@@ -188,7 +188,7 @@ class Model(Result):
         return self.response.choose(scores)
 
     def probabilities(self, scores: Floats) -> Any:
-        """What `predict_proba` says of rows with these scores (columns, rows)."""
+        """What `predict_proba` returns for rows with these scores (columns, rows)."""
         shares = self.response(scores)
         return shares.T if self.single else [shares[own].T for own in self.groups]
 

@@ -1,4 +1,4 @@
-"""One row, in any form, as the cells that trees compare: the short way for plain values, the long way for the rest."""
+"""One row, in any form, as the cells that trees compare: a fast path for plain values, the schema for the rest."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ PLAIN_KINDS = "fiub"  # of arrays whose numbers need no look at each
 
 
 class RowReader:
-    """Reads rows for one fitted model. Whatever is not plain goes through the schema, which also words the errors."""
+    """Reads rows for one fitted model. Values that are not plain go through the schema, which raises the errors."""
 
     def __init__(self, schema: Schema, unseen: Unseen, owner: str) -> None:
         self.schema, self.unseen, self._owner = schema, unseen, owner
@@ -61,7 +61,7 @@ class RowReader:
             return None
 
     def _mixed(self, row: Sequence[Any]) -> Floats | None:
-        """Cell by cell; None if any is not as simple as it may be."""
+        """Cell by cell; None if any is not a plain value."""
         cells = [_cell(column, value) for column, value in zip(self._columns, row, strict=True)]
         if None in cells or (self.unseen == "error" and UNSEEN in cells):
             return None
@@ -74,7 +74,7 @@ class RowReader:
 
 
 def _cell(column: ColumnSchema, value: Any) -> float | None:
-    """The cell of a plain value; None if the schema should have a look at it."""
+    """The cell of a plain value; None if the schema must read it."""
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return math.nan
     if column.kind == "category":

@@ -37,7 +37,7 @@ def check_parameters(owner: str, rules: Mapping[str, tuple[Rule, ...]], values: 
 
 
 def check_names(owner: str, given: Iterable[str], known: Sequence[str]) -> None:
-    """Raise `ParameterTypeError` for the first name that is no parameter of the owner."""
+    """Raise `ParameterTypeError` for the first name that is not a parameter of the owner."""
     for name in given:
         if name not in known:
             raise ParameterTypeError(_unknown(owner, name, known))
@@ -80,7 +80,7 @@ _SAME = (False, 0.0)
 
 
 def _distance(near: object, value: object) -> tuple[bool, float]:
-    """Order suggestions: words and equal numbers first, then numbers of the value's own kind, then by distance."""
+    """Order suggestions: names and equal numbers first, then numbers of the value's own kind, then by distance."""
     number = as_number(value)
     if number is None or near == number or not is_number(near):
         return _SAME

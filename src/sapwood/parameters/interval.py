@@ -16,7 +16,7 @@ from sapwood.parameters.rule import Rule
 
 @dataclass(frozen=True)
 class Interval(Rule):
-    """A number between two bounds; a bound of None is none, and only a bound of infinity lets infinity in.
+    """A number between two bounds; None is no bound, and infinity is legal only if it is a bound.
 
     With `kind=float` an integer is a number too, unless `integers=False`: then 1 and 1.0 can mean different things.
     """

@@ -12,10 +12,10 @@ class Rule:
 
     description: ClassVar[str] = ""
     remedy: str | None = field(default=None, kw_only=True)
-    """A sentence that tells the user what to do; without it one is made from the value."""
+    """The remedy, a sentence; without it one is made from the value."""
 
     def accepts(self, value: object) -> bool:
-        """Say whether the value is legal; never raises."""
+        """Return whether the value is legal; never raises."""
         raise NotImplementedError
 
     def describe(self) -> str:

@@ -45,7 +45,7 @@ class Flag(Rule):
         return isinstance(value, (bool, np.bool_))
 
     def nearest(self, value: object) -> object | None:
-        """Read 0, 1 and the words as booleans."""
+        """Read 0, 1, "true" and the like as booleans."""
         word = str(value).lower() if isinstance(value, (str, int)) else ""
         return {"0": False, "1": True, "false": False, "true": True}.get(word)
 

@@ -97,7 +97,7 @@ def _edges(places: Floats) -> Floats:
 
 
 def _deciles(given: Any, axis: Axis) -> Floats | None:
-    """Deciles of the feature, if the result knows them and they have a place."""
+    """Deciles of the feature, if the result has them and they have a place."""
     deciles = getattr(given, "deciles", None)
     if deciles is None or axis.is_discrete or deciles[0] is None:
         return None

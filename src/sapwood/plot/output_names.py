@@ -11,7 +11,7 @@ from sapwood.one_line import one_line
 from sapwood.plot.short_text import shortened
 from sapwood.table.names import shorten
 
-_PLAIN = ("prediction", "score", "output 0")  # names that say nothing
+_PLAIN = ("prediction", "score", "output 0")  # names without meaning
 _LONGEST = 30
 
 

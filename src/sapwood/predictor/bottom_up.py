@@ -1,4 +1,4 @@
-"""Trees evaluated from the leaves up, on codes: the fastest way for many rows, see `kernels/bottom_up.py`."""
+"""Trees evaluated from the leaves up, on codes: the fastest method for many rows, see `kernels/bottom_up.py`."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class BottomUp:
     def memory(self, dtype: np.dtype, n_rows: int, n_columns: int, narrow: bool) -> Memory:
         """Memory for blocks of so many rows, one after the other.
 
-        A narrow block has the columns that trees ask for, and no others.
+        A narrow block has the columns that trees use, and no others.
         """
         is_small = len(self.trees.leaf_values) > 0
         room = (SMALL if is_small else LARGE) // max(1, self.places.n_places * LANES)

@@ -13,7 +13,7 @@ from sapwood.arrays import Array
 from sapwood.cached_property import cached_property
 from sapwood.codes.separation import round_down
 from sapwood.kernels.traverse import STEPS, Levels, find_leaves
-from sapwood.predictor.reach import check_reach, columns_asked
+from sapwood.predictor.reach import check_reach, columns_needed
 from sapwood.table.storage import SparseStorage, Storage
 from sapwood.table.table import Table
 from sapwood.threads import blocks, run_all
@@ -29,21 +29,21 @@ Leaves = NDArray[np.int32]
 
 @dataclass(frozen=True, eq=False)
 class Descent:
-    """The way down a tree for cells of one type: what rows need of it, and no more."""
+    """A tree packed for the descent of cells of one type: only what this needs."""
 
     steps: NDArray[np.void]  # inner nodes
     levels: Levels | None
-    n_columns: int  # that a table must have at least
+    n_columns: int  # minimum number of columns of a table
 
     @classmethod
     def of(cls, tree: Tree, dtype: np.dtype) -> Descent:
         """Pack a tree."""
         steps = _pack(tree, dtype)
-        return cls(steps, _pack_levels(tree), columns_asked(steps))
+        return cls(steps, _pack_levels(tree), columns_needed(steps))
 
     @cached_property
     def used(self) -> list[int]:
-        """Columns that the tree asks for, ascending."""
+        """Columns that the tree uses, ascending."""
         return [int(j) for j in np.unique(self.steps["test"] >> np.uint32(1))]
 
     def leaves(self, cells: Array, stop_at_unseen: bool = False) -> Leaves:
@@ -55,7 +55,7 @@ class Descent:
         return out
 
     def on(self, storage: Storage) -> tuple[Descent, Storage, int]:
-        """This on a table, and how many rows to take at a time; of a sparse one, only columns it asks for."""
+        """This on a table, and how many rows to take at a time; of a sparse one, only columns it uses."""
         if not isinstance(storage, SparseStorage) or self.levels is not None or not self.used:
             return self, storage, BLOCK_ROWS
         check_reach(self.n_columns, storage.n_columns)
@@ -107,7 +107,7 @@ class Predictor:
         return find(self.descent(table.dtype), table, rows, stop_at_unseen, n_jobs)
 
     def descent(self, dtype: np.dtype) -> Descent:
-        """The way down for cells of this type, packed when first asked for."""
+        """The descent for cells of this type, packed on first use."""
         found = self._descents.get(dtype)
         if found is None:
             found = self._descents[dtype] = Descent.of(self.tree, dtype)
@@ -115,7 +115,7 @@ class Predictor:
 
 
 def paths(tree: Tree, leaves: Leaves) -> sparse.csr_matrix:
-    """Indicator matrix (rows x nodes) of the nodes on the way to each leaf."""
+    """Indicator matrix (rows x nodes) of the nodes on the path to each leaf."""
     return tree.paths_to(leaves)
 
 

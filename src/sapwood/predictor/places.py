@@ -61,11 +61,11 @@ class Places:
 
     @property
     def features(self) -> list[int]:
-        """Columns of the table that are asked for, ascending."""
+        """Columns of the table that are used, ascending."""
         return [int(j) for j in self.coding.columns["feature"]]
 
     def narrow(self) -> Coding:
-        """The same coding for a table of the columns asked for alone."""
+        """The same coding for a table of the used columns alone."""
         columns = self.coding.columns.copy()
         columns["feature"] = np.arange(len(columns))
         return self.coding._replace(columns=columns)

@@ -1,6 +1,6 @@
-"""Scores of rows by all trees of a sum of trees; which way depends on the shape of the trees, the result does not.
+"""Scores of rows by all trees of a sum of trees; the method depends on the shape of the trees, the result does not.
 
-Whatever the way, the leaf values of the trees are added in their order, so the scores are the same bits for one row or
+Leaf values are always added in the order of the trees, so the scores are the same bits for one row or
 a million, on any number of threads, from any container.
 """
 
@@ -29,7 +29,7 @@ Floats = NDArray[np.float64]
 
 
 class Scorer:
-    """Scores of a sum of trees; what it needs for a type of cells is made when first asked for."""
+    """Scores of a sum of trees; what it needs for a type of cells is made on first use."""
 
     def __init__(self, tree_sum: TreeSum, stop_at_unseen: bool = False) -> None:
         self.tree_sum = tree_sum
@@ -68,7 +68,7 @@ class Scorer:
         return out if self.tree_sum.divisor == 1.0 else out / self.tree_sum.divisor
 
     def _add_one(self, table: Table, out: Floats, n_jobs: int) -> None:
-        """Of a single tree only the leaves are asked for: steps for many trees would take longer to make."""
+        """A single tree needs only its leaves: steps for many trees would take longer to make."""
         term = self.tree_sum.term(0)
         check_scores(np.array([term.column]), term.values.shape[1], len(out))
         leaves = self.leaves(table, n_jobs)
@@ -84,11 +84,11 @@ class Scorer:
     def _add(self, table: Table, out: Floats, n_trees: int, n_jobs: int) -> None:
         packed, trees = self.packed(table.dtype), self.trees(table.dtype)
         storage, size, narrow = table.storage, BLOCK_ROWS, False
-        if isinstance(storage, SparseStorage):  # trees ask for few of its columns
+        if isinstance(storage, SparseStorage):  # trees use few of its columns
             narrow = True
             check_reach(packed.n_columns, storage.n_columns)
-            asked = packed.features or [0]
-            storage, size = storage.arrange(asked), max(1, BLOCK_CELLS // len(asked))
+            used = packed.features or [0]
+            storage, size = storage.arrange(used), max(1, BLOCK_CELLS // len(used))
         n_columns = (packed.narrow if narrow else packed).n_columns
         spare: list[Memory] = []  # memory of threads that are done with a block
 

@@ -12,7 +12,7 @@ from sapwood.arrays import Array
 from sapwood.cached_property import cached_property
 from sapwood.codes.separation import round_down
 from sapwood.kernels.traverse import STEPS, Levels
-from sapwood.predictor.reach import columns_asked
+from sapwood.predictor.reach import columns_needed
 from sapwood.tree import LEAF, Tree
 from sapwood.tree_sum import TreeSum
 
@@ -35,7 +35,7 @@ class TreeSteps:
     column: NDArray[np.uint32]  # of the scores, for each tree
     n_steps: NDArray[np.int64]  # of each tree
     n_rows: NDArray[np.int64]  # training rows that passed each step
-    n_columns: int  # that a table must have at least
+    n_columns: int  # minimum number of columns of a table
 
     @classmethod
     def of(cls, tree_sum: TreeSum, dtype: np.dtype, may_stop: bool = False) -> TreeSteps:
@@ -66,21 +66,21 @@ class TreeSteps:
             np.array([member.column for member in members], dtype=np.uint32),
             np.bincount(tree[inner], minlength=len(members)),
             nodes["n_node_samples"][inner],
-            columns_asked(steps),
+            columns_needed(steps),
         )
 
     @cached_property
     def features(self) -> list[int]:
-        """Columns of the table that are asked for, ascending."""
+        """Columns of the table that are used, ascending."""
         return [int(j) for j in np.unique(self.steps["test"] >> np.uint32(1))]
 
     @cached_property
     def narrow(self) -> TreeSteps:
-        """The same for a table of the columns asked for alone, which has no categories."""
+        """The same for a table of the used columns alone, which has no categories."""
         steps = self.steps.copy()
         place = np.searchsorted(self.features, steps["test"] >> np.uint32(1)).astype(np.uint32)
         steps["test"] = place << np.uint32(1) | steps["test"] & np.uint32(1)
-        return replace(self, steps=steps, n_columns=columns_asked(steps))
+        return replace(self, steps=steps, n_columns=columns_needed(steps))
 
 
 def _shared(values: Floats) -> tuple[NDArray[np.int32], Floats]:

@@ -1,4 +1,4 @@
-"""Names of features and classes: the user's if given, else those the model knows; always on one line."""
+"""Names of features and classes: the user's if given, else those of the model; always on one line."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ from sapwood.tree import LEAF
 
 TRUNCATED = "(...)"
 
-_LARGE = 1e7  # of gains, whose last digits say nothing
+_LARGE = 1e7  # of gains, whose last digits are noise
 
 
 class TreeStyle(TypedDict, total=False):

@@ -50,7 +50,7 @@ def percent(share: float) -> str:
 
 
 def threshold_decimals(value: float, decimals: int) -> int:
-    """Return one decimal more than asked for if rounding could go either way.
+    """Return one decimal more than requested if rounding could go either way.
 
     A threshold between two numbers of `decimals` places is either such a number itself or exactly halfway between two;
     rounding it up would then turn "x <= 1.25" into a statement that is false for x = 1.3.

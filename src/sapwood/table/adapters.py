@@ -15,7 +15,7 @@ from sapwood.table.storage import Absent
 
 
 def open_source(X: object, sparse_absent: Absent = "zero") -> Source:
-    """The columns of X, whatever holds them."""
+    """The columns of X, in any container."""
     if isinstance(X, RowSource):
         return X
     if isinstance(X, np.ndarray):

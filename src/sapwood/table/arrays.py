@@ -1,4 +1,4 @@
-"""Numpy arrays, and whatever becomes one."""
+"""Numpy arrays, and objects that convert to one."""
 
 from __future__ import annotations
 

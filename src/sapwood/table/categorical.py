@@ -15,7 +15,7 @@ _ALLOWED = "'from_dtype', None, or an array-like of column names, column indices
 
 
 def find_categorical(categorical_features: object, names: Sequence[str]) -> frozenset[int]:
-    """Positions of the columns to treat as categories besides those whose type says so."""
+    """Positions of the columns to treat as categories besides those of a categorical type."""
     if categorical_features is None or _is_text(categorical_features, "from_dtype"):
         return frozenset()
     items = _items(categorical_features)

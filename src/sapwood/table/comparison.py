@@ -75,7 +75,7 @@ class Comparison:
 
     @property
     def has_statistics(self) -> bool:
-        """Whether the model knows more of its training data than ranges, levels and whether values were missing."""
+        """Whether the model stores more of its training data than ranges, levels and whether values were missing."""
         return self.n_rows_before is not None
 
     @property
@@ -106,12 +106,12 @@ class Comparison:
         """One sentence, and another if statistics are missing."""
         before = f"{self.n_rows_before} rows of training" if self.has_statistics else "the training data"
         found = self.conspicuous
-        told = f"{len(found)} of {len(self.columns)} columns are conspicuous" if found else "nothing is conspicuous"
+        verdict = f"{len(found)} of {len(self.columns)} columns are conspicuous" if found else "nothing is conspicuous"
         note = "" if self.has_statistics else f" {NO_STATISTICS}"
-        return f"{self.n_rows} rows compared with {before}: {told}.{note}"
+        return f"{self.n_rows} rows compared with {before}: {verdict}.{note}"
 
     def cells(self) -> Iterator[list[str]]:
-        """The table in words, `HEADS` above it: conspicuous columns first; "a → b" is training → now."""
+        """The table as text, `HEADS` above it: conspicuous columns first; "a → b" is training → now."""
         for one in sorted(self.columns, key=lambda one: not one.verdict):
             yield [
                 _visible(one.name),

@@ -1,7 +1,7 @@
 """Dates as people write them: "17.05.2024", "28/07/2023 14:30", "2024-05-17", "17 May 2024", "May 17, 2024".
 
 All values of a column must agree with one order of day, month and year. Between dots the day comes first. Between
-slashes or dashes a number above 12 tells which is the day; where none occurs, the order stays open.
+slashes or dashes a number above 12 tells which is the day; where none occurs, the order is ambiguous.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class DateClues:
         return bool(self._orders)
 
     def order(self, day_first: bool | None = None) -> str | None:
-        """The order; `day_first` decides where day and month may be either way round. None if it stays open."""
+        """The order; `day_first` decides where day and month may be either way round. None if it is ambiguous."""
         if len(self._orders) == 1:
             return min(self._orders)
         if self._orders == {"dmy", "mdy"}:

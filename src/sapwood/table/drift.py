@@ -68,7 +68,7 @@ class _Counts(NamedTuple):
 
 
 class DriftCheck:
-    """What a warning needs to know of a schema, made once."""
+    """What a warning needs of a schema, made once."""
 
     def __init__(self, schema: Schema) -> None:
         self._schema = schema
@@ -92,8 +92,8 @@ class DriftCheck:
         if counts is None:
             return []
         suspects = np.flatnonzero(counts.missing + counts.unseen + counts.far > FAR_SHARE * counts.n_rows)
-        told = (self._finding(int(j), counts) for j in suspects)
-        return [text for text in told if text]
+        found = (self._finding(int(j), counts) for j in suspects)
+        return [text for text in found if text]
 
     def _finding(self, j: int, counts: _Counts) -> str | None:
         column, m = self._schema.columns[j], counts.n_rows
@@ -176,7 +176,7 @@ def warn_of_drift(schema: Schema, table: Table) -> None:
     more = f"; and {len(found) - NAMED} more columns" if len(found) > NAMED else ""
     summary = f"The rows are not like the training data: column {'; '.join(found[:NAMED])}{more}."
     message = (
-        f"{summary} The model knows nothing of such values. model.schema_.compare(X) has the figures; "
+        f"{summary} The model was not trained on such values. model.schema_.compare(X) has the figures; "
         "drift_warning=False turns this warning off."
     )
     warn_user(DataDriftWarning(message, summary))

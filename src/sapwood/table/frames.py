@@ -1,4 +1,4 @@
-"""Data frames: pandas, polars, pyarrow, and whatever else narwhals reads."""
+"""Data frames: pandas, polars, pyarrow, and others that narwhals reads."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ class Labels(NamedTuple):
 
 
 def read_labels(y: object, n_rows: int) -> Labels:
-    """The outputs of y, whatever holds them."""
+    """The outputs of y, in any container."""
     _refuse_no_target(y)
     columns = _frame_columns(y)
     if columns is None:
@@ -75,7 +75,7 @@ def _frame_columns(y: object) -> list[Array] | None:
 
 
 def _chunked(y: object) -> object:
-    """A pyarrow array as the chunked array narwhals knows."""
+    """A pyarrow array as the chunked array that narwhals accepts."""
     pa = nw.dependencies.get_pyarrow()
     return pa.chunked_array([y]) if pa is not None and isinstance(y, pa.Array) else y
 

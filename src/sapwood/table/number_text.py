@@ -3,7 +3,7 @@
 All values of a column must agree with one decimal mark. Where both marks fit (every separator has three digits after
 it), a comma separates thousands; a point does so only beside a currency that is written that way. A percentage keeps
 its number: "12.3%" is 12.3. Digits alone, codes with leading zeros and identifiers in full groups of three
-("123 456 789") are no numbers here, for such text is rather a code.
+("123 456 789") are not read as numbers, since such text is usually a code.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ class NumberClues:
         return len(self._units - {""}) <= 1 and not {"%", ""} <= self._units
 
     def mark(self, wanted: str | None = None) -> str | None:
-        """The decimal mark; `wanted` decides where both fit. None if these are no numbers."""
+        """The decimal mark; `wanted` decides where both fit. None if these are not numbers."""
         if not (self._marks and self._is_adorned and self._has_other):
             return None
         if len(self._marks) == 1:

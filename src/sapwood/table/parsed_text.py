@@ -36,7 +36,7 @@ def parse_text(X: object, *, like: object = None, decimal: str | None = None, da
     Args:
         X: a data frame (pandas, polars, pyarrow), a series, or a one-dimensional array of text. It is not changed.
         like: a fitted estimator, for new rows: the columns that were numbers or dates in training are converted,
-            whatever is in the others.
+            and no others.
         decimal: "." or ",", where both are possible. By default "1,234" is 1234 and "1.234" is a decimal.
         day_first: True if 03/04/2024 is in April, where that is open. By default such columns stay text.
 
@@ -81,7 +81,7 @@ def _parsed_frame(frame: nw.DataFrame[IntoDataFrame], kinds: Mapping[str, str] |
     if not new:
         return frame.to_native()
     native = frame.with_columns(*new).to_native()
-    if nw.dependencies.is_pyarrow_table(native) and native.schema.metadata:  # pandas' notes tell the old types
+    if nw.dependencies.is_pyarrow_table(native) and native.schema.metadata:  # pandas' metadata have the old types
         kept = {key: value for key, value in native.schema.metadata.items() if key != b"pandas"}
         native = native.replace_schema_metadata(kept)
     return native

@@ -65,7 +65,7 @@ def weight_of_rows(weight: Any, groups: Ints, name: str) -> Any:
         return None
     try:
         given = read_array(weight, name)
-    except ValueError:  # lists of different lengths, of which `check_weight` tells
+    except ValueError:  # lists of different lengths, which `check_weight` refuses
         return weight
     if given.ndim == 0:
         return weight

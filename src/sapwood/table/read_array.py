@@ -1,4 +1,4 @@
-"""Containers of others as numpy arrays: what fails in them is told by the name of the argument."""
+"""Containers of other libraries as numpy arrays; errors name the argument."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sapwood.errors import InputTypeError
 
 
 def read_array(values: Any, name: str, dtype: DTypeLike | None = None) -> Array:
-    """The array of a container; lists that are no arrays keep numpy's ValueError and TypeError."""
+    """The array of a container; lists that are not arrays keep numpy's ValueError and TypeError."""
     try:
         return np.asarray(values, dtype=dtype)
     except (MemoryError, TypeError, ValueError):

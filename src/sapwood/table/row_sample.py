@@ -1,4 +1,4 @@
-"""Some rows of a large table, chosen by their contents: the same ones in whatever order the rows stand."""
+"""Some rows of a large table, chosen by their contents: the same ones for any order of the rows."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LARGEST_GROUP = 0.01  # of the sample: rows of equal contents are in it together
 def sample_rows(table: Table, most: int, n_jobs: int = 1) -> Array | None:
     """Numbers of about `most` rows; None for all rows of a smaller table.
 
-    Rows whose hash is below a limit are a fair sample unless many rows are equal. Then it is every so manieth row in
+    Rows whose hash is below a limit are a fair sample unless many rows are equal. Then it is every k-th row in
     the order of the hashes, which takes longer.
     """
     if table.n_rows <= most:

@@ -1,4 +1,4 @@
-"""What a model remembers of its columns."""
+"""The columns of a training table, as a model keeps them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Unseen = Literal["missing", "node", "error"]
 class ColumnSchema(Result):
     """One column of the training table; `low` and `high` are NaN for categories and for columns without values.
 
-    `statistics` describe its values, for comparison with new rows; they are no part of what makes columns equal.
+    `statistics` describe its values, for comparison with new rows; they are ignored when columns are compared.
     """
 
     name: str
@@ -87,7 +87,7 @@ class Schema(Result):
 
     @cached_property
     def n_levels(self) -> Codes:
-        """Number of levels of each column, 0 for those that are no categories."""
+        """Number of levels of each column, 0 for those that are not categories."""
         counts = np.array([len(column.levels) for column in self.columns], dtype=np.int32)
         counts.flags.writeable = False
         return counts
@@ -108,8 +108,8 @@ class Schema(Result):
         return all(column.statistics is not None for column in self.columns)
 
     def match(self, X: object, *, unseen: Unseen = "missing", owner: str = "estimator") -> Table:
-        """New rows in the columns, order and codes of the training table; `unseen` says what unknown levels become."""
-        from sapwood.table.matching import match_table  # a table knows its schema, so this direction must wait
+        """New rows in the columns, order and codes of the training table; `unseen` sets what unknown levels become."""
+        from sapwood.table.matching import match_table  # tables import this module, so this import must wait
 
         return match_table(self, X, unseen=unseen, owner=owner)
 

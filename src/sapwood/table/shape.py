@@ -1,4 +1,4 @@
-"""How large a table may be, in scikit-learn's words."""
+"""Limits of the size of a table; errors are worded as scikit-learn's."""
 
 from __future__ import annotations
 

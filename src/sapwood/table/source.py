@@ -23,7 +23,7 @@ class Source(Protocol):
     n_rows: int
 
     def column(self, j: int, as_category: bool) -> Column:
-        """Column j; numbers become a category when asked for."""
+        """Column j; numbers become a category if requested."""
 
     def whole(self) -> Whole | None:
         """Everything without looking at single columns, or None."""

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def is_sparse(x: object) -> bool:
-    """Whether x is a matrix or array of scipy.sparse, which is not imported: whoever made one has done so."""
+    """Whether x is a matrix or array of scipy.sparse, which is not imported: a caller that has one did so."""
     if "scipy.sparse" not in sys.modules:
         return False
     from scipy.sparse import issparse

@@ -76,7 +76,7 @@ def with_statistics(table: Table, n_jobs: int = 1) -> Schema:
 
 
 def sample_size(n_features: int) -> int:
-    """Most rows that quantiles are taken from."""
+    """Maximum number of rows that quantiles are taken from."""
     return min(MOST_ROWS, max(LEAST_ROWS, MOST_CELLS // n_features))
 
 

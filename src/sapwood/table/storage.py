@@ -1,4 +1,4 @@
-"""Where the cells of a table live: a matrix, separate columns, or a sparse matrix."""
+"""Storage of the cells of a table: a matrix, separate columns, or a sparse matrix."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _EXACT_IN_FLOAT32 = 2**24  # category codes up to here survive in a float32 bloc
 
 
 class Storage(Protocol):
-    """What a table needs to know of its cells; every array handed out is read-only."""
+    """What a table needs of its cells; every array handed out is read-only."""
 
     dtype: np.dtype
     n_rows: int
@@ -207,7 +207,7 @@ class SparseStorage:
         return SparseStorage(self._by_row[rows], self.absent)
 
     def every(self, step: int) -> sparse.csr_array:
-        """Every so manieth row, stored cells only."""
+        """Every step-th row, stored cells only."""
         return self._by_row[::step]
 
     def arrange(self, order: Sequence[int]) -> SparseStorage:
@@ -248,7 +248,7 @@ class SparseStorage:
 
 
 def canonical(matrix: sparse.spmatrix | sparse.sparray, drop_zeros: bool = True) -> sparse.csc_array:
-    """A CSC array with ascending rows, duplicates summed and, if asked, zeros dropped; the argument is left alone."""
+    """A CSC array with ascending rows, duplicates summed and, if wanted, zeros dropped; the argument is not changed."""
     from scipy import sparse
 
     result = sparse.csc_array(matrix, copy=False)

@@ -1,4 +1,4 @@
-"""Shares and values of columns in words, for tables and warnings."""
+"""Shares and values of columns as text, for tables and warnings."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ _RULES = {
 class Change(Result):
     """One column that changes, its values before and after, and what that costs.
 
-    In `description` numbers are rounded, but never across a threshold of the model: as printed, they give the prediction.
+    `description` rounds numbers, but never across a threshold of the model: as printed, they give the prediction.
     """
 
     feature: str

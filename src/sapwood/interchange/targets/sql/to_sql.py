@@ -46,8 +46,8 @@ def to_sql(
 
     It runs in SQLite (from 3.35 on, with EXP if there is a link), PostgreSQL (from 12) and DuckDB. Columns are found
     by name; missing values are NULL, not NaN; categories are compared with the levels' own values, and levels that
-    training has not seen are treated according to the model's `unseen` (with "error", results are NULL). Booleans may be
-    0 and 1. SQLite checks the query for all three before it is returned; very large models are refused.
+    training has not seen are treated according to the model's `unseen` (with "error", results are NULL). Booleans may
+    be 0 and 1. SQLite checks the query for all three before it is returned; very large models are refused.
 
     Args:
         model: a fitted estimator, or its Model.
