@@ -26,7 +26,7 @@ Floats = NDArray[np.float64]
 
 
 def exp(x: ArrayLike) -> Floats:
-    """e^x; inf and 0 where it is too large or too small."""
+    """e^x; inf or 0 where it overflows or underflows."""
     return _each(write_exp, x)
 
 

@@ -165,7 +165,7 @@ class WorkBar:
 
 
 def seconds_between(stream: TextIO) -> float | None:
-    """How often a line may be drawn anew on a terminal or in a notebook; None where lines cannot be."""
+    """How often a line may be redrawn on a terminal or in a notebook; None where lines cannot be."""
     if stream.isatty():
         return SECONDS_BETWEEN
     return SECONDS_IN_NOTEBOOK if type(stream).__module__.startswith("ipykernel.") else None

@@ -592,7 +592,7 @@ MISTAKES = {
     "other classes": (
         lambda: diff(classifier(Y > 0), classifier(np.digitize(Y, [-0.5, 0.5])), NUMBERS),
         InputError,
-        "knows the classes [False, True], but model_b (DecisionTreeClassifier) knows [0, 1, 2]. Compare two models of",
+        "has the classes [False, True], but model_b (DecisionTreeClassifier) has [0, 1, 2]. Compare two models of",
     ),
     "other classes of an output": (
         lambda: diff(classifier(np.column_stack([Y > 0, Y > 0])), classifier(np.column_stack([Y > 0, Y > 9])), NUMBERS),

@@ -65,9 +65,9 @@ def test_paths_that_lead_nowhere_are_refused(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("path", [3, None, b"model", ["model"], open])
 def test_what_is_no_path_is_refused(path: Any) -> None:
-    with pytest.raises(ParameterTypeError, match="must be a text or a Path"):
+    with pytest.raises(ParameterTypeError, match="must be a string or a Path"):
         sw.load(path)
-    with pytest.raises(ParameterTypeError, match="must be a text or a Path"):
+    with pytest.raises(ParameterTypeError, match="must be a string or a Path"):
         sw.save(fitted("tree numbers"), path)
 
 

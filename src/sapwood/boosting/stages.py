@@ -145,7 +145,7 @@ def stage_facts(progress: Progress) -> dict[str, object]:
 
 
 class Patience:
-    """A callback that asks to stop once the validation loss is not lower, by `tol`, than any of the last low ones."""
+    """A callback that stops training once the validation loss is not lower, by `tol`, than any of the last low ones."""
 
     def __init__(self, stages: Stages, n_stages: int, tol: float, known: Sequence[float] = ()) -> None:
         self._stages = stages

@@ -26,7 +26,7 @@ MOST_BRANCHES = 64  # for each thread
 
 
 def is_leaf_wise(options: TreeOptions) -> bool:
-    """Whether it matters which leaf is split first: if there is no limit to leaves, all that gain anything are."""
+    """Whether it matters which leaf is split first: without a limit on leaves, all with a gain are split."""
     return options.leaf_wise and bool(options.max_leaves)
 
 

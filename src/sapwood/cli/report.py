@@ -76,7 +76,7 @@ def class_scores(y: Array, predicted: Array, probability: Floats, weight: Floats
 
 
 def _auc(y: Array, probability: Floats, weight: Floats | None) -> float:
-    """Mean over the classes that some rows have and others have not."""
+    """Mean over the classes that some rows have and others do not."""
     from sklearn.metrics import roc_auc_score
 
     present = np.unique(y)

@@ -109,7 +109,7 @@ def code_table(
     n_reserved: int = 1,
     n_jobs: int = 1,
 ) -> CodedTable:
-    """Prepare a table for growth. Bins have about equal numbers of rows, whatever these weigh.
+    """Prepare a table for growth. Bins have about equal numbers of rows, regardless of their weights.
 
     `list_all` keeps every row in a list, as the absolute error needs; `rank_all` gives every distinct value a code,
     for trees that look at few columns in each node: lists would have to follow every split. `keep_values` is for

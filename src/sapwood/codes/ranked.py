@@ -64,7 +64,7 @@ class RankedTable:
         return np.array([isinstance(bins, LevelBins) for bins in self.bins])
 
     def sort(self, j: int) -> None:
-        """Put the rows of a column in order that was written anew; OUT orders."""
+        """Sort the rows of a column that was rewritten; OUT orders."""
         self.orders[j] = _sorted_rows(self.columns[j])
 
     def with_own_codes(self) -> RankedTable:

@@ -2,7 +2,7 @@
 
 All thresholds of an ensemble on a column cut its values into cells, cell i above cut i - 1 and up to cut i, so a leaf
 admits an interval of cells. Levels of a category are cells too, in sets instead of intervals. Missing values (and
-levels unknown to training, which go the same way) are admitted or not, whatever the cells.
+levels unknown to training, which go the same way) are admitted or not, independently of the cells.
 """
 
 from __future__ import annotations

@@ -72,7 +72,7 @@ class Conditions:
         return f"\0 > {low}" if high is None else f"{low} < \0 <= {high}"
 
     def _cut(self, cells: Cells, at: int) -> str:
-        """A threshold with as many digits as tell it from its neighbours."""
+        """A threshold with enough digits to distinguish it from its neighbours."""
         cuts = cells.cuts
         gaps = np.diff(cuts[max(at - 1, 0) : at + 2])
         gap = float(gaps.min()) if len(gaps) else math.inf

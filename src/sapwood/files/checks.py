@@ -39,7 +39,7 @@ def flag(value: object, where: str) -> None:
 
 def text(value: object, where: str) -> None:
     """A string."""
-    expect(type(value) is str, where, f"must be a text, not {shown(value)}")
+    expect(type(value) is str, where, f"must be a string, not {shown(value)}")
 
 
 def one_of(*allowed: object) -> Check:

@@ -113,7 +113,7 @@ def _read_header(data: Buffer) -> tuple[dict[str, Json], int]:
 
 
 def once(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
-    """A JSON object whose names differ; two readers must not read two things."""
+    """A JSON object whose names differ; all readers must read the same."""
     found = dict(pairs)
     if len(found) < len(pairs):
         raise ValueError("a name occurs twice")

@@ -89,7 +89,7 @@ def _parse_json(data: bytes) -> Content:
 
 def _path_of(path: object) -> Path:
     if not isinstance(path, (str, os.PathLike)) or not isinstance(os.fspath(path), str):
-        raise ParameterTypeError(f"path={path!r} is not allowed: it must be a text or a Path, that of a model file.")
+        raise ParameterTypeError(f"path={path!r} is not allowed: it must be a string or a Path, that of a model file.")
     return Path(path)
 
 

@@ -39,7 +39,7 @@ def _classes(value: Any, where: str) -> None:
 
 
 def _setting(value: Any, where: str) -> None:
-    expect(value is None or type(value) in (int, float, str), where, "must be a text, a number or null")
+    expect(value is None or type(value) in (int, float, str), where, "must be a string, a number or null")
 
 
 COMMON: dict[str, Check] = {

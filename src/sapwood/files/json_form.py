@@ -49,7 +49,7 @@ def from_json(data: bytes, check: Callable[[Mapping[str, str]], None]) -> tuple[
         raise ModelFileError(f"This is not a model file: {error}.") from error
     metadata: Json = content.get("metadata") if isinstance(content, dict) else None
     texts = isinstance(metadata, dict) and all(isinstance(text, str) for text in metadata.values())
-    expect(texts, "metadata", "must be there and be made of texts")
+    expect(texts, "metadata", "must be present and made of strings")
     check(metadata)
     fits = set(content) == {"metadata", "document", "arrays"} and isinstance(content["arrays"], dict)
     expect(fits, "the file", "must have metadata, a document and arrays")

@@ -67,7 +67,7 @@ def read_fields(found: Json, fields: Mapping[str, Check], reader: Reader, where:
 
 
 def _level(value: Any, where: str) -> None:
-    expect(type(value) in (str, bool, int, float), where, "must be a text or number")
+    expect(type(value) in (str, bool, int, float), where, "must be a string or number")
 
 
 COLUMN_FIELDS = {
@@ -217,7 +217,7 @@ def _read_prior(found: Json, reader: Reader, where: str) -> PriorInit:
 
 
 class ModelKinds:
-    """Records that hold trees need to know the columns of the model: its schema is read first."""
+    """Records that hold trees need the columns of the model: its schema is read first."""
 
     n_levels: NDArray[np.int32] = np.empty(0, dtype=np.int32)  # without a schema there are no columns
 

@@ -1,6 +1,6 @@
 """Values as JSON and arrays, and back: nothing but what is named here can come out of a file.
 
-Plain values stand for themselves. Everything else is an object of one entry, whose name is that of its kind:
+Plain values are written as they are. Everything else is an object of one entry, whose name is that of its kind:
 
 | in the document | stands for |
 |---|---|
@@ -186,12 +186,12 @@ class Reader:
     def _map(self, found: Json, where: str) -> dict[Any, Any]:
         pairs = self._list(found, where)
         expect(all(isinstance(pair, list) and len(pair) == 2 for pair in pairs), where, "must hold pairs")
-        expect(_are_plain(key for key, _ in pairs), where, "has a key that is neither a number nor a text")
+        expect(_are_plain(key for key, _ in pairs), where, "has a key that is neither a number nor a string")
         return dict(pairs)
 
     def _objects(self, found: Json, where: str) -> Array:
         items = self._list(found, where)
-        expect(_are_plain(items), where, "holds something that is neither a number nor a text")
+        expect(_are_plain(items), where, "holds something that is neither a number nor a string")
         out = np.empty(len(items), dtype=object)
         out[:] = items
         return out
@@ -210,7 +210,7 @@ def expect(holds: bool, where: str, wrong: str) -> None:
 
 
 def shown(value: object) -> str:
-    """A value in an error: not too long, and only its type if it is more than a number or a text."""
+    """A value in an error: not too long, and only its type unless it is a number or string."""
     return SHORT.repr(value) if value is None or isinstance(value, KEYS) else f"a {type(value).__name__}"
 
 
@@ -229,7 +229,7 @@ def _lost(found: Json, where: str) -> Lost:
 
 
 def _texts(found: Json, where: str) -> Array:
-    expect(isinstance(found, list) and all(isinstance(text, str) for text in found), where, "must be made of texts")
+    expect(isinstance(found, list) and all(isinstance(text, str) for text in found), where, "must be made of strings")
     expect(_are_alike(found), where, "has one text that is much longer than the others")
     return np.array(found, dtype=f"<U{max(1, max(map(len, found), default=1))}")
 

@@ -25,7 +25,7 @@ from sapwood.table.table import Table
 from sapwood.table.target import NumberTarget
 from sapwood.threads import run_all
 
-BATCH = 4  # trees for each thread before a look at the curve and the clock
+BATCH = 4  # trees for each thread between checks of the curve and the clock
 
 
 @dataclass(eq=False)

@@ -1,4 +1,4 @@
-"""Marginals: what a tree says on average if only some of its columns are known.
+"""Marginals: the mean prediction of a tree if only some of its columns are known.
 
 A row that is known in these columns descends as usual there; at every other split it goes both ways, by the shares of
 the training rows that did.
@@ -29,7 +29,7 @@ class Splits(NamedTuple):
 
 @part
 def _goes_left(splits, node, x):
-    """Whether a known value goes left; levels that are none go where missing values go."""
+    """Whether a known value goes left; unknown levels go where missing values go."""
     start = splits.subset_start[node]
     if start < 0:
         return x <= splits.threshold[node] or (x != x and splits.missing_left[node])  # noqa: PLR0124 - NaN
@@ -41,16 +41,16 @@ def _goes_left(splits, node, x):
 
 
 @kernel
-def add_marginals(splits, words, points, reach, out):
-    """Add what the tree says at each point, (points, known columns); OUT reach (nodes), out (points, words)."""
+def add_marginals(splits, values, points, reach, out):
+    """Add the mean values of the tree at points (points, known columns); OUT reach (nodes), out (points, values)."""
     for p in range(len(points)):
         reach[0] = 1.0
         for node in range(len(splits.left)):
             share, left = reach[node], splits.left[node]
             if left < 0:
                 if share > 0.0:
-                    for k in range(words.shape[1]):
-                        out[p, k] += share * words[node, k]
+                    for k in range(values.shape[1]):
+                        out[p, k] += share * values[node, k]
                 continue
             known = splits.known[node]
             if known < 0:

@@ -1,10 +1,10 @@
-"""Paths: the nodes of a tree with all that Shapley values need to know of the way to them, and the sides rows take.
+"""Paths: the nodes of a tree with all that Shapley values need of the paths to them, and the sides rows take.
 
-Nodes are in preorder. A node where rows with unseen levels stop has a third child, a leaf that says what the node says
-and that no training row went to.
+Nodes are in preorder. A node where rows with unseen levels stop has a third child, a leaf with the value of the node
+that no training row went to.
 
-Shapley values ask every row at every inner node, whether it comes there or not. Once its sides are known, numbers,
-levels and missing values, cells of either type, are one thing to them.
+Shapley values need the side of every row at every inner node, whether it comes there or not. Once the sides are known,
+numbers, levels and missing values, and cells of either type, are treated alike.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ PATH_NODE = np.dtype(
         ("depth", np.int32),
         ("before", np.int32),  # depth of the node that the path came to by the same feature before, or 0
         ("n_features", np.int32),  # distinct ones on the path
-        ("node", np.int32),  # of the tree, whose words are said
+        ("node", np.int32),  # of the tree, whose value counts
         ("is_leaf", np.int32),
         ("is_last", np.int32),  # of its parent's children
         ("ratio", np.float64),  # share of the parent's training rows that came here
@@ -63,7 +63,7 @@ def lay_paths(left, right, feature, ratio, stops, parent, nodes, children):
     root = nodes[0]
     root.parent, root.feature, root.step, root.side = NOWHERE, NOWHERE, NOWHERE, NOWHERE
     root.ratio, root.reach = 1.0, 1.0
-    root.share, root.share_before = 1.0, 1.0  # as that of a feature the path has not asked for
+    root.share, root.share_before = 1.0, 1.0  # as that of a feature the path has not used
     place, n_steps = 0, 0
     for node in range(len(left)):
         at = place

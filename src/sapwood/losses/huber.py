@@ -24,7 +24,7 @@ _RULES: dict[str, tuple[Rule, ...]] = {
 class Huber(Loss):
     """With r = y - F: L = r²/2 for |r| <= delta, delta (|r| - delta/2) beyond; g = -clip(r, -delta, delta), h = 1.
 
-    With a `quantile`, delta is that quantile of |r|, anew in each round (Friedman): F_0 is the median, and leaves take
+    With a `quantile`, delta is that quantile of |r|, set in each round (Friedman): F_0 is the median, and leaves take
     one step from the median of their residuals. With a fixed delta both are exact.
 
     The second derivative is 0 beyond delta, where a leaf of outliers would divide by it. Its bound 1 is used

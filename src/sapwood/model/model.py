@@ -106,7 +106,7 @@ class Model(Result):
         if len(self.trees) or self.begin is None:
             return self.trees
         raise InputTypeError(
-            f"This {self.estimator} has estimators of another library, so there are no trees to look at. Use "
+            f"This {self.estimator} has estimators of another library, so it has no trees to show. Use "
             "estimator=None or a DecisionTree of Sapwood."
         )
 
@@ -224,7 +224,7 @@ class Model(Result):
 
     @property
     def has_trees(self) -> bool:
-        """Whether there are trees of this library to look at, beside estimators of others."""
+        """Whether there are trees of this library, beside estimators of others."""
         return len(self.trees) > 0 or self.is_all_trees
 
 
@@ -252,7 +252,7 @@ def model_of(model: Any, argument: str = "model") -> Model:
 
 
 def class_name(thing: Any) -> str:
-    """Name of a thing's class; that of another library with its module, since many share their names with ours."""
+    """Name of an object's class; that of another library with its module, since many share their names with ours."""
     kind = type(thing)
     public = [part for part in kind.__module__.split(".") if not part.startswith("_")]
     return kind.__name__ if public[:1] in (["builtins"], ["sapwood"]) else ".".join([*public, kind.__name__])

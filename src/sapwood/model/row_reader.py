@@ -16,7 +16,7 @@ from sapwood.table.schema import ColumnSchema, Schema, Unseen
 Floats = NDArray[np.float64]
 NUMBERS = (float, int, np.floating, np.integer, np.bool_)
 MOST = 2**53  # whole numbers up to here are exact
-PLAIN_KINDS = "fiub"  # of arrays whose numbers need no look at each
+PLAIN_KINDS = "fiub"  # of arrays whose numbers need no check one by one
 
 
 class RowReader:

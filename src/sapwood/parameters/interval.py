@@ -129,7 +129,7 @@ def is_number(value: object) -> TypeGuard[float]:
 
 
 def as_number(value: object) -> float | None:
-    """The number that a value is, or that a text stands for; None if there is none."""
+    """A number, or the number in a string; None for other values."""
     number: object = _parse(value) if isinstance(value, str) else plain(value)
     return number if is_number(number) and abs(number) <= sys.float_info.max else None
 

@@ -61,7 +61,7 @@ def require_estimator(argument: str, model: object, kind: str) -> None:
 
 
 def require_known(argument: str, labels: Sequence[Any], classes: Sequence[Any]) -> None:
-    """Raise if a label is not one of the model's classes: the picture would count errors that are none."""
+    """Raise if a label is not one of the model's classes: the picture would count false errors."""
     known = set(classes)
     unknown = [label for label in dict.fromkeys(labels) if label not in known]
     if unknown:

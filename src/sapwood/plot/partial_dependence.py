@@ -1,4 +1,4 @@
-"""How predictions depend on one feature or two, all other things being as they are."""
+"""How predictions depend on one feature or two, all others being equal."""
 
 from __future__ import annotations
 

@@ -153,7 +153,7 @@ def _nodes(packed: TreeSteps, chosen: Array) -> tuple[Places, Array, Array]:
 
 
 def _with_missing(subsets: Array, given: Array, n_levels: Array, missing_left: Array) -> tuple[Array, Array]:
-    """Subsets with one more level for all that are none, which goes where missing values go; where each begins."""
+    """Subsets with one more level for all unknown ones, which goes where missing values go; where each begins."""
     start = np.zeros(len(n_levels), dtype=np.uint32)
     parts, size = [np.empty(0, dtype=np.uint32)], 0
     for split in np.flatnonzero(given >= 0):

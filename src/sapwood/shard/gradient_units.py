@@ -1,6 +1,6 @@
 """Units of gradients: gradients as whole numbers, so that their sums are the same in every order and on every machine.
 
-Units are powers of two, chosen anew for each tree from the largest gradient and hessian of all shards.
+Units are powers of two, chosen for each tree from the largest gradient and hessian of all shards.
 """
 
 from __future__ import annotations

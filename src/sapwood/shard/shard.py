@@ -107,7 +107,7 @@ class Shard:
         return found
 
     def __reduce__(self) -> tuple[object, ...]:
-        """A copy begins anew: between two trees a shard holds nothing but its rows, and its frame holds addresses."""
+        """A copy starts empty: between two trees a shard holds nothing but its rows, and its frame holds addresses."""
         return type(self), (self.table, self.n_jobs, self.offset)
 
     def frame(self, n_nodes: int, n_sums: int) -> Array:

@@ -220,7 +220,7 @@ def _compared_levels(column: ColumnSchema, codes: Array, d: int) -> ColumnCompar
 def _level_distance(kept: ColumnStatistics, codes: Array, expected: float) -> float:
     """Half the sum of differences of shares: of the levels that are kept, of all others, and of unseen ones.
 
-    Fewer unseen levels than expected are no difference: the training rows themselves have none.
+    Fewer unseen levels than expected do not count as a difference: the training rows themselves have none.
     """
     if not len(codes) or not kept.n_present:
         return math.nan

@@ -71,7 +71,7 @@ class DateClues:
 
 
 def date_of(text: str, order: str) -> datetime.datetime | None:
-    """The date a text is (of an offset, in UTC), or None if it is none in this order."""
+    """The date that a string contains (in UTC if it has an offset), or None if it is not a date in this order."""
     orders, found = _match(text)
     return _date(found, order) if found is not None and order in orders else None
 

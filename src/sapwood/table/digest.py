@@ -25,7 +25,7 @@ def digest_table(table: Table) -> str:
 
 
 def digest_arrays(*arrays: Array | None) -> str:
-    """SHA-256 of arrays, their types and shapes; None is another thing than no rows."""
+    """SHA-256 of arrays, their types and shapes; None differs from no rows."""
     found = hashlib.sha256()
     for array in arrays:
         found.update(b"none" if array is None else f"{array.dtype.str}{array.shape}".encode())

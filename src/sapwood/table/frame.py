@@ -1,4 +1,4 @@
-"""Results as a data frame of whichever library is installed."""
+"""Results as a data frame of pandas or polars, whichever is installed."""
 
 from __future__ import annotations
 

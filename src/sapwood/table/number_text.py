@@ -103,7 +103,7 @@ def _facts(text: str) -> _Facts | None:
 
 
 def number_of(text: str, mark: str) -> float | None:
-    """The number a text is, or None if it is none with this decimal mark."""
+    """The number that a string contains, or None if it is not a number with this decimal mark."""
     frame = _FRAME.fullmatch(text)
     if frame is None or not _BODIES[mark].fullmatch(frame["body"]):
         return None

@@ -69,7 +69,7 @@ def _refuse_absent(absent: Sequence[object], unknown: Sequence[object]) -> None:
 
 
 def _from_sparse(x: sparse.spmatrix | sparse.sparray, schema: Schema) -> tuple[object, list[object]]:
-    """A sparse row as it is: only the schema knows what its absent cells mean."""
+    """A sparse row as it is: the meaning of its absent cells is in the schema."""
     from scipy import sparse
 
     row = sparse.csr_array(x.reshape(1, -1) if len(x.shape) == 1 else x)

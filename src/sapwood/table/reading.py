@@ -30,7 +30,7 @@ class Reading:
             raise ValueError(f"There is no reading {self.kind!r}, {self.form!r}.")
 
     def value(self, text: str) -> float | datetime.datetime | None:
-        """What a text is, None if it is neither number nor date in this reading."""
+        """The number or date that a string contains, None if it is neither in this reading."""
         stripped = text.strip()
         if self.kind == "number":
             return number_of(stripped, self.form)

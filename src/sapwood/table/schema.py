@@ -61,7 +61,7 @@ class ColumnSchema(Result):
 
 @dataclass(frozen=True, repr=False)
 class Schema(Result):
-    """All columns of the training table; `named` tells whether the names came from a data frame."""
+    """All columns of the training table; `named` is whether the names came from a data frame."""
 
     columns: tuple[ColumnSchema, ...]
     named: bool

@@ -215,7 +215,7 @@ class SparseStorage:
         return SparseStorage(self.matrix[:, list(order)], self.absent)
 
     def replace(self, columns: Mapping[int, Array]) -> SparseStorage:
-        """Cells that are not absent are stored anew."""
+        """Only cells that are not absent are stored."""
         from scipy import sparse
 
         edges = [*sorted(columns), self.matrix.shape[1]]

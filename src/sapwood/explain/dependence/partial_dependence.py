@@ -128,7 +128,7 @@ def partial_dependence(
     at splits of other columns it follows both branches, by the weight of the training rows in each; this needs no rows
     and far less time. If X are the training rows as the trees weigh them, both agree where the columns are independent
     of the others, and where every tree splits either these columns only or none of them. Otherwise they are different
-    averages: at a split of another column, recursion knows which branch of these columns it is in.
+    averages: at a split of another column, recursion is conditional on the branch of these columns.
 
     Recursion averages the sums of the trees. It does not apply to curves of rows, to `sample_weight`, to AdaBoost's
     median, to models with estimators of other libraries inside, nor to outputs that are not sums: probabilities of

@@ -104,7 +104,7 @@ def _check_comparable(models: Models, kinds: tuple[str, str]) -> None:
         if old.tolist() != new.tolist():
             where = f" of output {o}" if n_outputs[0] > 1 else ""
             raise InputError(
-                f"{first} knows the classes{where} {shorten(old.tolist())}, but {second} knows "
+                f"{first} has the classes{where} {shorten(old.tolist())}, but {second} has "
                 f"{shorten(new.tolist())}. Compare two models of the same classes."
             )
 

@@ -21,7 +21,7 @@ _LEFT, _STOP = 1, 2  # what a row does at a split; 0 is to go right
 class MatchingNodes:
     """For each node of the first tree the matching one of the second, -1 for none.
 
-    If the match is complete, every row is in the same leaf of both trees, whatever the values of the leaves.
+    If the match is complete, every row is in the same leaf of both trees, regardless of the leaf values.
     """
 
     node: Nodes
@@ -57,7 +57,7 @@ class SplitComparison:
 
 
 def _sides(tree: Tree, node: int, codes: Nodes, stops: bool) -> Array:
-    """The side of each level, whose code is -1 if the model does not know it."""
+    """The side of each level, whose code is -1 if it is unknown to the model."""
     sides = np.zeros(int(tree.n_levels[tree.feature[node]]) + 1, dtype=np.int8)
     sides[tree.left_levels(node)] = _LEFT
     sides[-1] = _STOP if stops else tree.missing_go_to_left[node] * _LEFT

@@ -138,7 +138,7 @@ def _listed(column: ColumnSchema, splits: list[Split], cuts: Floats) -> str:
 
 
 def _text(column: ColumnSchema, split: Split, cuts: Floats) -> str:
-    """A split in print, with as many digits as tell it from the other cuts."""
+    """A split as text, with enough digits to distinguish it from the other cuts."""
     if isinstance(split, tuple):
         return levels_text(split)
     if split == math.inf:

@@ -52,7 +52,7 @@ class Fields:
         """A string."""
         found = self.raw(name)
         if not isinstance(found, str):
-            raise self.error(name, f"should be a text, but is {_shown(found)}")
+            raise self.error(name, f"should be a string, but is {_shown(found)}")
         return found
 
     def texts(self, name: str) -> list[str]:
@@ -60,11 +60,11 @@ class Fields:
         found = self.items(name)
         for item in found:
             if not isinstance(item, str):
-                raise self.error(name, f"should hold texts, but holds {_shown(item)}")
+                raise self.error(name, f"should hold strings, but holds {_shown(item)}")
         return list(found)
 
     def integer(self, name: str, low: int = 0, high: int = MOST) -> int:
-        """A whole number, which may be written as a text."""
+        """A whole number, which may be written as a string."""
         found = self.raw(name)
         try:
             number = int(found) if isinstance(found, str) else found
@@ -75,7 +75,7 @@ class Fields:
         return int(number)
 
     def number(self, name: str) -> float:
-        """A finite number, which may be written as a text."""
+        """A finite number, which may be written as a string."""
         return self.as_number(name, self.raw(name))
 
     def as_number(self, name: str, found: Any) -> float:

@@ -1,4 +1,4 @@
-"""The Model to export, and what exports need to know beyond it."""
+"""The Model to export, and what exports need beyond it."""
 
 from __future__ import annotations
 

@@ -94,7 +94,7 @@ def write_checked(path: str | os.PathLike[str] | None, data: bytes) -> None:
     if path is None:
         return
     if not isinstance(path, (str, os.PathLike)):
-        raise ParameterTypeError(f"path={path!r} is not allowed: it must be a text or a Path, or None.")
+        raise ParameterTypeError(f"path={path!r} is not allowed: it must be a string or a Path, or None.")
     try:
         replace_file(path, data)
     except (OSError, ValueError) as error:

@@ -86,7 +86,7 @@ def _check_count(head: Fields, n_trees: int, n_scores: int) -> None:
 def _of_each_column(head: Fields, name: str, n_features: int) -> list[str]:
     found = head.text(name).split()
     if len(found) != n_features:
-        raise head.error(name, f"should hold a text for each of the {n_features} columns, but holds {len(found)}")
+        raise head.error(name, f"should hold a string for each of the {n_features} columns, but holds {len(found)}")
     return found
 
 

@@ -170,7 +170,7 @@ def _stages(model: Any, kind: type[GradientBoosting]) -> Estimator:
     """Friedman's boosting: values of leaves are multiplied by the learning rate."""
     if model.init is not None and model.init != "zero":
         raise ModelFileError(
-            f"The model starts from init={type(model.init).__name__}, an estimator of its own, which has no equivalent "
+            f"The model starts from init={type(model.init).__name__}, a separate estimator, which has no equivalent "
             "here. Train with init=None or init='zero'."
         )
     found, schema = estimator_with(kind, model.get_params(deep=False)), _schema(model)

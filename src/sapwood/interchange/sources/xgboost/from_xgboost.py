@@ -60,7 +60,7 @@ def from_xgboost(source: object, *, levels: LevelNames | None = None) -> Newton:
         A `NewtonBoostingRegressor`, `NewtonBoostingClassifier` or `NewtonBoostingRanker`. Scores are sums in double
         precision, where XGBoost adds in single precision. If the model was stopped early, predictions use the rounds
         up to the best one, as XGBoost's estimators do (its Booster uses all of them by default). Several quantiles are
-        sorted, so that they cannot cross. Categories that XGBoost would not know are refused, unless they go where
+        sorted, so that they cannot cross. Categories unknown to XGBoost are refused, unless they go where
         missing values go.
 
     Raises:

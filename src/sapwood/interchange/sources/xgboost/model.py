@@ -125,7 +125,7 @@ def _shape(about: Fields) -> tuple[int, Floats]:
 
 
 def _numbers(about: Fields, name: str) -> Floats:
-    """A number written as a text, or several in brackets."""
+    """A number written as a string, or several in brackets."""
     parts = about.text(name).strip().strip("[]()").split(",")
     return np.array([about.as_number(name, part) for part in parts], dtype=np.float32).astype(np.float64)
 

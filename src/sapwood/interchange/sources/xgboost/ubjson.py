@@ -74,7 +74,7 @@ class _Reader:
         try:
             return self.take(self.length(self.marker())).decode("utf-8")
         except UnicodeDecodeError as error:
-            raise self.error("a text is not UTF-8") from error
+            raise self.error("a string is not UTF-8") from error
 
     def value(self, marker: int, depth: int) -> object:
         if depth == 0:

@@ -71,7 +71,7 @@ def to_xgboost(model: object, path: str | os.PathLike[str] | None = None) -> byt
     columns with [, ] or <, which XGBoost refuses, are left out; columns are then found by position.
 
     Args:
-        model: a fitted estimator, or its Model, which does not know its loss: XGBoost's objective is then one with the
+        model: a fitted estimator, or its Model, which lacks its loss: XGBoost's objective is then one with the
             same link, such as the squared error.
         path: file to write, ending in .json; None only returns the bytes.
     """
