@@ -4,7 +4,7 @@
     ├── ParameterError      (ValueError)       a parameter has an illegal value
     ├── ParameterTypeError  (TypeError)        … or is of the wrong type, or does not exist
     ├── InputError          (ValueError)       X, y or sample_weight cannot be used
-    │   └── SchemaError     (ValueError)       new rows do not fit the columns of the training table
+    │   └── SchemaError     (ValueError)       new rows do not match the columns of the training table
     ├── InputTypeError      (TypeError)        X, y or sample_weight is not a table or array
     ├── AbsentNameError     (AttributeError)   a name of another package; the message names the equivalent
     ├── NotFittedError      (ValueError, AttributeError, and scikit-learn's)  fit has not been called
@@ -80,7 +80,7 @@ class InputTypeError(SapwoodError, TypeError):
 
 
 class SchemaError(InputError):
-    """New rows do not fit the columns of the training table."""
+    """New rows do not match the columns of the training table."""
 
 
 class AbsentNameError(SapwoodError, AttributeError):
@@ -116,7 +116,7 @@ class KernelCacheWarning(SapwoodWarning):
 
 
 class TextColumnWarning(SapwoodWarning):
-    """Text that looks like numbers or dates is taken for categories or classes, or a text target has very many."""
+    """Text that looks like numbers or dates is treated as categories or classes, or a text target has very many."""
 
 
 class MetricDirectionWarning(SapwoodWarning):

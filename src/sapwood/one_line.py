@@ -17,7 +17,7 @@ def one_line(text: object) -> str:
 
 
 def clipped(text: object, longest: int) -> str:
-    """The beginning of a text on one line of at most so many characters."""
+    """The beginning of a text on one line of at most `longest` characters."""
     start = one_line(str(text)[: longest + 1])  # an escape is longer than what it stands for
     return start if len(start) <= longest else f"{start[: longest - 1]}…"
 

@@ -155,7 +155,7 @@ class WorkBar:
                 self._bar(Shown(percent, 100, time.monotonic() - self._begin, {}))
 
     def counted(self, tasks: Sequence[Callable[[], Answer]], work: float = 1.0) -> list[Callable[[], Answer]]:
-        """The tasks, each of which adds so much work when it has been done."""
+        """The tasks, each of which adds its work once it is done."""
         return [partial(self._do, task, work) for task in tasks]
 
     def _do(self, task: Callable[[], Answer], work: float) -> Answer:

@@ -151,7 +151,7 @@ class _Team:
         self._size = 0
 
     def offer(self, work: Callable[[], None], helpers: int) -> None:
-        """Invite so many threads to the work, without waiting for them; fewer, if there are not so many."""
+        """Offer the work to this many threads, without waiting for them; to fewer if there are not enough."""
         if self._size < helpers:
             self._grow(helpers)
         for _ in range(min(helpers, self._size)):

@@ -277,7 +277,7 @@ def test_models_without_proof():
     at = int(np.argmin(model.predict(X)))
     found = counterfactual(model, X[at], target=(model.predict(X)[at] + 0.1, None), X=X)
     assert not found.is_proven
-    assert "a smaller change may do it too" in str(found)
+    assert "a smaller change may also work" in str(found)
     assert model.predict([list(found.row.values())])[0] == pytest.approx(found.after)
 
 
@@ -342,7 +342,7 @@ def test_other_bad_input():
         counterfactual(fitted("tree numbers"), row, target=(1e9, None))
     with pytest.raises(InputError, match="one class for each of 2 outputs"):
         counterfactual(fitted("two outputs"), row, target="yes")
-    with pytest.raises(InputError, match="one class only"):
+    with pytest.raises(InputError, match="only one class"):
         counterfactual(sw.DecisionTreeClassifier().fit([[1.0], [2.0]], ["a", "a"]), [1.0])
     with pytest.raises(NotFittedError):
         counterfactual(sw.DecisionTreeClassifier(), [1.0])

@@ -607,16 +607,16 @@ MISTAKES = {
     "columns by place": (
         lambda: diff(regressor(), regressor(NUMBERS[:, :1]), NUMBERS),
         InputError,
-        "X does not fit model_b: X has 2 features, but DecisionTreeRegressor is expecting 1 features",
+        "X does not match model_b: X has 2 features, but DecisionTreeRegressor is expecting 1 features",
     ),
     "columns by name": (
         lambda: diff(
             regressor(frame()[["age"]], signal(frame())), regressor(frame(), signal(frame())), frame()[["age"]]
         ),
         InputError,
-        "X does not fit model_b: X lacks 4 of the 5 columns",
+        "X does not match model_b: X lacks 4 of the 5 columns",
     ),
-    "no table": (lambda: diff(regressor(), regressor(), "rows"), InputTypeError, "X does not fit model_a: "),
+    "no table": (lambda: diff(regressor(), regressor(), "rows"), InputTypeError, "X does not match model_a: "),
     "tolerance": (
         lambda: diff(regressor(), regressor(), NUMBERS, tolerance=-1),
         ParameterError,

@@ -76,7 +76,7 @@ def test_a_split_of_a_column_that_is_not_there_is_refused(name: str, tmp_path: P
 @pytest.mark.parametrize("name", TREES)
 def test_a_threshold_that_is_no_number_is_refused(name: str, tmp_path: Path) -> None:
     change = with_array(f"{TREES[name]}.threshold", lambda own: np.full(len(own), np.nan))
-    refused(name, change, "threshold has a split at no number", tmp_path)
+    refused(name, change, "threshold is NaN at a split", tmp_path)
 
 
 @pytest.mark.parametrize("name", TREES)
@@ -167,9 +167,9 @@ BAD_STATES: dict[str, tuple[str, Change, str]] = {
     "an unknown attribute": ("tree numbers", with_fitted("__class__", "x"), "is not an attribute of"),
     "members of bagging": ("bagging", with_fitted("_members", []), "fitted._members must be a NoneType"),
     "classes of a regressor": ("tree numbers", with_fitted("classes_", {"texts": ["a"]}), "only for classifiers"),
-    "one class too few": ("tree classes", with_fitted("classes_", {"texts": ["a", "b"]}), "does not fit the classes"),
+    "one class too few": ("tree classes", with_fitted("classes_", {"texts": ["a", "b"]}), "does not match the classes"),
     "a class twice": ("tree classes", with_fitted("classes_", {"texts": ["a", "b", "a"]}), "a label twice"),
-    "two outputs": ("tree numbers", with_fitted("n_outputs_", 2), "does not fit"),
+    "two outputs": ("tree numbers", with_fitted("n_outputs_", 2), "does not match"),
     "a best round beyond the last": ("newton numbers", with_fitted("_best", 99), "fitted._best is a round"),
     "another init": ("gradient numbers", with_fitted("_has_init", True), "an estimator that no file can hold"),
     "a schema that is none": ("newton numbers", with_fitted("schema_", "x"), "fitted.schema_ must be a Schema"),

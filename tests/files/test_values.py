@@ -194,5 +194,5 @@ def test_an_array_belongs_to_one_value_only() -> None:
 def test_a_record_that_has_a_place_is_refused_elsewhere() -> None:
     kinds = {"Here": RecordKind(int, lambda *_: None, lambda *_: 7, "here")}
     assert Reader(kinds, {}).read({"Here": 1}, "here") == 7
-    with pytest.raises(ModelFileError, match="there is not a place for a Here"):
+    with pytest.raises(ModelFileError, match="there must not hold a Here"):
         Reader(kinds, {}).read({"Here": 1}, "there")

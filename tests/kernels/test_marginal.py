@@ -31,8 +31,8 @@ def test_marginals_are_those_of_the_twin(data):
     n = len(case.columns)
     columns = data.draw(st.lists(st.integers(0, n - 1), min_size=1, max_size=2, unique=True))
     cells = np.asarray(model.model_.match(case.frame()).block(0, 4), dtype=np.float64)
-    values = [[*cells[:, j], np.nan, -2.0] for j in columns]
-    points = np.array(np.meshgrid(*values)).reshape(len(columns), -1).T.copy()
+    grid = [[*cells[:, j], np.nan, -2.0] for j in columns]
+    points = np.array(np.meshgrid(*grid)).reshape(len(columns), -1).T.copy()
     out = np.full((len(points), values.shape[1]), 0.5)
     add_marginals(splits_of(tree, columns), values, points, np.empty(tree.node_count), out)
     expected = [0.5 + twin(tree, values, columns, point) for point in points]

@@ -41,7 +41,7 @@ def cv(
     metric: Annotated[str | None, typer.Option("--metric", help="Metric, such as logloss, auc, rmse or mae.")] = None,
     patience: Annotated[
         int | None,
-        typer.Option("--early-stopping", min=1, metavar="ROUNDS", help="Stop after so many rounds without progress."),
+        typer.Option("--early-stopping", min=1, metavar="ROUNDS", help="Stop after that many rounds without progress."),
     ] = None,
     out: Annotated[
         Path | None, typer.Option("--out", help="CSV or Parquet file for the predictions of held-out rows.")

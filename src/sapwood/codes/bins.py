@@ -127,8 +127,8 @@ def level_bins(n_levels: int) -> LevelBins | GroupedLevels:
 def cut_values(values: Array, max_bins: int, n_zeros: int = 0) -> NumberBins:
     """Bins of about equal counts from (a sample of) the values of a column; a bin for each value while they are few.
 
-    A sparse column has so many zeros beside its values, none of which is zero. They are not written down: in the sorted
-    column they would stand at the places `zeros` to `zeros + n_zeros`.
+    A sparse column has `n_zeros` zeros beside its values, none of which is zero. They are not stored: in the sorted
+    column they would be at the positions `zeros` to `zeros + n_zeros`.
     """
     ordered = np.sort(values[~np.isnan(values)])
     n, zeros = len(ordered), int(np.searchsorted(ordered, 0.0))

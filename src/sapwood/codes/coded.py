@@ -22,7 +22,7 @@ from sapwood.kernels.tree_frame import MISSING, NOTHING, VALUE
 from sapwood.table.table import Table
 from sapwood.threads import run_all
 
-FEW_VALUES = 255  # a column of at most so many distinct values is coded: counting beats sorting
+FEW_VALUES = 255  # a column of at most this many distinct values is coded: counting beats sorting
 MISSING_LIST = 2  # of the three lists of a column: below, above, missing
 IMPLICIT_SHARE = 0.8  # a value held by more rows than this share is not listed
 

@@ -1,4 +1,4 @@
-"""What values of a file must be: each check is a small function that refuses what does not fit, naming its place."""
+"""What values of a file must be: each check is a small function that refuses an illegal value, naming its place."""
 
 from __future__ import annotations
 

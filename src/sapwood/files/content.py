@@ -43,7 +43,7 @@ def write_content(path: FilePath, document: dict[str, Json], arrays: dict[str, A
         replace_file(path, data)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
-        raise ModelFileError(f"path={os.fspath(path)!r} cannot be written: {reason}. The file is unchanged.") from error
+        raise ModelFileError(f"path={os.fspath(path)!r} cannot be written: {reason}. Nothing was changed.") from error
 
 
 def content_digest(document: dict[str, Json], arrays: dict[str, Array]) -> str:

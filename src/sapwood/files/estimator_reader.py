@@ -32,7 +32,7 @@ def refusing_misfits() -> Iterator[None]:
     except ModelFileError:
         raise
     except ODD as error:
-        raise ModelFileError(f"The model file cannot be used: its parts do not fit together ({error}).") from error
+        raise ModelFileError(f"The model file cannot be used: its parts do not match ({error}).") from error
 
 
 def read_estimator(document: Json, arrays: Mapping[str, Array]) -> SavedEstimator:

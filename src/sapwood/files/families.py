@@ -96,10 +96,10 @@ OF_BOOSTING: dict[str, Check] = {
 
 
 def check_fitted(saved: SavedEstimator) -> None:
-    """Refuse fitted attributes that do not fit together."""
+    """Refuse fitted attributes that do not match."""
     if saved.is_classifier:
         is_list = isinstance(saved.fitted["classes_"], list)
-        expect(saved.single != is_list, "fitted.classes_", "does not fit the outputs")
+        expect(saved.single != is_list, "fitted.classes_", "does not match the outputs")
     else:
         expect("classes_" not in saved.fitted, "fitted.classes_", "is only for classifiers")
     FAMILIES[saved.name].check(saved)
@@ -108,8 +108,8 @@ def check_fitted(saved: SavedEstimator) -> None:
 def _check_values(saved: SavedEstimator, n_classes: tuple[int, ...], shape: tuple[int, ...], where: str) -> None:
     """Nodes have a share for each of the model's classes, or a number for each output."""
     own = tuple(map(len, saved.classes)) or (1,) * saved.n_outputs
-    expect(n_classes == own and shape == (len(own), max(own)), where, "does not fit the classes or outputs")
-    expect(saved.n_outputs == len(own) and (not saved.single or len(own) == 1), where, "does not fit outputs")
+    expect(n_classes == own and shape == (len(own), max(own)), where, "does not match the classes or outputs")
+    expect(saved.n_outputs == len(own) and (not saved.single or len(own) == 1), where, "does not match the outputs")
 
 
 def _check_tree(saved: SavedEstimator) -> None:
@@ -122,13 +122,15 @@ def _check_forest(saved: SavedEstimator) -> None:
     bags: Bags = saved.fitted["_bags"]
     _check_member(saved)
     _check_values(saved, trees[0].n_classes, trees[0].value_shape, "fitted.forest_")
-    expect(bags.n_features == saved.schema.n_features, "fitted._bags", "does not fit the columns")
-    expect(bags.given is None or len(bags.given) >= len(trees), "fitted._bags", "does not fit the trees")
+    expect(bags.n_features == saved.schema.n_features, "fitted._bags", "does not match the columns")
+    expect(bags.given is None or len(bags.given) >= len(trees), "fitted._bags", "does not match the trees")
     held: list[LeafRows] = saved.fitted["_leaf_targets"]
     rows, target = saved.fitted["_rows"], saved.fitted.get("_training_target")
-    expect(rows is None or len(rows) == bags.n_rows, "fitted._rows", "does not fit the bags")
-    expect(len(held) in (0, len(trees)), "fitted._leaf_targets", "does not fit the trees")
-    expect(not held or target is None or len(target) == bags.n_rows, "fitted._training_target", "does not fit the rows")
+    expect(rows is None or len(rows) == bags.n_rows, "fitted._rows", "does not match the bags")
+    expect(len(held) in (0, len(trees)), "fitted._leaf_targets", "does not match the trees")
+    expect(
+        not held or target is None or len(target) == bags.n_rows, "fitted._training_target", "does not match the rows"
+    )
     for tree, own in zip(trees, held, strict=False):
         _check_leaf_rows(own, tree, bags.n_rows)
 
@@ -139,12 +141,12 @@ def _check_leaf_rows(held: LeafRows, tree: PackedTree, n_rows: int) -> None:
     ints(n_rows)(held.rows, where)
     fits = held.counts.dtype == np.float32 and held.counts.shape == held.rows.shape
     fits = fits and bool((np.isfinite(held.counts) & (held.counts > 0)).all())
-    expect(fits, where, "has counts that do not fit the rows")
+    expect(fits, where, "has counts that do not match the rows")
     expect(held.rows.dtype == held.starts.dtype == np.uint32, where, "is not made of numbers of 32 bits")
     sizes = np.diff(held.starts.astype(np.int64), append=len(held.rows))
     is_leaf = np.unpackbits(tree.is_leaf, count=tree.node_count).astype(np.bool_)
     in_order = len(sizes) == len(is_leaf) + 1 and held.starts[0] == 0 and sizes[-1] == 0
-    expect(in_order and bool((sizes[:-1] >= is_leaf).all()), where, "does not fit the leaves of the trees")
+    expect(in_order and bool((sizes[:-1] >= is_leaf).all()), where, "does not match the leaves of the trees")
 
 
 def _check_member(saved: SavedEstimator) -> None:
@@ -160,7 +162,7 @@ def _check_adaboost(saved: SavedEstimator) -> None:
     _check_member(saved)
     first, n = members.fitted[0], len(members.fitted)
     _check_values(saved, first.n_classes, first.value_shape, "fitted._members")
-    expect(members.is_class == saved.is_classifier, "fitted._members", "does not fit the estimator")
+    expect(members.is_class == saved.is_classifier, "fitted._members", "does not match the estimator")
     for name in ("estimator_weights_", "estimator_errors_"):
         expect(len(saved.fitted[name]) >= n, f"fitted.{name}", "has fewer entries than there are learners")
 
@@ -169,16 +171,16 @@ def _check_boosting(saved: SavedEstimator) -> None:
     ensemble: Ensemble = saved.fitted["ensemble_"]
     loss: Loss = saved.fitted["loss_"]
     best, rates, n = saved.fitted["_best"], saved.fitted.get("learning_rates_"), ensemble.n_rounds
-    expect(loss.n_scores == ensemble.n_scores, "fitted.loss_", "does not fit the scores of the trees")
+    expect(loss.n_scores == ensemble.n_scores, "fitted.loss_", "does not match the scores of the trees")
     expect(best is None or best <= n, "fitted._best", "is a round that the model does not have")
     ranks = isinstance(loss, (LambdaRank, CustomLoss)) and loss.n_scores == 1
     expect(ranks or saved.task != "ranking", "fitted.loss_", "does not rank")
     if saved.is_classifier:
         k = len(saved.classes[0])
         scores = (1,) if k == 2 else (k, 1) if isinstance(loss, CustomLoss) else (k,)
-        expect(k > 1 and loss.n_scores in scores, "fitted.loss_", "does not fit the classes")
+        expect(k > 1 and loss.n_scores in scores, "fitted.loss_", "does not match the classes")
         factors = saved.fitted.get("_factors")
-        expect(factors is not None and len(factors) == k, "fitted._factors", "does not fit the classes")
+        expect(factors is not None and len(factors) == k, "fitted._factors", "does not match the classes")
     expect(rates is None or len(rates) >= n, "fitted.learning_rates_", "has fewer entries than there are stages")
     expect(not saved.fitted.get("_has_init"), "fitted._has_init", "needs an estimator that no file can hold")
 

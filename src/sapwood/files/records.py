@@ -135,14 +135,14 @@ def bags_kind() -> RecordKind:
         expect(bool(seen.all()), f"{where}.order", "is not an order of the rows")
         if bags.weight is not None:
             fits = bags.weight.shape == (n,) and bool((bags.weight >= 0).all() and bags.weight.any())
-            expect(fits, f"{where}.weight", "does not fit the rows")
+            expect(fits, f"{where}.weight", "does not match the rows")
         chosen = bags.n_chosen is None or 0 < bags.n_chosen <= bags.n_features
         expect(chosen, f"{where}.n_chosen", "is more than there are columns, or none")
         without = bags.replace or bags.n_draws is None or bags.n_draws <= n
         expect(without, f"{where}.n_draws", "is more than there are rows")
         for bag in bags.given or ():
             ints(n)(bag.rows, f"{where}.given")
-            expect(bag.counts.shape == bag.rows.shape, f"{where}.given", "has counts that do not fit its rows")
+            expect(bag.counts.shape == bag.rows.shape, f"{where}.given", "has counts that do not match its rows")
             if bag.features is not None:
                 ints(bags.n_features)(bag.features, f"{where}.given")
         return bags
@@ -296,7 +296,7 @@ class ModelKinds:
         is_a(Vote)(vote, f"{where}.vote")
         stack = self.stack(found["trees"], reader, f"{where}.trees")
         hard = not vote.hard or vote.n_classes == stack.facts.n_classes
-        expect(hard, f"{where}.vote", "does not fit the classes of the trees")
+        expect(hard, f"{where}.vote", "does not match the classes of the trees")
         return Forest(stack.packed(), vote)
 
     def _write_members(self, members: TreeMembers, writer: Writer, where: str) -> Json:

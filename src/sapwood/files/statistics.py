@@ -67,13 +67,15 @@ def _check(parts: Mapping[str, Any], schema: Schema, n_rows: int) -> None:
         expect(not np.isnan(parts[name]).any(), f"{PLACE}.{name}", "holds numbers that are missing")
     d = schema.n_features
     fits = all(len(parts[name]) == d for name in ("missing", "single", "levels"))
-    expect(fits, PLACE, "does not fit the columns")
-    expect(bool((parts["levels"] == np.minimum(schema.n_levels, MOST_LEVELS)).all()), PLACE, "does not fit the levels")
+    expect(fits, PLACE, "does not match the columns")
+    expect(
+        bool((parts["levels"] == np.minimum(schema.n_levels, MOST_LEVELS)).all()), PLACE, "does not match the levels"
+    )
     total = int(parts["levels"].sum())
-    expect(len(parts["codes"]) == len(parts["counts"]) == total, PLACE, "does not fit the levels")
+    expect(len(parts["codes"]) == len(parts["counts"]) == total, PLACE, "does not match the levels")
     has_values = [not np.isnan(column.low) for column in schema.columns]
     shape = (sum(has_values), len(SHARES))
-    expect(parts["quantiles"].shape == parts["upto"].shape == shape, PLACE, "does not fit the columns of numbers")
+    expect(parts["quantiles"].shape == parts["upto"].shape == shape, PLACE, "does not match the columns of numbers")
 
 
 class _Parts:

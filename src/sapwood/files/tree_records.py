@@ -76,7 +76,7 @@ class _Inspection:
 
     def _check_facts(self) -> None:
         (outputs, width), classes = self.stack.facts.value_shape, self.stack.facts.n_classes
-        self.expect(len(classes) == outputs and max(classes) == width, "classes", "does not fit the width of values")
+        self.expect(len(classes) == outputs and max(classes) == width, "classes", "does not match the width of values")
         if "class_weight.leaf" in self.parts:
             self.expect(outputs == 1 and width > 1, "class_weight", "belongs to one output of two classes or more")
         pair = self.stack.facts.formula
@@ -139,7 +139,7 @@ class _Inspection:
         n_numbers = int(np.count_nonzero(self.stack.n_words == 0))
         fits = threshold.dtype.kind in "fu" and threshold.shape == (n_numbers,)
         self.expect(fits, "threshold", f"is not for {n_numbers} splits of numbers")
-        self.expect(not np.isnan(threshold).any(), "threshold", "has a split at no number")
+        self.expect(not np.isnan(threshold).any(), "threshold", "is NaN at a split")
         n_words = int(self.stack.n_words.sum())
         self.expect(levels.dtype == np.uint32 and levels.shape == (n_words,), "levels", f"is not for {n_words} words")
         last = np.cumsum(self.stack.n_words)[self.stack.n_words > 0] - 1

@@ -137,7 +137,7 @@ class Reader:
             expect(_is_short(found), where, f"is a number of more than {MOST_BITS} bits")
             return found
         if isinstance(found, float):
-            expect(math.isfinite(found), where, "is a number that JSON does not have")
+            expect(math.isfinite(found), where, "is not a valid JSON number")
             return found
         self.depth += 1
         expect(self.depth <= DEEPEST, where, "is nested too deeply")
@@ -155,7 +155,7 @@ class Reader:
         body = found[tag]
         expect(len(found) == (2 if tag == "times" else 1), where, f"must have one entry, not {len(found)}")
         if tag in self.kinds:
-            expect(self.kinds[tag].place in (None, where), where, f"is not a place for a {tag}")
+            expect(self.kinds[tag].place in (None, where), where, f"must not hold a {tag}")
             return self.kinds[tag].read(body, self, where)
         plain: dict[str, Callable[[Json, str], Any]] = {
             "tuple": self._tuple,

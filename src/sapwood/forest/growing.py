@@ -58,7 +58,7 @@ class GrownTree:
 
 
 def grow_forest(growing: Growing, n_trees: int, verbose: int = 0) -> str:
-    """Grow until there are so many trees, or until the curve is flat; returns why growth ended."""
+    """Grow until there are enough trees, or until the curve is flat; returns why growth ended."""
     start = perf_counter()
     first = len(growing.trees)
     _vote_again(growing, first)

@@ -11,7 +11,7 @@ from scipy.special import chdtri, fdtri
 from sapwood.arrays import Floats
 
 UNLIMITED = 2**31 - 1
-LARGEST_TABLE = 100_000  # beyond so many degrees of freedom a critical value of F no longer changes visibly
+LARGEST_TABLE = 100_000  # beyond this many degrees of freedom a critical value of F no longer changes visibly
 
 
 @dataclass(frozen=True)

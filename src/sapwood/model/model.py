@@ -106,7 +106,7 @@ class Model(Result):
         if len(self.trees) or self.begin is None:
             return self.trees
         raise InputTypeError(
-            f"This {self.estimator} has estimators of another library, so it has no trees to show. Use "
+            f"This {self.estimator} has estimators of another library, so there are no trees to show. Use "
             "estimator=None or a DecisionTree of Sapwood."
         )
 

@@ -29,7 +29,7 @@ def wrapped(line: str, width: int) -> list[str]:
 
 
 def shortened(text: object, longest: int) -> str:
-    """Put a name on one line of at most so many letters; both ends stay, since long names often differ in the last."""
+    """Put a name on one line of at most `longest` letters; both ends stay, since long names often differ there."""
     line = one_line(text)
     if len(line) <= longest:
         return line

@@ -58,7 +58,7 @@ class BottomUp:
         return cls(packed, places, all_trees, exits, n_slots, may_stop)
 
     def memory(self, dtype: np.dtype, n_rows: int, n_columns: int, narrow: bool) -> Memory:
-        """Memory for blocks of so many rows, one after the other.
+        """Memory for blocks of this many rows, one after the other.
 
         A narrow block has the columns that trees use, and no others.
         """

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-PACKED_ROWS = 1 << 16  # from so many rows on, one 64-bit number holds both sums of a code
+PACKED_ROWS = 1 << 16  # from this many rows on, one 64-bit number holds both sums of a code
 PACKED_BITS = 15  # a packed number has 16 bits, one of them the sign
 WIDE_BITS = 40
 SUM_BITS = 62
@@ -24,13 +24,13 @@ class GradientUnits:
     hessian_unit: float
     fine_gradient_unit: float
     fine_hessian_unit: float
-    block_rows: int  # packed sums of so many rows cannot overflow
+    block_rows: int  # packed sums of this many rows cannot overflow
 
     @classmethod
     def of(cls, largest_gradient: float, largest_hessian: float, n_rows: int, packed: bool) -> GradientUnits:
         """For gradients up to the largest ones, of n_rows rows in all shards together."""
         row_bits = max(1, (n_rows - 1).bit_length())
-        fine = min(WIDE_BITS, SUM_BITS - row_bits)  # sums of so many rows do not overflow
+        fine = min(WIDE_BITS, SUM_BITS - row_bits)  # sums of all rows do not overflow
         bits = PACKED_BITS if packed else fine
         return cls(
             packed,

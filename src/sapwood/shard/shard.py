@@ -78,7 +78,7 @@ class Shard:
         return np.asarray(np.max(found, axis=0))
 
     def count_large(self, gradient: float, hessian: float, step: int, enough: float) -> Ints:
-        """Of every step-th row: how many have a gradient, and a hessian, of at least so much; both up to enough."""
+        """Of every step-th row: how many have at least this gradient, and this hessian; both counted up to `enough`."""
         of = self.gradient, self.hessian, self.weight, gradient, hessian
         return np.array(count_large(*of, -self.offset % step, self.n_rows, step, enough), dtype=np.int64)
 
@@ -117,7 +117,7 @@ class Shard:
         return self._frame
 
     def _make_frame(self, n_sums: int) -> None:
-        """Bring the frame up to date, for histograms of so many sums."""
+        """Bring the frame up to date, for histograms of this many sums."""
         self._make_sums(n_sums)
         changing = self.leaf_of, self._sums, self._wide
         if any(array is not known for array, known in zip(changing, self._framed, strict=True)):
@@ -271,7 +271,7 @@ class Shard:
         return run_all([partial(work, *block) for block in pairwise(borders)], self.n_jobs)
 
     def _deal(self, ids: Sequence[int], work: int) -> list[Ints]:
-        """The records of nodes in pieces (first, last, node), for each thread that so much work a row is worth."""
+        """The records of nodes in pieces (first, last, node), for as many threads as this work per row is worth."""
         ranges = [self._ranges[i] for i in ids]
         rows = sum(last - first for first, last in ranges)
         n_threads = max(1, min(self.n_jobs, rows * work // (4 * ROWS_PER_THREAD)))

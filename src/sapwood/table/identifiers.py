@@ -47,6 +47,6 @@ def warn_of_identifiers(table: Table) -> None:
     warn_user(
         f"{', '.join(described[:MOST_SHOWN])}{more}: like an identifier or free text, which says nothing about new "
         f"rows. Drop {'it' if len(found) == 1 else 'them'} before fit, for example "
-        f"X.drop(columns={list(found)[:MOST_SHOWN]!r}), or make numbers, dates or fewer categories of the text.",
+        f"X.drop(columns={list(found)[:MOST_SHOWN]!r}), or convert the text to numbers, dates or fewer categories.",
         IdentifierWarning,
     )

@@ -124,7 +124,7 @@ def _unknown_level(expected: ColumnSchema, column: Column, codes: Array) -> Sche
     unknown = [level for level in column.levels if level not in expected.code_of]
     return SchemaError(
         f"Column {expected.name!r} of X holds categories that were not seen in training: {shorten(unknown)}, "
-        f"first in row {first_row(codes == UNSEEN)}. Known are {shorten(expected.levels)}. "
+        f"first in row {first_row(codes == UNSEEN)}. Known categories are {shorten(expected.levels)}. "
         "Map them to known ones, make them missing, or allow unseen categories."
     )
 

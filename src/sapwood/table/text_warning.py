@@ -32,8 +32,8 @@ def warn_of_text(columns: Mapping[str, Column]) -> None:
     more = f" and {len(found) - _MOST_NAMED} more" if len(found) > _MOST_NAMED else ""
     columns_hold = "Column" if len(found) == 1 else "Columns"
     _warn(
-        f"{columns_hold} {', '.join(found[:_MOST_NAMED])}{more} of X: text that looks like numbers or dates is taken "
-        "for categories. Convert it with X = sapwood.parse_text(X), and new rows with "
+        f"{columns_hold} {', '.join(found[:_MOST_NAMED])}{more} of X: text that looks like numbers or dates is "
+        "treated as categories. Convert it with X = sapwood.parse_text(X), and new rows with "
         "sapwood.parse_text(X_new, like=model); or name such columns in categorical_features to keep them."
     )
 
@@ -49,13 +49,13 @@ def warn_of_classes(target: ClassTarget) -> None:
         reading = recognition.reading()
         if reading is not None and reading.kind == "number" and len(classes) > 2:
             _warn(
-                f"y holds text that looks like numbers ({example_of(recognition, classes.tolist())}) and is taken for "
-                f"{len(classes)} classes. For numbers, fit the regressor to sapwood.parse_text(y)."
+                f"y holds text that looks like numbers ({example_of(recognition, classes.tolist())}) and is "
+                f"treated as {len(classes)} classes. For numbers, fit the regressor to sapwood.parse_text(y)."
             )
         elif len(classes) > MANY_CLASSES and len(target.codes) < _FEW_ROWS * len(classes):
             _warn(
                 f"y holds text with {len(classes)} different values in {len(target.codes)} rows, each of which becomes "
-                "a class. Check that y is the target that is meant, or put rare classes together."
+                "a class. Check that y is the intended target, or merge rare classes."
             )
 
 

@@ -86,7 +86,7 @@ class Counterfactual(Result):
 
     def _lines(self) -> Iterator[str]:
         nothing = "no smaller change of other columns" if self.is_other else "no smaller change"
-        sure = f"{nothing} does it" if self.is_proven else "a smaller change may do it too"
+        sure = f"{nothing} does it" if self.is_proven else "a smaller change may also work"
         yield f"Prediction: {prediction_text(self.before)} → {prediction_text(self.after)}, if"
         yield from (f"  {change}" for change in self.changes)
         yield f"Distance {plain_number(self.distance, 3)}; {sure}."

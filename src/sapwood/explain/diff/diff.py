@@ -120,7 +120,7 @@ def _rows_of(model: Model, X: object, argument: str) -> EditableRows:
     try:
         return EditableRows.of(model, X if model.is_all_trees else _own_columns(model, X))
     except (InputError, InputTypeError) as error:
-        raise type(error)(f"X does not fit {argument}: {error}") from error
+        raise type(error)(f"X does not match {argument}: {error}") from error
 
 
 def _own_columns(model: Model, X: object) -> object:

@@ -94,7 +94,7 @@ class ShapMoves(Result):
 
 
 def _spread(n_rows: int, most: int) -> NDArray[np.intp]:
-    """Numbers of at most so many rows, evenly spaced from the first to the last."""
+    """Numbers of at most `most` rows, evenly spaced from the first to the last."""
     if n_rows <= most:
         return np.arange(n_rows)
     return np.linspace(0, n_rows - 1, most).round().astype(np.intp)

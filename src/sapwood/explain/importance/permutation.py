@@ -109,7 +109,7 @@ def _score(measure: Callable[[Any], float], scoring: object, owner: str, X: obje
     except (ValueError, TypeError, AttributeError) as error:
         raise ParameterError(
             f"scoring={scoring!r} is not allowed for this {owner} and y: {error} Use scoring=None for accuracy or R², "
-            "or a scoring that fits them."
+            "or a scoring for such targets."
         ) from error
 
 

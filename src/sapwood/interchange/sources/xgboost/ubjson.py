@@ -42,7 +42,7 @@ class _Reader:
         return ModelFileError(f"The UBJSON is damaged at byte {self.at}: {what}. Save the model again.")
 
     def take(self, n_bytes: int) -> bytes:
-        """The next bytes, if there are so many."""
+        """The next bytes, if there are enough."""
         left = len(self.data) - self.at
         if not 0 <= n_bytes <= left:
             raise self.error(f"{n_bytes} bytes are announced, but {left} are left")
