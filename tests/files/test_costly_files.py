@@ -115,4 +115,4 @@ def test_no_readable_file_does_either(what: str, tmp_path: Path) -> None:
 
 
 def test_lone_leaves_without_padding_are_refused(tmp_path: Path) -> None:
-    refused("newton numbers", lone_leaves("fitted.ensemble_.trees", 500, False), "padding is not there", tmp_path)
+    refused("newton numbers", lone_leaves("fitted.ensemble_.trees", 500, False), "padding is missing", tmp_path)

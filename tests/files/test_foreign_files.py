@@ -24,10 +24,10 @@ FOREIGN: dict[str, tuple[bytes, str]] = {
     "pickle": (pickle.dumps({"a": np.ones(40)}), "not a model file"),
     "png": (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + b"\0" * 99, "not a model file"),
     "zip": (b"PK\x03\x04" + b"\0" * 99, "not a model file"),
-    "json": (b'{"a": [1, 2, 3]}', "metadata must be there"),
+    "json": (b'{"a": [1, 2, 3]}', "metadata must be present"),
     "list": (b'[{"metadata": {}}]', "not a model file"),
     "broken json": (b'{"metadata": ', "not a model file"),
-    "xgboost": (json.dumps({"learner": {"objective": {}}, "version": [3, 0, 0]}).encode(), "metadata must be there"),
+    "xgboost": (json.dumps({"learner": {"objective": {}}, "version": [3, 0, 0]}).encode(), "metadata must be present"),
     "deep json": (b'{"a":' * 5000, "not a model file"),
     "lightgbm": (b"tree\nversion=v4\nnum_class=1\n", "not a model file"),
 }

@@ -176,7 +176,7 @@ BAD_STATES: dict[str, tuple[str, Change, str]] = {
     "a tree as parameter": (
         "newton numbers",
         with_parameter("callbacks", {"Tree": {"count": 1}}),
-        "not a place for a Tree",
+        "must not hold a Tree",
     ),
     "an unknown parameter": ("newton numbers", with_parameter("eval", "1"), "parameters.eval is not a parameter of"),
     "a parameter that may not be": ("newton numbers", with_parameter("max_bin", 1), "max_bin=1 is not allowed"),
@@ -224,7 +224,7 @@ def test_a_part_that_is_missing_is_named(part: str, tmp_path: Path) -> None:
     def forget(document: Any, arrays: dict[str, Any]) -> None:
         del document["fitted"][part]
 
-    refused("gradient numbers", forget, f"fitted.{part} is not there, but GradientBoostingRegressor", tmp_path)
+    refused("gradient numbers", forget, f"fitted.{part} is missing, but GradientBoostingRegressor", tmp_path)
 
 
 def test_an_array_that_belongs_to_nothing_is_refused(tmp_path: Path) -> None:

@@ -187,7 +187,7 @@ def test_values_that_are_nested_too_deeply_are_refused() -> None:
 
 
 def test_an_array_belongs_to_one_value_only() -> None:
-    with pytest.raises(ModelFileError, match="needs an array 'x', which is not there"):
+    with pytest.raises(ModelFileError, match="needs an array 'x', which is missing"):
         read([{"array": "x"}, {"array": "x"}], x=np.array([1]))
 
 

@@ -50,7 +50,7 @@ class Setup:
     base: Floats | None = None  # scores to start from; None: the best constants
     start: Ensemble | None = None  # a model to continue from
     held_out: Ints | None = None  # training rows that are the validation set
-    done: Ensemble | None = None  # of the same training, interrupted: the model so far, including the one it continues
+    done: Ensemble | None = None  # the model so far of an interrupted run, with the model it continues
     done_curves: Curves = field(default_factory=dict)  # and its history
 
 

@@ -72,7 +72,7 @@ def parse_content(data: Buffer) -> Content:
         return _parse_json(bytes(data))
     metadata, arrays = unpack(data, _check_version)
     text = arrays.pop(DOCUMENT, None)
-    expect(text is not None and text.dtype == np.uint8 and text.ndim == 1, DOCUMENT, "is not there")
+    expect(text is not None and text.dtype == np.uint8 and text.ndim == 1, DOCUMENT, "is missing")
     assert text is not None
     try:
         return metadata, json.loads(text.tobytes().decode("utf-8", "surrogatepass"), object_pairs_hook=once), arrays

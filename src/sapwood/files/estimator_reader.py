@@ -63,7 +63,7 @@ def _read_fitted(saved: SavedEstimator, found: Mapping[str, Json], reader: Reade
     family = FAMILIES[saved.name]
     needed = family.needed | ({"classes_"} if saved.is_classifier else set())
     for name in sorted(needed - set(found)):
-        expect(False, f"fitted.{name}", f"is not there, but {saved.name} needs it")
+        expect(False, f"fitted.{name}", f"is missing, but {saved.name} needs it")
     for name in sorted(set(found) - set(family.fitted)):
         expect(False, f"fitted.{name}", f"is not an attribute of {saved.name}")
     values = {}

@@ -61,7 +61,7 @@ class _Inspection:
 
     def run(self, count: int) -> None:
         self._check_facts()
-        self.expect("nodes" in self.parts and self.parts["nodes"].ndim == 1, "nodes", "is not there")
+        self.expect("nodes" in self.parts and self.parts["nodes"].ndim == 1, "nodes", "is missing")
         self._check_names()
         n_nodes, n_leaves = self._check_sizes(count)
         self._check_lengths(n_nodes, n_leaves)
@@ -93,7 +93,7 @@ class _Inspection:
         needed |= {PADDING} if self.stack.n_padding else set()
         allowed = needed | {f"{name}.inner" for name in both}
         for name in needed - set(self.parts):
-            self.expect(False, name, "is not there")
+            self.expect(False, name, "is missing")
         for name in set(self.parts) - allowed:
             self.expect(False, name, "is not one of its parts")
 

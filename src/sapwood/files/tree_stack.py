@@ -199,14 +199,14 @@ class TreeStack:
         return sums[~self.is_leaf].reshape(-1, *leaf.shape[1:])
 
     @property
-    def _told(self) -> list[str]:
+    def _common_parts(self) -> list[str]:
         """What is known of leaves and inner nodes alike."""
         names = {name.partition(".")[0] for name in self.parts if name.endswith(".leaf")} | {"weight"}
         return sorted(names)
 
     def packed(self) -> list[PackedTree]:
         """The trees in little memory: what is stored is not copied."""
-        inner = {name: self.inner(name) for name in self._told}
+        inner = {name: self.inner(name) for name in self._common_parts}
         inner |= {
             "right": self._links[0][~self.is_leaf],
             "feature": self.parts["feature"],
@@ -214,7 +214,7 @@ class TreeStack:
             "missing_left": self._missing_left,
             "subset_start": self._subset_start,
         }
-        leaf = {name: self.leaf(name) for name in self._told}
+        leaf = {name: self.leaf(name) for name in self._common_parts}
         leaf_starts = self.starts - self._inner_starts
         words = self._word_starts
         return [

@@ -173,7 +173,7 @@ class Reader:
     def take(self, name: Json, where: str) -> Array:
         """An array by name, once."""
         found = isinstance(name, str) and name in self.arrays
-        expect(found, where, f"needs an array {shown(name)}, which is not there")
+        expect(found, where, f"needs an array {shown(name)}, which is missing")
         return self.arrays.pop(name)
 
     def _tuple(self, found: Json, where: str) -> tuple[Any, ...]:

@@ -1,1 +1,1 @@
-"""All compiled code. A kernel takes arrays and scalars, says what it writes, raises nothing and draws nothing."""
+"""All compiled code. A kernel takes arrays and scalars, documents what it writes, raises nothing and draws nothing."""

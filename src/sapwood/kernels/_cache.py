@@ -5,14 +5,14 @@
 
     content: a mark ─► a checksum of the rest ─► the key in full, the compiled kernel
 
-A name never stands for two contents, so that processes may write at the same time, copies of the package may share a
+A name never has two contents, so that processes may write at the same time, copies of the package may share a
 folder, and there is no index to get out of step. A kernel is read from the first folder that has it, and written to the
-first that can be written to: in an image whose kernels were compiled when it was built, everybody reads what root has
+first that can be written to: in an image whose kernels were compiled when it was built, all users read what root has
 written.
 
     NUMBA_CACHE_DIR, if set ─► the package's own __pycache__ ─► the user's cache folder
 
-Whatever cannot be read counts as absent and is written anew; where nothing can be written, kernels are compiled in
+A file that cannot be read counts as absent and is replaced; where nothing can be written, kernels are compiled in
 memory, and one warning says so. Compiled kernels are pickles: like Python's own compiled files they are trusted, and
 the folders must be writable by nobody else.
 """
@@ -102,7 +102,7 @@ class KernelCache(NullCache):
         return f"{self._name}.{self._stamp:.12}.{hashlib.sha256(key.encode()).hexdigest()[:24]}.nbc"
 
     def _remove_stale(self) -> None:
-        """Remove this kernel from the package's folder where it was compiled from sources that are no longer there."""
+        """Remove this kernel from the package's folder where it was compiled from sources that no longer exist."""
         with suppress(OSError):
             for path in PACKAGE_FOLDER.glob(f"{self._name}.*"):
                 if not path.name.startswith(f"{self._name}.{self._stamp:.12}."):
@@ -123,7 +123,7 @@ def _read(path: Path, key: str, target_context: CPUContext) -> CompileResult | N
             return None
         found, compiled = pickle.loads(content)
         return CompileResult._rebuild(target_context, *compiled) if found == key else None
-    except Exception:  # whatever is wrong with it: compiling mends it
+    except Exception:  # any defect: the kernel is compiled again
         return None
 
 
@@ -134,12 +134,12 @@ def folders() -> Iterator[Path]:
         yield Path(chosen) / "sapwood"
     yield PACKAGE_FOLDER
     user = _user_folder()
-    if user.is_absolute():  # a user without a home has none
+    if user.is_absolute():  # a user without a home directory has none
         yield user / "sapwood" / "kernels"
 
 
 def store(name: str, data: bytes) -> Path | None:
-    """Write a file to the first folder that takes it, and say which that was."""
+    """Write a file to the first folder that accepts it, and return that folder."""
     return next((folder for folder in folders() if folder not in _unwritable and _write(folder / name, data)), None)
 
 
@@ -154,7 +154,7 @@ def can_store() -> bool:
 
 
 def _write(path: Path, data: bytes) -> bool:
-    """Whether the file was written: a full disk or a read-only folder is not asked again in this process."""
+    """Whether the file was written: a full disk or a read-only folder is not tried again in this process."""
     temporary = path.with_name(f"{path.name}.{os.urandom(6).hex()}.tmp")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -176,7 +176,7 @@ def _user_folder() -> Path:
     if sys.platform == "darwin":
         return Path("~/Library/Caches").expanduser()
     chosen = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
-    with suppress(RuntimeError):  # a user whom the system does not know
+    with suppress(RuntimeError):  # a user unknown to the system
         return Path(chosen).expanduser()
     return Path()
 

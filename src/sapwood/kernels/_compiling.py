@@ -1,4 +1,4 @@
-"""What happens while kernels are compiled: garbage is not collected, the user is told why it takes long, forks wait."""
+"""What happens while kernels are compiled: garbage collection pauses, a message explains long waits, forks wait."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ def watch_compilations() -> None:
 
 
 class Compilations(event.Listener):
-    """Rests the garbage collector while our kernels are compiled, and writes one line if that takes long.
+    """Pauses the garbage collector while our kernels are compiled, and writes one line if that takes long.
 
     The compiler makes millions of small objects that live until it is done; looking for garbage among them takes a
-    sixth of its time. A kernel compiles others, and each beginning is a look at the clock. Compilations are nested, but
+    sixth of its time. A kernel compiles others, and each start reads the clock. Compilations are nested, but
     never concurrent: Numba holds a lock.
     """
 
@@ -39,11 +39,11 @@ class Compilations(event.Listener):
         self._depth = 0
         self._begun = 0.0
         self._seconds = 0.0
-        self._said = False
+        self._announced = False
         self._resume = False
 
     def on_start(self, begun: event.Event) -> None:
-        """Stop collecting when the outermost compilation begins; say what takes so long, before more of it."""
+        """Stop collecting when the outermost compilation begins; print the message once it takes long."""
         if not _is_ours(begun):
             return
         now = self._clock()
@@ -51,12 +51,12 @@ class Compilations(event.Listener):
             self._begun, self._resume = now, gc.isenabled()
             gc.disable()
         self._depth += 1
-        if not self._said and self._seconds + now - self._begun > PATIENCE:
-            self._said = True
-            _say(TEXT)
+        if not self._announced and self._seconds + now - self._begun > PATIENCE:
+            self._announced = True
+            _print(TEXT)
 
     def on_end(self, ended: event.Event) -> None:
-        """Go on collecting when the outermost compilation has ended, with or without an error; add up its time."""
+        """Resume collecting when the outermost compilation has ended, with or without an error; add up its time."""
         if not _is_ours(ended):
             return
         self._depth -= 1
@@ -71,8 +71,8 @@ def _is_ours(compilation: event.Event) -> bool:
     return str(getattr(function, "__module__", "")).startswith("sapwood.")
 
 
-def _say(text: str) -> None:
-    """Write a line, unless nobody wants or could see it: a closed stream must not end a fit."""
+def _print(text: str) -> None:
+    """Write a line, unless it is unwanted or cannot be shown: a closed stream must not end a fit."""
     if os.environ.get("SAPWOOD_QUIET", "0") in ("", "0") and sys.stderr is not None:
         with suppress(OSError, ValueError):
             sys.stderr.write(text + "\n")
@@ -83,7 +83,7 @@ def _hold() -> None:
     """Take the locks in the order in which a compilation takes them.
 
     A child that is forked while another thread compiles inherits the compiler's locks, but not the thread that would
-    release them, and a compiler that was left in the middle of its work: it would wait for ever at its first new
+    release them, and a compiler that was left in the middle of its work: it would wait forever at its first new
     kernel.
     """
     global_compiler_lock.acquire()

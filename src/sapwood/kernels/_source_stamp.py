@@ -1,6 +1,6 @@
 """What a kernel was made from: the text of its file and of every kernel file that it imports, directly or not.
 
-Numba looks at a kernel's own file only, and would go on using code into which an older part of another file was copied.
+Numba looks at a kernel's own file only, and would keep using code into which an older part of another file was copied.
 The stamp is made of contents, not of times, so that a copy or a new installation of equal files has equal stamps.
 """
 
@@ -13,7 +13,7 @@ from functools import cache
 
 _PACKAGE = "sapwood.kernels"
 _IMPORT = re.compile(rb"^\s*(?:from|import) sapwood\.kernels\.(\w+)", re.MULTILINE)
-_OPTIONS = "_jit"  # what it imports says how kernels are stored, not what they are
+_OPTIONS = "_jit"  # its imports decide how kernels are stored, not what they are
 
 
 def source_stamp(module: str) -> str | None:
