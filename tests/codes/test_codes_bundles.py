@@ -63,7 +63,7 @@ def test_columns_of_many_codes_are_left_alone() -> None:
     codes = np.random.default_rng(0).integers(1, 200, size=(2, 5000)).astype(np.uint8)
     found = find_bundles(codes, np.full(2, 199))
     alone = separate(codes, np.full(2, 199))
-    for name in ("sizes", "home", "meaning_of", "meanings"):
+    for name in ("sizes", "bundle_of", "meaning_of", "meanings"):
         np.testing.assert_array_equal(getattr(found, name), getattr(alone, name))
 
 

@@ -250,7 +250,7 @@ def test_a_single_repeat_has_no_standard_error():
         ),
         ({"groups": {"g": []}}, InputError, "groups['g'] is empty"),
         ({"groups": {"g": 3.5}}, InputTypeError, "groups['g']=3.5"),
-        ({"groups": {"age": ["member"]}}, InputError, "groups calls a set of columns 'age'"),
+        ({"groups": {"age": ["member"]}}, InputError, "groups names a set of columns 'age'"),
         ({"y": [1]}, InputError, "y is given without X"),
     ],
 )

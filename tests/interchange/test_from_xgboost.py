@@ -224,7 +224,7 @@ def test_levels_must_fit_the_model() -> None:
         from_xgboost(booster, levels={"x9": COLOURS})
     with pytest.raises(InputError, match="does not split as categories"):
         from_xgboost(booster, levels={"x0": COLOURS})
-    with pytest.raises(InputError, match="has 1 categories, but the model knows"):
+    with pytest.raises(InputError, match="has 1 categories, but the model has"):
         from_xgboost(booster, levels={"x1": ["red"]})
 
 

@@ -108,7 +108,7 @@ class Grower:
     def _by_leaf(self) -> Ids:
         most = self._options.max_leaves
         chosen: Ids = []
-        ahead = np.empty(AHEAD, dtype=np.int64)  # leaves split next: what their children offer does not depend on it
+        ahead = np.empty(AHEAD, dtype=np.int64)  # leaves to split next, in any order
         heap, n = np.zeros(most + 1, dtype=np.int64), int(self._nodes["gain"][0] > NO_GAIN)
         while n > 0 and len(chosen) + 1 < most:
             if self._nodes["left"][heap[0]] < 0:

@@ -191,7 +191,7 @@ class Rounds:
         """Turn gradients into whole numbers, the same in all shards."""
         rows = self.sample.rows
         units = self._set_gradients(k, self._hessian[k] if self._ones is None else self._ones, weight)
-        key = int(mix(np.uint64(self.n_done), np.int64(k))) | 1  # halves are not the user's to draw
+        key = int(mix(np.uint64(self.n_done), np.int64(k))) | 1  # halves do not depend on random_state
         for shard in self._shards:
             shard.begin(units, None if rows is None else shard.own(rows), key)
         return units

@@ -51,7 +51,7 @@ def column_groups(groups: object, schema: Schema) -> list[tuple[str, list[int]]]
     for name, _ in given:
         if name in alone:
             raise InputError(
-                f"groups calls a set of columns {name!r}, which is the name of a column that is in no group. Choose "
+                f"groups names a set of columns {name!r}, which is the name of a column that is in no group. Choose "
                 "another name, or put the column into the group."
             )
     return [*given, *alone.items()]

@@ -154,7 +154,7 @@ def _read_array(body: memoryview, name: str, entry: Json, end_before: int) -> tu
     begin, end = offsets
     size = dtype.itemsize * math.prod(shape)
     if begin != end_before or end - begin != size or end > len(body) or begin % dtype.itemsize:
-        raise ModelFileError(f"{where} is to be found at {begin} to {end}, where no array of its shape can be.")
+        raise ModelFileError(f"{where} has the offsets {begin} to {end}, which do not match its shape.")
     return np.frombuffer(body[begin:end], dtype=dtype).reshape(shape), end
 
 

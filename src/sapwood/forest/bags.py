@@ -86,7 +86,7 @@ class Bags:
         if not self.n_rows:
             raise InputError(
                 "This forest was imported, and the rows that its trees were grown on are not known. Fit a forest of "
-                "Sapwood to look into its bags."
+                "Sapwood to use its bags."
             )
         if self.given is not None:
             return self.given[t]

@@ -58,7 +58,7 @@ def encode(codes: Array, uniques: Sequence[object]) -> Column:
 
 
 def recode(codes: Array, found: Sequence[object], code_of: Mapping[Any, int], otherwise: int) -> Codes:
-    """Codes into `found` as codes of the same levels elsewhere; a level that is not there becomes `otherwise`."""
+    """Codes into `found` as codes of the same levels elsewhere; an absent level becomes `otherwise`."""
     lookup = np.array([code_of.get(level, otherwise) for level in found] + [MISSING], dtype=np.int32)
     return lookup[np.where(codes < 0, len(found), codes)]  # the last entry stands for negative codes
 

@@ -47,8 +47,8 @@ def _runs(qid: Any, n_rows: int, name: str) -> Ints:
     for start, label in zip(starts.tolist(), labels[starts].tolist(), strict=True):
         if label in seen:
             raise InputError(
-                f"{name} returns to the query {label!r} in row {start}, but rows of a query must stand together. Make "
-                "them so, for example by sorting the rows by query."
+                f"{name} returns to the query {label!r} in row {start}, but rows of a query must be contiguous. "
+                "Sort the rows by query."
             )
         seen.add(label)
     return np.diff(np.append(starts, n_rows)).astype(np.int64)
