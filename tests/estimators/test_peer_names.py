@@ -203,7 +203,7 @@ class TestFit:
                 r"Write NewtonBoostingClassifier\(early_stopping_rounds=5\)",
             ),
             ({"eval_metric": "auc"}, r"NewtonBoostingClassifier\(eval_metric='auc'\)"),
-            ({"callbacks": []}, "of the constructor"),
+            ({"callbacks": []}, "belongs to the constructor"),
             ({"eval_names": ["a"]}, r"eval_set=\{"),
             ({"xgb_model": 1}, "Use 'init_model' instead"),
             ({"categorical_feature": [0]}, r"Write NewtonBoostingClassifier\(categorical_features=\[0\]\)"),
