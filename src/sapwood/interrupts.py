@@ -9,6 +9,7 @@ from types import FrameType, TracebackType
 from typing import Self
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
+INTERRUPTED = "interrupted by"  # how the reason of a training that a signal ended begins
 
 
 class Interrupts:

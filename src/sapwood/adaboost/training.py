@@ -12,8 +12,8 @@ import numpy as np
 from sapwood.adaboost.step import Step, normalised, resampled
 from sapwood.arrays import Array, Floats
 from sapwood.counted import counted
-from sapwood.errors import InputError
-from sapwood.interrupts import Interrupts
+from sapwood.errors import InputError, warn_user
+from sapwood.interrupts import INTERRUPTED, Interrupts
 from sapwood.packed_tree import PackedTree
 from sapwood.progress_bar import ProgressBar, Shown
 from sapwood.table.table import Table
@@ -76,7 +76,9 @@ def train(training: Training, weight: Floats, done: Sequence[PackedTree] = (), v
             errors = {"train": {"error": training.errors[: t + 1].tolist()}}
             show(Shown(t + 1, training.n_learners, perf_counter() - start, errors))
             if interrupts.signal_name is not None:
-                return f"{interrupts.signal_name} after {counted(t + 1, 'learner')}"
+                reason = f"{INTERRUPTED} {interrupts.signal_name} after {counted(t + 1, 'learner')}"
+                warn_user(f"Training was {reason}; the model holds the learners fitted so far.")
+                return reason
             if training.keep is not None and t + 1 < training.n_learners:
                 training.keep(t + 1)
             weight = step.row_weights

@@ -13,11 +13,12 @@ from sapwood.boosting.rate import Rate
 from sapwood.boosting.rounds import Rounds
 from sapwood.counted import counted
 from sapwood.errors import warn_user
-from sapwood.interrupts import Interrupts
+from sapwood.interrupts import INTERRUPTED, Interrupts
 from sapwood.progress_bar import ProgressBar, describe
 from sapwood.result import Part, Result
 
 ALL_DONE = "all rounds done"
+TIME_LIMIT = "max_seconds="  # how the reason of a training that took too long begins
 Callback = Callable[[Any], bool | None]  # of a Progress, or in a cross-validation of a FoldsProgress
 
 
@@ -104,7 +105,7 @@ def advance_until_stop(advance: Callable[[float], AnyProgress], plan: Plan, what
             reason = _reason_to_stop(plan, progress, any(stops), interrupts.signal_name)
             if reason is None and plan.keep is not None:
                 plan.keep(progress)
-    if reason.startswith("interrupted"):
+    if reason.startswith(INTERRUPTED):
         done = counted(progress.round, "round")
         warn_user(f"{what} was {reason} after {done}; the {result} holds the rounds done so far.")
     return reason
@@ -114,11 +115,11 @@ def _reason_to_stop(plan: Plan, progress: AnyProgress, callback_stops: bool, int
     """Why training ends now; None to continue."""
     patience, best = plan.early_stopping_rounds, progress.best_round
     if interrupt is not None:
-        return f"interrupted by {interrupt}"
+        return f"{INTERRUPTED} {interrupt}"
     if callback_stops:
         return "a callback asked to stop"
     if plan.max_seconds is not None and progress.seconds >= plan.max_seconds:
-        return f"max_seconds={plan.max_seconds} reached"
+        return f"{TIME_LIMIT}{plan.max_seconds} reached"
     if patience is not None and best is not None and progress.round - 1 - best >= patience:
         return f"no better round for early_stopping_rounds={patience}"
     return ALL_DONE if progress.round >= progress.n_rounds else None

@@ -12,7 +12,7 @@ class AbsentName:
     """A descriptor; a `__getattr__` of the class would do the same, and make every attribute of every model slower."""
 
     def __init__(self, name: str) -> None:
-        self._name = name
+        self._name, self.__doc__ = name, f"Not an attribute of this class. {ATTRIBUTES[name]}"
 
     def __get__(self, instance: object, owner: type) -> Any:
         raise AbsentNameError(f"{owner.__name__!r} object has no attribute {self._name!r}. {ATTRIBUTES[self._name]}")

@@ -26,7 +26,7 @@ def all_or_nothing(fit: Callable[..., Any]) -> Callable[..., Any]:
         check_parameters(type(self).__name__, self.rules, self.get_params(deep=False))
         fit(draft, *given, **options)
         draft.model_  # noqa: B018 - made here, so that prediction changes no attribute
-        for name, value in self.__dict__.items():  # what a callback has set on the estimator, and the fit has not
+        for name, value in list(self.__dict__.items()):  # what a callback has set on the estimator, and the fit has not
             old = before.get(name, _ABSENT)
             if value is not old and draft.__dict__.get(name, _ABSENT) is old:
                 draft.__dict__[name] = value

@@ -13,11 +13,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from sapwood.boosting.training import TIME_LIMIT
 from sapwood.errors import CheckpointWarning, InputError, ModelFileError, ParameterError, ParameterTypeError, warn_user
 from sapwood.files.content import read_content
+from sapwood.interrupts import INTERRUPTED
 from sapwood.parameters import Interval, Nothing, check_parameters
 
 EXTENSION = "checkpoint"
+UNFINISHED = (INTERRUPTED, TIME_LIMIT)  # how reasons begin after which training is not over
 AFRESH = "remove the file to start over"
 # On the trees; these may change on the way
 WITHOUT_EFFECT = ("n_jobs", "verbose", "callbacks", "max_seconds", "drift_warning")
@@ -125,8 +128,8 @@ class Checkpoints:
             self._written, self._time = n_done, time.monotonic()
 
     def finish(self, model: Any) -> None:
-        """Write the finished model."""
-        self._write(model, True)
+        """Write the model at the end; the same call resumes a training that a signal or the time limit ended."""
+        self._write(model, not model.stopped_reason_.startswith(UNFINISHED))
 
     def begin(self, n_done: int) -> None:
         """Count from so many rounds on."""

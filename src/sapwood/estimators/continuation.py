@@ -28,8 +28,9 @@ def model_to_continue(init_model: Any, owner: Any) -> Any:
 
 def check_same_loss(start: Any, loss: Loss) -> None:
     """A model continues with the loss it was trained with."""
-    if start.loss_.name != loss.name or start.ensemble_.n_scores != loss.n_scores:
+    names = ("name", "n_scores", "quantiles", "power")
+    if any(getattr(start.loss_, name, None) != getattr(loss, name, None) for name in names):
         raise ParameterError(
             f"init_model was trained with the loss {start.loss_!r}, but the parameters ask for {loss!r}. Use the same "
-            "objective with as many classes or quantiles, or leave out init_model."
+            "objective with the same options, classes or quantiles, or leave out init_model."
         )

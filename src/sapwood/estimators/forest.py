@@ -23,7 +23,7 @@ from sapwood.errors import InputError, ParameterError, warn_user
 from sapwood.estimators.checkpoint import Checkpoints, take_over
 from sapwood.estimators.estimator import Estimator
 from sapwood.estimators.fitted_trees import FittedTrees, fitted_tree
-from sapwood.estimators.forest_arguments import column_groups, fractions, given_bags
+from sapwood.estimators.forest_arguments import column_groups, fractions, given_bags, require_same_bags
 from sapwood.estimators.methods_by_task import of_regressors
 from sapwood.estimators.settings import growth_options
 from sapwood.estimators.task import Score, Task
@@ -73,6 +73,7 @@ class ForestEstimator(MultiOutputMixin, Estimator):
     keep_targets: bool = False
 
     forest_: Forest
+    _bags: Bags
     _seed: int
 
     def fit(
@@ -102,7 +103,10 @@ class ForestEstimator(MultiOutputMixin, Estimator):
         self.max_features_ = n_features_drawn(self.max_features, self.n_features_in_)
         given = None if rows is None and features is None else given_bags(rows, features, training.table)
         order = canonical_order(training.table, training.target.numbers, resolve_jobs(self.n_jobs)).astype(np.uint32)
-        self._rows, self._bags = training.used, self._draws(training, order, given)
+        bags = self._draws(training, order, given)
+        if before and (self.oob_score or self.oob_stop or self.keep_targets or given is not None):
+            require_same_bags(self._bags, bags, len(before))
+        self._rows, self._bags = training.used, bags
         self._train(tree, X, training, before, checkpoint)
         return self
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from sapwood.arrays import Floats, Ints
 from sapwood.errors import InputError, InputTypeError
-from sapwood.forest.bags import Bag
+from sapwood.forest.bags import Bag, Bags
 from sapwood.table.table import Table
 
 
@@ -26,6 +26,16 @@ def given_bags(rows: Any, features: Any, table: Table) -> list[Bag]:
         Bag.of(_row_numbers(own, n_rows), n_rows, None if features is None else _column_numbers(chosen, names))
         for own, chosen in zip(of_trees, columns, strict=True)
     ]
+
+
+def require_same_bags(before: Bags, now: Bags, n_trees: int) -> None:
+    """Refuse to measure the trees of an earlier fit on rows outside of bags that are not theirs."""
+    if not before.draws_like(now, n_trees):
+        raise InputError(
+            f"warm_start=True keeps the {n_trees} trees of the previous fit, but with other rows, weights or bags it "
+            "is unknown which rows these trees were grown on, as oob_score, oob_stop, keep_targets and rows= require. "
+            "Pass what the previous fit was given, or set warm_start=False."
+        )
 
 
 def column_groups(groups: Mapping[str, Sequence[Any]] | None, names: Sequence[str]) -> list[tuple[str, list[int]]]:

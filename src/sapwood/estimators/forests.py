@@ -90,7 +90,9 @@ class RandomizedForest(ForestEstimator):
         "trees is less than a fraction oob_tol below that of the 25 before; see stopped_reason_.",
     )
     oob_tol: float = parameter(
-        Interval(float, low=0), default=0.005, doc="Relative decrease of the out-of-bag error that counts as flat."
+        Interval(float, low=0),
+        default=0.005,
+        doc="Relative decrease of the out-of-bag error below which it counts as flat.",
     )
 
     forest_: Forest = fitted("The trees, packed; estimators_ gives them as estimators.")
@@ -161,6 +163,10 @@ class RandomForestClassifier(ClassifierMixin, RandomizedForest):
     class_weight: Any = parameter(CLASS_WEIGHT, default=None)
     voting: Literal["soft", "hard"] = parameter(VOTING, default="soft")
 
+    classes_: Any = fitted("The classes, in order; a list of arrays if there are several outputs.")
+    n_classes_: Any = fitted("Number of classes, or a list of numbers if there are several outputs.")
+    oob_decision_function_: Any = fitted("Out-of-bag probabilities of the training rows, with oob_score or oob_stop.")
+
 
 @declared
 class RandomForestRegressor(RegressorMixin, RandomizedForest):
@@ -176,6 +182,8 @@ class RandomForestRegressor(RegressorMixin, RandomizedForest):
     max_features: int | float | str | None = "third"
     max_bins: int | None = 255
     keep_targets: bool = parameter(KEEP_TARGETS, default=False)
+
+    oob_prediction_: Floats = fitted("Out-of-bag predictions of the training rows, with oob_score or oob_stop.")
 
 
 @declared
@@ -194,6 +202,10 @@ class ExtraTreesClassifier(ClassifierMixin, RandomizedForest):
     class_weight: Any = parameter(CLASS_WEIGHT, default=None)
     voting: Literal["soft", "hard"] = parameter(VOTING, default="soft")
 
+    classes_: Any = fitted("The classes, in order; a list of arrays if there are several outputs.")
+    n_classes_: Any = fitted("Number of classes, or a list of numbers if there are several outputs.")
+    oob_decision_function_: Any = fitted("Out-of-bag probabilities of the training rows, with oob_score or oob_stop.")
+
 
 @declared
 class ExtraTreesRegressor(RegressorMixin, RandomizedForest):
@@ -207,3 +219,5 @@ class ExtraTreesRegressor(RegressorMixin, RandomizedForest):
     max_features: int | float | str | None = 1.0
     bootstrap: bool = False
     keep_targets: bool = parameter(KEEP_TARGETS, default=False)
+
+    oob_prediction_: Floats = fitted("Out-of-bag predictions of the training rows, with oob_score or oob_stop.")

@@ -17,7 +17,8 @@ class _OnlyFor:
     """A method of a shared class that other tasks do not have: neither on their classes nor on their instances."""
 
     def __init__(self, method: Callable[..., Any], mixin: type, predicts: str) -> None:
-        self.__doc__, self.__name__ = method.__doc__, method.__name__
+        self.__name__ = method.__name__
+        self.__doc__ = f"Only estimators that predict {predicts} have this method."
         self._method, self._mixin, self._predicts = answering_method(method), mixin, predicts
 
     def __get__(self, instance: object, owner: type) -> Any:

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from sklearn.metrics import accuracy_score, r2_score
+from sklearn.metrics import r2_score
 
 from sapwood.errors import warn_user
 from sapwood.forest.out_of_bag import OutOfBag
@@ -61,11 +61,9 @@ class ClassTask(Task):
         truth, predicted = target.labels(target.codes[seen]), target.labels(shares[seen].argmax(axis=2))
         if callable(score) or not len(predicted):
             accuracy = _own_score(score, truth, predicted)
-        elif target.single:
-            weight = None if rows.given is None else rows.given[seen]
-            accuracy = float(accuracy_score(truth, predicted, sample_weight=weight))
         else:
-            accuracy = float(np.mean((truth == predicted).all(axis=1)))
+            is_right = truth == predicted if target.single else (truth == predicted).all(axis=1)
+            accuracy = float(np.average(is_right, weights=None if rows.given is None else rows.given[seen]))
         return _curve(found) | {"oob_decision_function_": decisions, "oob_score_": accuracy}
 
 

@@ -29,6 +29,7 @@ class TreeRows:
     weight: Floats | None  # of the rows, times those of their classes
     used: NDArray[np.intp] | None = None
     given: Floats | None = None  # of the rows alone
+    n_given: int = 0  # rows that the user gave
 
     @property
     def weights(self) -> Floats:
@@ -39,7 +40,7 @@ class TreeRows:
         """Some of the rows, and their target."""
         used = rows if self.used is None else self.used[rows]
         weight, given = (None if own is None else own[rows] for own in (self.weight, self.given))
-        return TreeRows(self.table.take(rows), target, weight, used, given)
+        return TreeRows(self.table.take(rows), target, weight, used, given, self.n_given)
 
     def weighted_by_class(self, setting: Any, owner: str) -> TreeRows:
         """Rows whose weights are multiplied by those of their classes; a class of weight zero remains a class."""
@@ -54,7 +55,7 @@ class TreeRows:
         """Values of the rows, among all rows given; NaN for rows of weight zero."""
         if self.used is None:
             return values
-        out = np.full((int(self.used.max()) + 1, *values.shape[1:]), np.nan)
+        out = np.full((self.n_given, *values.shape[1:]), np.nan)
         out[self.used] = values
         return out
 
@@ -90,7 +91,7 @@ def read_rows(
         warn_of_column(y)
     table = Table.from_any(X, categorical_features=getattr(tree, "categorical_features", "from_dtype"))
     target, weight = task.read(y, table.n_rows), check_weight(sample_weight, table.n_rows)
-    rows = TreeRows(table, target, weight, None, weight)
+    rows = TreeRows(table, target, weight, None, weight, table.n_rows)
     if weight is not None and not weight.all():
         used = np.flatnonzero(weight)
         rows = rows.take(used, target.take(used))

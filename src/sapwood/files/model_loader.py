@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any, get_args
 
 from sapwood.adaboost.members import TreeMembers
@@ -20,7 +21,7 @@ from sapwood.table.schema import Unseen
 
 
 @answering
-def load_model(path: FilePath, *, mmap: bool = True) -> Model:
+def load_model(path: FilePath, *, mmap: bool = True, drift_warning: bool | None = None) -> Model:
     """Load what a saved model computes, for programs that only predict.
 
     It predicts the same bits as the estimator that `load` gives, but imports neither scikit-learn nor pandas, and of
@@ -30,6 +31,8 @@ def load_model(path: FilePath, *, mmap: bool = True) -> Model:
         path: a file that `save` wrote, in either form.
         mmap: use the file where it lies instead of copying it: trees are read when they are needed, and processes that
             load the same file share its memory. Set False if others may change the file in place while it is in use.
+        drift_warning: whether rows that do not look like the training data give a warning; None is the parameter that
+            the estimator was saved with.
 
     Returns:
         A `Model`, with `predict`, `predict_proba`, `predict_one`, `predict_proba_one` and `predict_batches`.
@@ -41,7 +44,8 @@ def load_model(path: FilePath, *, mmap: bool = True) -> Model:
     _, document, arrays = read_content(path, mmap=mmap)
     saved = read_estimator(document, arrays)
     with refusing_misfits():
-        return MAKERS[FAMILIES[saved.name].name](saved)
+        model = MAKERS[FAMILIES[saved.name].name](saved)
+    return model if drift_warning is None else replace(model, drift_warning=bool(drift_warning))
 
 
 def _tree_model(saved: SavedEstimator) -> Model:

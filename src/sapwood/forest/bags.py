@@ -52,6 +52,11 @@ class Bag:
         is_outside[self.rows] = False
         return np.flatnonzero(is_outside)
 
+    def equals(self, other: Bag) -> bool:
+        """Whether both have the same rows, counts and columns."""
+        pairs = ((self.rows, other.rows), (self.counts, other.counts), (self.features, other.features))
+        return all(_are_equal(one, two) for one, two in pairs)
+
     @property
     def drawn(self) -> Ints:
         """Every row as often as it was drawn."""
@@ -76,6 +81,18 @@ class Bags:
     def n_rows(self) -> int:
         """Rows to draw from."""
         return len(self.order)
+
+    def draws_like(self, other: Bags, n_bags: int) -> bool:
+        """Whether the first bags of both are the same."""
+        if (self.given is None) != (other.given is None):
+            return False
+        if self.given is not None and other.given is not None:
+            both = list(zip(self.given[:n_bags], other.given[:n_bags], strict=False))
+            return len(both) == n_bags and all(one.equals(two) for one, two in both)
+        numbers = ("seed", "n_draws", "replace", "n_features", "n_chosen", "repeat_columns")
+        arrays = ((self.order, other.order), (self.weight, other.weight))
+        same = all(getattr(self, name) == getattr(other, name) for name in numbers)
+        return same and all(_are_equal(one, two) for one, two in arrays)
 
     def key(self, t: int) -> int:
         """The seed of tree t, small enough for `random_state`: a single tree with it grows the same splits."""
@@ -144,3 +161,7 @@ def n_drawn(setting: int | float | None, n_rows: int) -> int:
     if isinstance(setting, (int, np.integer)):
         return int(setting)
     return max(1, int(setting * n_rows))
+
+
+def _are_equal(one: Array | None, other: Array | None) -> bool:
+    return one is other or (one is not None and other is not None and np.array_equal(one, other))

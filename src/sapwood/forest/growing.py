@@ -11,13 +11,14 @@ import numpy as np
 
 from sapwood.arrays import Array, Floats, Ints
 from sapwood.counted import counted
+from sapwood.errors import warn_user
 from sapwood.forest.bags import Bag, Bags
 from sapwood.forest.forest import Vote
 from sapwood.forest.leaf_targets import LeafRows
 from sapwood.forest.out_of_bag import OutOfBag, is_flat
 from sapwood.growth.criteria import Statistics
 from sapwood.growth.forest_grower import ForestGrower
-from sapwood.interrupts import Interrupts
+from sapwood.interrupts import INTERRUPTED, Interrupts
 from sapwood.packed_tree import PackedTree
 from sapwood.predictor import Predictor
 from sapwood.progress_bar import ProgressBar, Shown
@@ -72,7 +73,9 @@ def grow_forest(growing: Growing, n_trees: int, verbose: int = 0) -> str:
                     return f"the out-of-bag error was flat after {counted(len(growing.trees), 'tree')}"
             show(Shown(len(growing.trees), n_trees, perf_counter() - start, _history(growing)))
             if interrupts.signal_name is not None:
-                return f"{interrupts.signal_name} after {counted(len(growing.trees), 'tree')}"
+                reason = f"{INTERRUPTED} {interrupts.signal_name} after {counted(len(growing.trees), 'tree')}"
+                warn_user(f"Growth was {reason}; the forest holds the trees grown so far.")
+                return reason
             if growing.keep is not None and len(growing.trees) < n_trees:
                 growing.keep()
     return "all trees were grown"

@@ -169,6 +169,8 @@ class Model(Result):
         self, batches: Iterable[Any], *, proba: bool = False, n_jobs: int | None = None
     ) -> Iterator[Any]:
         """Predictions, or probabilities, of one table of rows after the other, computed lazily."""
+        if hasattr(batches, "shape"):
+            raise InputTypeError("batches is one table. Pass a list or an iterator of tables, or use predict.")
         predict = self.predict_proba if proba else self.predict
         return (predict(X, n_jobs=n_jobs) for X in batches)
 
@@ -179,7 +181,8 @@ class Model(Result):
             return numbers[0] if self.single else numbers.T
         if self.single:
             return self.classes[0][self._chosen(scores)]
-        chosen = [labels[scores[own].argmax(axis=0)] for labels, own in zip(self.classes, self.groups, strict=True)]
+        pairs = zip(self.classes, self.groups, strict=True)
+        chosen = [labels[scores[own].argmax(axis=0)] for labels, own in pairs]
         return np.stack(chosen, axis=1)
 
     def _chosen(self, scores: Floats) -> NDArray[np.intp]:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from sapwood.arrays import Array
+from sapwood.counted import counted
 from sapwood.data_warnings import is_quiet
 from sapwood.errors import DataDriftWarning, warn_user
 from sapwood.table.column import MISSING, UNSEEN
@@ -173,10 +174,10 @@ def warn_of_drift(schema: Schema, table: Table) -> None:
     found = [] if check is None else check.findings(table)
     if not found:
         return
-    more = f"; and {len(found) - NAMED} more columns" if len(found) > NAMED else ""
+    more = f"; and {counted(len(found) - NAMED, 'more column')}" if len(found) > NAMED else ""
     summary = f"The rows are not like the training data: column {'; '.join(found[:NAMED])}{more}."
     message = (
-        f"{summary} The model was not trained on such values. model.schema_.compare(X) has the figures; "
+        f"{summary} The model was not trained on such values. The schema of the model has the figures, by compare(X); "
         "drift_warning=False turns this warning off."
     )
     warn_user(DataDriftWarning(message, summary))
