@@ -38,14 +38,14 @@ FIELDS_OF_TUPLES = ("_asdict", "_fields", "_make", "_replace")  # public methods
 NEWTON_WALK = """
 estimators/all_or_nothing: all_or_nothing
 estimators/newton_boosting: fit _train
-estimators/boosting_rows: read_rows
+estimators/boosting_rows: read_boosting_rows
 table/table: from_any _described
 estimators/boosting_task: read
 table/target: from_any
 estimators/boosting_task: weigh
 estimators/newton_setup: newton_loss
 losses/names: make_loss
-estimators/boosting: _describe
+estimators/estimator: _describe
 estimators/newton_setup: newton_setup
 estimators/boosting_task: metrics
 boosting/eval_metrics: find_metrics

@@ -6,8 +6,9 @@ import inspect
 from dataclasses import dataclass, fields
 from typing import Any
 
+import numpy as np
 import pytest
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator, clone, is_regressor
 
 import sapwood
 from sapwood.declaration import Meaning, declared, fitted, parameter
@@ -104,6 +105,20 @@ def test_every_default_is_allowed(kind: Any) -> None:
 def test_every_public_method_is_documented(kind: Any) -> None:
     methods = [name for name in dir(kind) if not name.startswith("_") and callable(getattr(kind, name, None))]
     assert [name for name in methods if not inspect.getdoc(getattr(kind, name))] == []
+
+
+@pytest.mark.parametrize("kind", ESTIMATORS)
+@pytest.mark.filterwarnings("ignore")
+def test_every_fitted_attribute_is_documented(kind: Any) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 3))
+    y = X[:, 0] if is_regressor(kind()) else X[:, 0] > 0
+    wanted = {"oob_score": True, "bootstrap": True, "subsample": 0.5, "n_iter_no_change": 2, "n_estimators": 5}
+    wanted |= {"early_stopping_rounds": 2, "validation_fraction": 0.2}
+    given = {"group": [10] * 6} if kind is sapwood.NewtonBoostingRanker else {}
+    model = kind(**{name: value for name, value in wanted.items() if name in kind.rules}).fit(X, y, **given)
+    attributes = [name for name in vars(model) if name.endswith("_") and not name.startswith("_")]
+    assert [name for name in attributes if f"\n    {name}\n" not in kind.__doc__] == []
 
 
 def test_a_subclass_of_an_estimator_keeps_its_fields() -> None:

@@ -27,7 +27,7 @@ from sapwood.boosting.fitting import Rows
 from sapwood.boosting.history import best_of
 from sapwood.boosting.rounds import Rounds
 from sapwood.codes.binned import bin_table, find_bins
-from sapwood.estimators.boosting_task import NumberTask
+from sapwood.estimators.boosting_task import BoostingNumbers
 from sapwood.progress_bar import ProgressBar
 from sapwood.table.table import Table
 
@@ -143,7 +143,7 @@ def test_rounds_driven_by_hand_give_the_same_scores_and_curve(numbers):
         weight[train] = 1.0
         estimator._seed = 0
         rows = Rows(table, y, weight)
-        setup = estimator._setup(rows, estimator._loss(rows, NumberTask()))
+        setup = estimator._setup(rows, estimator._loss(rows, BoostingNumbers()))
         base = setup.loss.start(y[train], weight[train])
         score = np.full((1, len(y)), base[0])
         rounds = Rounds(

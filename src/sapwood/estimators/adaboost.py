@@ -1,6 +1,6 @@
 """AdaBoost behind scikit-learn's interface.
 
-`fit` reads the rows (`read_rows`), describes them, makes a learner (`TreeLearner` for trees of this library,
+`fit` reads the rows (`read_tree_rows`), describes them, makes a learner (`TreeLearner` for trees of this library,
 `AnyLearner` for other estimators) and the step of the task (SAMME or AdaBoost.R2), trains (`adaboost.training.train`)
 and keeps learners, their weights and their errors.
 """
@@ -36,7 +36,7 @@ from sapwood.estimators.foreign import AnyLearner, indexed, is_foreign, own_tree
 from sapwood.estimators.settings import class_weights, growth_options
 from sapwood.estimators.task import CLASSES, NUMBERS, Task
 from sapwood.estimators.tree import DecisionTree, DecisionTreeClassifier, DecisionTreeRegressor
-from sapwood.estimators.tree_rows import TreeRows, read_rows
+from sapwood.estimators.tree_rows import TreeRows, read_tree_rows
 from sapwood.growth.criteria import statistics_of
 from sapwood.growth.forest_grower import ForestGrower
 from sapwood.growth.rules import n_features_drawn
@@ -64,6 +64,10 @@ class AdaBoost(Estimator):
     )
     verbose: int = parameter(shared.VERBOSE, default=0)
 
+    estimator_weights_: Floats = fitted("Weight of each learner; 0 for those that were not fitted.")
+    estimator_errors_: Floats = fitted("Weighted error of each learner; 1 for those that were not fitted.")
+    stopped_reason_: str = fitted("Why training ended.")
+
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, checkpoint: Any = None) -> Self:
         """Fit learners, one after the other.
 
@@ -72,7 +76,7 @@ class AdaBoost(Estimator):
         random_state.
         """
         tree = own_tree(self)
-        rows = read_rows(X, y, sample_weight, self.task, tree, weigh_classes=False, n_members=self.n_estimators)
+        rows = read_tree_rows(X, y, sample_weight, self.task, tree, weigh_classes=False, n_members=self.n_estimators)
         if rows.target.n_outputs > 1:
             raise InputError(f"y has {rows.target.n_outputs} columns, but {type(self).__name__} predicts one output.")
         self._describe(rows.table, getattr(rows.target, "classes", ()), rows.target.single)

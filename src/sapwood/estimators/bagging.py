@@ -1,7 +1,7 @@
 """Bagging behind scikit-learn's interface: of the library's own trees, or of any estimator.
 
 Trees are those of a forest (`ForestEstimator`) whose rows and columns are drawn as the parameters of bagging say.
-Estimators of other libraries are fitted to the same draws (`_train`) and asked one by one (`_member_scores`).
+Estimators of other libraries are fitted to the same draws (`_train_members`) and asked one by one (`_member_scores`).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from sklearn.utils.metaestimators import available_if
 
 from sapwood.arrays import Array, Floats
 from sapwood.data_warnings import quiet
-from sapwood.declaration import declared, parameter
+from sapwood.declaration import declared, fitted, parameter
 from sapwood.errors import InputError, ParameterError
 from sapwood.estimators import shared_parameters as shared
 from sapwood.estimators.foreign import (
@@ -37,6 +37,7 @@ from sapwood.estimators.task import CLASSES, NUMBERS
 from sapwood.estimators.tree import DecisionTree, DecisionTreeClassifier, DecisionTreeRegressor
 from sapwood.estimators.tree_rows import TreeRows
 from sapwood.forest.bags import Bag, Bags, n_drawn
+from sapwood.forest.forest import Forest
 from sapwood.forest.out_of_bag import OutOfBag
 from sapwood.model.methods import forest_model, members_model
 from sapwood.model.model import Model
@@ -67,6 +68,13 @@ class Bagging(ForestEstimator):
     random_state: Any = parameter(shared.RANDOM_STATE, default=None)
     verbose: int = parameter(shared.VERBOSE, default=0)
 
+    forest_: Forest = fitted("The trees, packed, if the members are trees of this library.")
+    n_outputs_: int = fitted("Number of targets.")
+    max_features_: int = fitted("Number of columns drawn for each member.")
+    stopped_reason_: str = fitted("Why no more trees were grown.")
+    oob_curve_: Floats = fitted("Out-of-bag error after each member, with oob_score.")
+    oob_score_: float = fitted("Out-of-bag accuracy or R², with oob_score.")
+
     _members = None  # type: list[Any] | None  # of another library
 
     @property
@@ -82,7 +90,7 @@ class Bagging(ForestEstimator):
     _tree = own_tree
 
     def _draws(self, training: TreeRows, order: Array, given: Sequence[Bag] | None) -> Bags:
-        n = training.table.n_rows
+        n, self._members = training.table.n_rows, None
         if self.oob_score and not self.bootstrap and given is None:
             raise ParameterError(
                 "oob_score=True needs bootstrap=True: Out of bag estimation is only available if rows are drawn with "
@@ -112,12 +120,8 @@ class Bagging(ForestEstimator):
             return list(self._members or [])
         return super()._previous() if self._members is None else []
 
-    def _train(self, tree: Any, X: Any, training: TreeRows, before: list[Any], checkpoint: Any) -> None:
-        """Grow trees, or fit estimators of another library."""
-        if tree is not None:
-            self._members = None
-            super()._train(tree, X, training, before, checkpoint)
-            return
+    def _train_members(self, X: Any, training: TreeRows, before: list[Any], checkpoint: Any) -> None:
+        """Fit estimators of another library."""
         if checkpoint is not None:
             raise ParameterError(
                 f"checkpoint cannot hold estimator={self.estimator!r}, which is not a tree of Sapwood. Leave it out."
@@ -219,6 +223,10 @@ class BaggingClassifier(ClassifierMixin, Bagging):
     task: ClassVar = CLASSES
     __sklearn_tags__ = _tags
 
+    classes_: Any = fitted("The classes, in order; a list of arrays if there are several outputs.")
+    n_classes_: Any = fitted("Number of classes, or a list of numbers if there are several outputs.")
+    oob_decision_function_: Any = fitted("Out-of-bag probabilities of the training rows, with oob_score.")
+
     @available_if(_has_decision_function)  # type: ignore[untyped-decorator]
     def decision_function(self, X: Any) -> Floats:
         """Mean of the members' decision functions."""
@@ -238,3 +246,5 @@ class BaggingRegressor(RegressorMixin, Bagging):
 
     task: ClassVar = NUMBERS
     __sklearn_tags__ = _tags
+
+    oob_prediction_: Floats = fitted("Out-of-bag predictions of the training rows, with oob_score.")

@@ -18,7 +18,7 @@ from sapwood.boosting.training import Outcome, Progress
 from sapwood.declaration import declared, fitted, parameter
 from sapwood.errors import ParameterError
 from sapwood.estimators import shared_parameters as shared
-from sapwood.estimators.boosting_task import Task
+from sapwood.estimators.boosting_task import BoostingTask
 from sapwood.estimators.checkpoint import Checkpoints
 from sapwood.estimators.estimator import Estimator
 from sapwood.estimators.methods_by_task import of_classifiers
@@ -41,7 +41,7 @@ class Boosting(Estimator):
     """Boosted trees. Use one of the classes below it."""
 
     model_settings: ClassVar = ("ensemble_", "schema_", "unseen", "drift_warning", "undo_class_weight")
-    task: ClassVar[type[Task]]
+    task: ClassVar[type[BoostingTask]]
     weight_name: ClassVar[str] = "sample_weight"
     second_of_equals: ClassVar[bool] = False
     """Whether a score of zero means the second of two classes, as in scikit-learn."""
@@ -57,6 +57,7 @@ class Boosting(Estimator):
     loss_: Loss = fitted("The loss that was minimised.")
     evals_result_: dict[str, dict[str, list[float]]] = fitted("Metrics of the validation sets; see evals_result().")
     n_estimators_: int = fitted("Number of rounds that were trained.")
+    n_iter_: int = fitted("The same number, by the name that scikit-learn has for it.")
     best_iteration_: int = fitted("The round, counted from 0, of the best metric, if there was a validation set.")
     best_score_: float = fitted("The metric in that round.")
     stopped_reason_: str = fitted("Why training ended.")
@@ -64,7 +65,7 @@ class Boosting(Estimator):
     _has_init = False  # an estimator of another library that training started from
 
     @abstractmethod
-    def _loss(self, rows: Rows, task: Task) -> Loss:
+    def _loss(self, rows: Rows, task: BoostingTask) -> Loss:
         """The loss that the parameters ask for."""
 
     @abstractmethod

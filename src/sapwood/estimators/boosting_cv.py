@@ -28,7 +28,7 @@ from sapwood.data_warnings import quiet
 from sapwood.errors import ParameterTypeError
 from sapwood.estimators.boosting import Boosting
 from sapwood.estimators.boosting_rows import weight_by_query
-from sapwood.estimators.boosting_task import Task
+from sapwood.estimators.boosting_task import BoostingTask
 from sapwood.estimators.splits import check_classes, check_groups, inner_split, read_groups, read_splits, runs
 from sapwood.keywords import answering
 from sapwood.parameters import Flag, Interval, Nothing, OneOf, check_parameters
@@ -274,7 +274,7 @@ class _Run:
         setup = replace(setup, rounds=replace(setup.rounds, n_jobs=threads))
         return model, rows, setup
 
-    def _fold_rows(self, model: Boosting, number: int, split: Split) -> tuple[Rows, Task]:
+    def _fold_rows(self, model: Boosting, number: int, split: Split) -> tuple[Rows, BoostingTask]:
         """All rows, those held out with a weight of zero; the model learns its classes from the others."""
         task, target = model.task.read(self._target[split.train], len(split.train))
         check_classes(number, task.classes, self._task.classes)
@@ -300,7 +300,7 @@ class _Run:
             return model.fit(X, y, **more)  # type: ignore[no-any-return]
 
 
-def _labels(task: Task, coded: Floats) -> Array:
+def _labels(task: BoostingTask, coded: Floats) -> Array:
     """Targets as the user gave them."""
     return coded if task.classes is None else task.classes[coded.astype(np.intp)]
 

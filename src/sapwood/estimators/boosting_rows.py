@@ -12,7 +12,7 @@ from sapwood.arrays import Floats, Ints
 from sapwood.boosting.fitting import Rows
 from sapwood.boosting.limits import check_size
 from sapwood.errors import naming
-from sapwood.estimators.boosting_task import Task
+from sapwood.estimators.boosting_task import BoostingTask
 from sapwood.losses.loss import Loss
 from sapwood.table.digest import digest_arrays, digest_table
 from sapwood.table.identifiers import warn_of_identifiers
@@ -38,7 +38,7 @@ class GivenRows:
     argument: str = ""
 
 
-def read_rows(estimator: Boosting, given: GivenRows, start: Any = None) -> tuple[Rows, Task]:
+def read_boosting_rows(estimator: Boosting, given: GivenRows, start: Any = None) -> tuple[Rows, BoostingTask]:
     """Rows to train on, and the task; rows of weight zero are removed before anything else looks at them."""
     warn_of_column(given.y)
     if start is None:
@@ -80,7 +80,7 @@ def weight_by_query(weight: Any, n_rows: int, groups: Ints, name: str) -> Floats
         return check_weight(given, n_rows)
 
 
-def read_validation_rows(estimator: Boosting, given: GivenRows, task: Task, loss: Loss) -> Rows:
+def read_validation_rows(estimator: Boosting, given: GivenRows, task: BoostingTask, loss: Loss) -> Rows:
     """A validation set in the columns and codes of training."""
     with naming(given.argument):
         table = estimator.schema_.match(given.X, unseen="missing", owner=type(estimator).__name__)

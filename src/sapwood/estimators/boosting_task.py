@@ -21,7 +21,7 @@ from sapwood.table.text_warning import warn_of_classes
 
 
 @dataclass(frozen=True, eq=False)
-class Task(ABC):
+class BoostingTask(ABC):
     """How targets become numbers, and what metrics see of predictions."""
 
     classes: Array | None = None  # labels, in order
@@ -49,7 +49,7 @@ class Task(ABC):
         """The metrics that a setting names, or that of the loss, of what users are given as predictions."""
 
 
-class NumberTask(Task):
+class BoostingNumbers(BoostingTask):
     """The target is one number."""
 
     @classmethod
@@ -78,7 +78,7 @@ class NumberTask(Task):
         return self, weight
 
 
-class RankingTask(NumberTask):
+class BoostingRanking(BoostingNumbers):
     """The target is a grade of relevance."""
 
     def metrics(self, setting: Any, loss: Loss, estimator: Any) -> list[Metric]:
@@ -87,7 +87,7 @@ class RankingTask(NumberTask):
 
 
 @dataclass(frozen=True, eq=False)
-class ClassTask(Task):
+class BoostingClasses(BoostingTask):
     """The target is one class."""
 
     classes: Array

@@ -1,6 +1,6 @@
 """Forests behind scikit-learn's interface: what random forests, extremely randomised trees and bagging share.
 
-`fit` reads the rows (`read_rows`), describes them, decides how the rows of each tree are drawn (`_draws`),
+`fit` reads the rows (`read_tree_rows`), describes them, decides how the rows of each tree are drawn (`_draws`),
 grows the trees (`_train`, `grow_forest`) and keeps them (`_keep`). A kind of forest gives the tree whose parameters its
 trees have, and how rows and columns are drawn; bagging can train other estimators in place of trees.
 """
@@ -8,7 +8,7 @@ trees have, and how rows and columns are drawn; bagging can train other estimato
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from typing import Any, ClassVar, Self
@@ -28,7 +28,7 @@ from sapwood.estimators.methods_by_task import of_regressors
 from sapwood.estimators.settings import growth_options
 from sapwood.estimators.task import Score, Task
 from sapwood.estimators.tree import DecisionTree
-from sapwood.estimators.tree_rows import TreeRows, read_rows, require_same
+from sapwood.estimators.tree_rows import TreeRows, read_tree_rows, require_same
 from sapwood.forest.bags import Bag, Bags, canonical_order
 from sapwood.forest.forest import Forest, Vote
 from sapwood.forest.growing import Growing, grow_forest
@@ -66,8 +66,7 @@ class ForestEstimator(MultiOutputMixin, Estimator):
     warm_start: bool
     unseen: Any
 
-    # Parameters that not all kinds of forests have
-    voting: str = "soft"
+    voting: str = "soft"  # this and the next three are parameters of some kinds only
     oob_stop: bool = False
     oob_tol: float = 0.0
     keep_targets: bool = False
@@ -75,6 +74,7 @@ class ForestEstimator(MultiOutputMixin, Estimator):
     forest_: Forest
     _bags: Bags
     _seed: int
+    _train_members: Callable[..., None]  # of kinds that may have estimators of another library
 
     def fit(
         self,
@@ -88,12 +88,11 @@ class ForestEstimator(MultiOutputMixin, Estimator):
     ) -> Self:
         """Grow the forest.
 
-        `rows` and `features` replace the draws: for each tree the rows it is grown on, any of them many times, and
-        the columns it may use. `checkpoint` is a path, or a `Checkpoint`, where growth saves its progress: the same
-        call resumes from there after a crash, and gives the same forest to the last bit.
+        `rows` and `features` replace the draws: for each tree its rows, any of them many times, and its columns.
+        `checkpoint` is a path, or a `Checkpoint`, where growth saves its progress: the same call resumes from there.
         """
         tree = self._tree()
-        training = read_rows(X, y, sample_weight, self.task, tree, n_members=self.n_estimators, relative=True)
+        training = read_tree_rows(X, y, sample_weight, self.task, tree, n_members=self.n_estimators, relative=True)
         before = self._trained_before(training) if self.warm_start else []
         self._seed = self._seed if before else seed_from(self.random_state)
         for name in MEASURED:
@@ -103,11 +102,14 @@ class ForestEstimator(MultiOutputMixin, Estimator):
         self.max_features_ = n_features_drawn(self.max_features, self.n_features_in_)
         given = None if rows is None and features is None else given_bags(rows, features, training.table)
         order = canonical_order(training.table, training.target.numbers, resolve_jobs(self.n_jobs)).astype(np.uint32)
-        bags = self._draws(training, order, given)
-        if before and (self.oob_score or self.oob_stop or self.keep_targets or given is not None):
+        bags, measures = self._draws(training, order, given), self.oob_score or self.oob_stop or self.keep_targets
+        if before and (measures or given is not None):
             require_same_bags(self._bags, bags, len(before))
         self._rows, self._bags = training.used, bags
-        self._train(tree, X, training, before, checkpoint)
+        if tree is not None:
+            self._train(tree, training, before, checkpoint)
+        else:
+            self._train_members(X, training, before, checkpoint)
         return self
 
     @abstractmethod
@@ -136,7 +138,7 @@ class ForestEstimator(MultiOutputMixin, Estimator):
         """What the previous fit trained, if there was one."""
         return list(self.forest_.trees) if hasattr(self, "forest_") else []
 
-    def _train(self, tree: Any, X: Any, training: TreeRows, before: list[Any], checkpoint: Any) -> None:  # noqa: ARG002
+    def _train(self, tree: Any, training: TreeRows, before: list[Any], checkpoint: Any) -> None:
         """Grow trees, after those that were grown before, and keep them."""
         table, n_jobs = training.table, resolve_jobs(self.n_jobs)
         kept = None if checkpoint is None else Checkpoints.of(checkpoint, self, lambda: self._digests(training, before))
@@ -289,7 +291,7 @@ class ForestEstimator(MultiOutputMixin, Estimator):
                 "Use sklearn.inspection.permutation_importance on other rows."
             )
         with quiet():  # fit has warned
-            rows = read_rows(X, y, sample_weight, self.task, self._tree(), relative=True)
+            rows = read_tree_rows(X, y, sample_weight, self.task, self._tree(), relative=True)
         n_jobs = resolve_jobs(self.n_jobs)
         if not np.array_equal(canonical_order(rows.table, rows.target.numbers, n_jobs), self._bags.order):
             raise InputError(

@@ -10,7 +10,7 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 from sapwood.arrays import Array, Floats
 from sapwood.declaration import declared, fitted, parameter
 from sapwood.estimators import shared_parameters as shared
-from sapwood.estimators.boosting_task import ClassTask, NumberTask
+from sapwood.estimators.boosting_task import BoostingClasses, BoostingNumbers
 from sapwood.estimators.gradient_boosting import GradientBoosting
 from sapwood.parameters import Beginner, Interval, Nothing, OneOf
 from sapwood.threads import resolve_jobs
@@ -23,7 +23,7 @@ class GradientBoostingClassifier(ClassifierMixin, GradientBoosting):
     Each stage fits a tree to the negative gradient by least squares, then sets its leaves by Newton's step of the loss.
     """
 
-    task: ClassVar = ClassTask
+    task: ClassVar = BoostingClasses
     second_of_equals: ClassVar = True
 
     loss: str = parameter(
@@ -63,7 +63,7 @@ class GradientBoostingRegressor(RegressorMixin, GradientBoosting):
     quantiles, Huber's step from the median, or Newton's step.
     """
 
-    task: ClassVar = NumberTask
+    task: ClassVar = BoostingNumbers
 
     loss: str = parameter(
         OneOf("squared_error", "absolute_error", "huber", "quantile", "poisson", "gamma", "tweedie"),

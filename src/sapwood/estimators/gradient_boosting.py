@@ -10,7 +10,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from sapwood.arrays import Array, Floats
+from sapwood.arrays import Array, Floats, plain
 from sapwood.boosting.fitting import fit_ensemble
 from sapwood.boosting.rate import learning_rate
 from sapwood.boosting.stages import CURVES, Patience, Stages, stage_facts, stage_reporter
@@ -20,10 +20,10 @@ from sapwood.declaration import declared, fitted, parameter
 from sapwood.errors import ParameterError
 from sapwood.estimators import shared_parameters as shared
 from sapwood.estimators.boosting import Boosting, Constraints
-from sapwood.estimators.boosting_rows import GivenRows, digests, read_rows
+from sapwood.estimators.boosting_rows import GivenRows, digests, read_boosting_rows
 from sapwood.estimators.checkpoint import Checkpoints, take_over
 from sapwood.estimators.gradient_init import Init, fit_init, init_scores, take_rows
-from sapwood.estimators.gradient_setup import gradient_loss, gradient_setup, stage_tree, tree_settings
+from sapwood.estimators.gradient_setup import OF_TREES, gradient_loss, gradient_setup, stage_tree
 from sapwood.estimators.validation_sets import hold_out
 from sapwood.losses.loss import Loss
 from sapwood.parameters import (
@@ -126,6 +126,13 @@ class GradientBoosting(Boosting):
 
     init_: Any = fitted("The fitted clone of init, or None.")
     learning_rates_: Floats = fitted("Learning rate of each stage.")
+    n_trees_per_iteration_: int = fitted("Trees of a stage.")
+    max_features_: int = fitted("Number of columns that a split may choose from.")
+    train_score_: Floats = fitted("Loss of the training rows after each stage; with subsample, of those it drew.")
+    oob_scores_: Floats = fitted("Loss of the rows that each stage did not draw, with subsample.")
+    oob_improvement_: Floats = fitted("Decrease of that loss by each stage, with subsample.")
+    oob_score_: float = fitted("The last of oob_scores_.")
+    validation_score_: Floats = fitted("Loss of the validation rows after each stage, with n_iter_no_change.")
 
     _init_least = None  # type: float | None
 
@@ -150,7 +157,7 @@ class GradientBoosting(Boosting):
             for name in FITTED:
                 self.__dict__.pop(name, None)
             self._seed = seed_from(self.random_state)
-        rows, task = read_rows(self, GivenRows(X, y, sample_weight), start)
+        rows, task = read_boosting_rows(self, GivenRows(X, y, sample_weight), start)
         loss = self._loss(rows, task)
         if start is not None:
             self._check_continued(start, loss)
@@ -163,10 +170,9 @@ class GradientBoosting(Boosting):
             return self
         found = None if kept is None else kept.found
         self._seed = self._seed if found is None else found._seed
-        self._grown_with = [
-            *self.__dict__.get("_grown_with", ()),
-            tree_settings(self, 0 if start is None else start.ensemble_.n_rounds),
-        ]
+        settings = {name: plain(getattr(self, name)) for name in OF_TREES}
+        first = 0 if start is None else start.ensemble_.n_rounds
+        self._grown_with = [*self.__dict__.get("_grown_with", ()), {"first": first} | settings]
         held_out = None
         if self.n_iter_no_change is not None and self.validation_fraction is not None:
             classes = None if task.classes is None else rows.y

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sapwood.arrays import Ints, plain
+from sapwood.arrays import Ints
 from sapwood.boosting.columns import ColumnOptions
 from sapwood.boosting.fitting import Rows, Setup
 from sapwood.boosting.options import NO_LIMIT, TreeOptions
@@ -15,7 +15,7 @@ from sapwood.boosting.rate import learning_rate
 from sapwood.boosting.rounds import RoundOptions
 from sapwood.boosting.training import Plan
 from sapwood.errors import InputError, ParameterError
-from sapwood.estimators.boosting_task import Task
+from sapwood.estimators.boosting_task import BoostingTask
 from sapwood.estimators.tree import DecisionTreeRegressor
 from sapwood.growth.rules import n_features_drawn, rows_at_least
 from sapwood.losses.loss import Loss
@@ -39,7 +39,7 @@ OF_TREES = (
 )
 
 
-def gradient_loss(parameters: GradientBoosting, rows: Rows, task: Task) -> Loss:
+def gradient_loss(parameters: GradientBoosting, rows: Rows, task: BoostingTask) -> Loss:
     """The loss that the parameter names, for targets that it admits."""
     name = parameters.loss
     if task.classes is None:
@@ -120,15 +120,10 @@ def gradient_setup(
     )
 
 
-def tree_settings(owner: GradientBoosting, first: int) -> dict[str, Any]:
-    """Parameters of the trees from this stage on, in types that a file can hold."""
-    return {"first": first} | {name: plain(getattr(owner, name)) for name in OF_TREES}
-
-
 def stage_tree(owner: GradientBoosting, tree: Tree, rate: float, stage: int) -> DecisionTreeRegressor:
     """A tree of the ensemble as an estimator of its own, whose values are those before the learning rate."""
-    fits = owner.__dict__.get("_grown_with") or [tree_settings(owner, 0)]  # files of older versions have none
-    of_stage = next((one for one in reversed(fits) if one["first"] <= stage), fits[0])
+    fits = owner.__dict__.get("_grown_with", ())  # files of older versions have none
+    of_stage = next((one for one in reversed(fits) if one["first"] <= stage), vars(owner))
     settings = {name: of_stage[name] for name in OF_TREES}
     found = DecisionTreeRegressor(**settings, random_state=owner.random_state, unseen=owner.unseen)
     for name in ("schema_", "n_features_in_", "feature_names_in_", "max_features_"):

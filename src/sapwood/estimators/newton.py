@@ -12,7 +12,7 @@ from sklearn.utils import Tags
 from sapwood.arrays import Array
 from sapwood.declaration import declared, fitted, parameter
 from sapwood.estimators.boosting_rows import GivenRows
-from sapwood.estimators.boosting_task import ClassTask, NumberTask, RankingTask
+from sapwood.estimators.boosting_task import BoostingClasses, BoostingNumbers, BoostingRanking
 from sapwood.estimators.newton_boosting import EvalSet, NewtonBoosting
 from sapwood.estimators.validation_sets import read_eval_set, with_queries
 from sapwood.metrics.ranking import ndcg
@@ -33,7 +33,7 @@ class NewtonBoostingRegressor(RegressorMixin, NewtonBoosting):
     of it and limits leaves to 0.7. docs/coming-from-xgboost.md has the recipes.
     """
 
-    task: ClassVar = NumberTask
+    task: ClassVar = BoostingNumbers
 
     objective: Any = parameter(
         *objective_rule(
@@ -59,7 +59,7 @@ class NewtonBoostingClassifier(ClassifierMixin, NewtonBoosting):
     twice that, so use half its learning_rate, reg_lambda and min_child_weight. docs/coming-from-xgboost.md has more.
     """
 
-    task: ClassVar = ClassTask
+    task: ClassVar = BoostingClasses
 
     objective: Any = parameter(
         *objective_rule(
@@ -96,7 +96,7 @@ class NewtonBoostingRanker(NewtonBoosting):
     1/2 [G_L² / (H_L + λ) + G_R² / (H_R + λ) - G² / (H + λ)]. Parameter names are XGBoost's.
     """
 
-    task: ClassVar = RankingTask
+    task: ClassVar = BoostingRanking
     weight_name: ClassVar = "query_weight"
 
     objective: Any = parameter(
@@ -150,7 +150,7 @@ class NewtonBoostingRanker(NewtonBoosting):
         predicted = self.predict(X)
         queries = read_queries(group, qid, len(predicted))
         weight = check_weight(weight_of_rows(query_weight, queries, "query_weight"), len(predicted))
-        return ndcg(RankingTask().code(y, len(predicted)), predicted, weight, queries)
+        return ndcg(BoostingRanking().code(y, len(predicted)), predicted, weight, queries)
 
     def __sklearn_tags__(self) -> Tags:
         """Grades are at least 0."""

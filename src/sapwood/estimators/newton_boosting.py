@@ -13,8 +13,8 @@ from sapwood.declaration import declared, parameter
 from sapwood.errors import ParameterError
 from sapwood.estimators import shared_parameters as shared
 from sapwood.estimators.boosting import Boosting, Constraints
-from sapwood.estimators.boosting_rows import GivenRows, digests, read_rows, read_validation_rows
-from sapwood.estimators.boosting_task import Task
+from sapwood.estimators.boosting_rows import GivenRows, digests, read_boosting_rows, read_validation_rows
+from sapwood.estimators.boosting_task import BoostingTask
 from sapwood.estimators.checkpoint import Checkpoints, take_over
 from sapwood.estimators.continuation import check_same_loss, model_to_continue
 from sapwood.estimators.newton_setup import newton_loss, newton_setup
@@ -270,7 +270,7 @@ class NewtonBoosting(Boosting):
         """Read rows, make the setup, train, and keep what comes out."""
         self._seed = seed_from(self.random_state)
         start = None if init_model is None else model_to_continue(init_model, self)
-        rows, task = read_rows(self, given, start)
+        rows, task = read_boosting_rows(self, given, start)
         loss = self._loss(rows, task)
         if start is not None:
             check_same_loss(start, loss)
@@ -284,7 +284,10 @@ class NewtonBoosting(Boosting):
             return self
         if kept is not None and kept.found is not None:
             self._seed = kept.found._seed
-        setup = self._setup(rows, loss, start, self._held_out(rows, task, len(evals)))
+        held_out = None
+        if not evals and (self.validation_fraction is not None or self.early_stopping_rounds is not None):
+            held_out = self._held_out(rows, task)
+        setup = self._setup(rows, loss, start, held_out)
         setup = replace(setup, metrics=task.metrics(self.eval_metric, loss, self))
         if verbose is not None:
             check_parameters(type(self).__name__, {"verbose": self.rules["verbose"]}, {"verbose": verbose})
@@ -298,17 +301,15 @@ class NewtonBoosting(Boosting):
             kept.finish(self)
         return self
 
-    def _held_out(self, rows: Rows, task: Task, n_sets: int) -> Ints | None:
-        """Rows to validate on, if there are no validation sets and a fraction is to be held out."""
-        if self.validation_fraction is not None and not n_sets:
-            classes = None if task.classes is None else rows.y
-            return hold_out(len(rows.y), self.validation_fraction, classes, rows.groups, self._seed)
-        if self.early_stopping_rounds is not None and not n_sets:
+    def _held_out(self, rows: Rows, task: BoostingTask) -> Ints:
+        """Rows to validate on, since there are no validation sets."""
+        if self.validation_fraction is None:
             raise ParameterError(
                 f"early_stopping_rounds={self.early_stopping_rounds} needs a validation set. Pass eval_set=[(X, y)] to "
                 "fit, or set validation_fraction=0.1."
             )
-        return None
+        classes = None if task.classes is None else rows.y
+        return hold_out(len(rows.y), self.validation_fraction, classes, rows.groups, self._seed)
 
     _loss = newton_loss
     _setup = newton_setup

@@ -15,7 +15,7 @@ from sapwood.boosting.rate import learning_rate
 from sapwood.boosting.rounds import RoundOptions
 from sapwood.boosting.training import Plan
 from sapwood.errors import ParameterError
-from sapwood.estimators.boosting_task import RankingTask, Task
+from sapwood.estimators.boosting_task import BoostingRanking, BoostingTask
 from sapwood.losses.custom import CustomLoss
 from sapwood.losses.loss import Loss
 from sapwood.losses.names import make_loss
@@ -38,12 +38,12 @@ OPTIONS = {
 HUBER_QUANTILE = 0.9  # Friedman's: a tenth of the rows may be outliers
 
 
-def newton_loss(parameters: NewtonBoosting, rows: Rows, task: Task) -> Loss:
+def newton_loss(parameters: NewtonBoosting, rows: Rows, task: BoostingTask) -> Loss:
     """The loss that the objective names, for targets that it admits."""
     objective, n_classes = parameters.objective, 0 if task.classes is None else len(task.classes)
     if callable(objective):
         loss: Loss = CustomLoss(objective, n_scores=n_classes if n_classes > 2 else 1)
-    elif isinstance(task, RankingTask):
+    elif isinstance(task, BoostingRanking):
         assert rows.groups is not None
         loss = LambdaRank(rows.groups)
     elif n_classes and (objective is None or objective in OF_ANY_CLASSES):

@@ -1,6 +1,6 @@
 """Decision trees behind scikit-learn's interface.
 
-`fit` reads the rows (`read_rows`), describes them (`_describe`), makes the options of growth (`growth_options`), grows
+`fit` reads the rows (`read_tree_rows`), describes them, makes the options of growth (`growth_options`), grows
 the tree (`grow_tree`), prunes it and keeps it as `tree_`. The classes of the two tasks differ in their parameters only.
 """
 
@@ -24,7 +24,7 @@ from sapwood.estimators.methods_by_task import multi_label_tags, of_classifiers
 from sapwood.estimators.settings import growth_options
 from sapwood.estimators.task import CLASSES, NUMBERS, Task
 from sapwood.estimators.tree_parameters import Unseen
-from sapwood.estimators.tree_rows import read_rows
+from sapwood.estimators.tree_rows import read_tree_rows
 from sapwood.growth.criteria import statistics_of
 from sapwood.growth.grower import grow_tree
 from sapwood.growth.prune import prune, pruning_path
@@ -76,7 +76,7 @@ class DecisionTree(MultiOutputMixin, Estimator):
     def fit(self, X: Any, y: Any, sample_weight: Any = None, check_input: bool = True) -> Self:  # noqa: ARG002
         """Grow the tree (and prune it, if ccp_alpha is set)."""
         n_jobs = resolve_jobs(self.n_jobs)
-        rows = read_rows(X, y, sample_weight, self.task, self)
+        rows = read_tree_rows(X, y, sample_weight, self.task, self)
         self._describe(rows.table, getattr(rows.target, "classes", ()), rows.target.single)
         self.n_outputs_, self._single_output = rows.target.n_outputs, rows.target.single
         self.max_features_ = n_features_drawn(self.max_features, self.n_features_in_)

@@ -70,7 +70,7 @@ class TreeRows:
         }
 
 
-def read_rows(
+def read_tree_rows(
     X: Any,
     y: Any,
     sample_weight: Any,
