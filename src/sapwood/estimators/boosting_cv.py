@@ -326,17 +326,17 @@ def _out_of_fold(run: _Run, models: Sequence[Any]) -> tuple[Array, Floats | None
     n_rows, n_scores = run.everything.n_rows, models[0].ensemble_.n_scores
     score, count = np.zeros((n_scores, n_rows)), np.zeros(n_rows, dtype=np.int64)
     classes = getattr(models[0], "classes_", None)
-    said = np.zeros((n_rows, n_scores if classes is None else len(classes)))
+    predicted = np.zeros((n_rows, n_scores if classes is None else len(classes)))
     for model, (_, test) in zip(models, run.splits, strict=True):
         own = model.ensemble_.scores(run.everything.take_within(test), n_jobs=run.n_jobs)
         score[:, test] += own
-        said[test] += model.loss_.response(own).T if classes is None else model.model_.probabilities(own)
+        predicted[test] += model.loss_.response(own).T if classes is None else model.model_.probabilities(own)
         count[test] += 1
     with np.errstate(invalid="ignore"):
-        score, said = score / count, said / count[:, None]
+        score, predicted = score / count, predicted / count[:, None]
     if classes is None:
-        return (said[:, 0] if n_scores == 1 else said), None, score, count
+        return (predicted[:, 0] if n_scores == 1 else predicted), None, score, count
     labels = models[0].model_.predictions(score)
     if not count.all():
         labels = np.where(count > 0, labels.astype(object), None)
-    return labels, said, score, count
+    return labels, predicted, score, count

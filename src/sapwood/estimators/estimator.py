@@ -122,7 +122,7 @@ class Estimator(BaseEstimator):
 
     @property
     def model_(self) -> Model:
-        """What the fitted estimator computes: prediction, explanations, pictures, files and exports use this alone."""
+        """What the fitted estimator computes; prediction, explanations, plots and exports use it."""
         known = self.__dict__
         made: Model | None = known.get("_model")
         if made is None:

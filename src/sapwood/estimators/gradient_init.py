@@ -96,13 +96,13 @@ def least_start(init: Any, X: Any, loss: Loss, y: Floats, weight: Floats | None)
     if not loss.above_zero:
         return None
     least = START_SHARE * float(np.average(y, weights=weight))
-    said = np.asarray(init.predict(X), dtype=np.float64).ravel()
-    low = said <= ZERO_SHARE * least
+    start = np.asarray(init.predict(X), dtype=np.float64).ravel()
+    low = start <= ZERO_SHARE * least
     if low.any():
         row, name = int(np.argmax(low)), type(init).__name__
         warn_user(
-            f"init={name} predicts {said[row]:.4g} for row {row}, but the loss {loss.name!r} needs numbers above 0: "
-            f"{low.sum()} of {len(said)} rows start from {least:.4g}, a hundredth of the mean of y, instead. Use an "
+            f"init={name} predicts {start[row]:.4g} for row {row}, but the loss {loss.name!r} needs numbers above 0: "
+            f"{low.sum()} of {len(start)} rows start from {least:.4g}, a hundredth of the mean of y, instead. Use an "
             "init whose predictions are above 0, such as scikit-learn's PoissonRegressor, or init=None.",
             InitWarning,
         )
@@ -113,17 +113,17 @@ def least_start(init: Any, X: Any, loss: Loss, y: Floats, weight: Floats | None)
 def init_scores(init: Any, X: Any, loss: Loss, n_classes: int | None, least: float | None = None) -> Floats:
     """Scores (n_scores, rows) that a fitted estimator starts with; predictions not above 0 count as `least`."""
     if n_classes is None:
-        said = np.asarray(init.predict(X), dtype=np.float64).reshape(-1, 1)
+        start = np.asarray(init.predict(X), dtype=np.float64).reshape(-1, 1)
     else:
-        said = np.asarray(init.predict_proba(X), dtype=np.float64)
-        if said.ndim != 2 or said.shape[1] != n_classes:
+        start = np.asarray(init.predict_proba(X), dtype=np.float64)
+        if start.ndim != 2 or start.shape[1] != n_classes:
             raise InputError(
-                f"init={type(init).__name__} predicts probabilities of shape {said.shape}, but y has {n_classes} "
+                f"init={type(init).__name__} predicts probabilities of shape {start.shape}, but y has {n_classes} "
                 "classes. The rows it is trained on may lack a class: use more rows, or another random_state."
             )
-    if not np.isfinite(said).all():
-        row = int(np.argmax(~np.isfinite(said).all(axis=1)))
-        raise InputError(f"init={type(init).__name__} predicts {said[row].tolist()} for row {row}. Use another init.")
-    columns = said[:, 1:] if n_classes == 2 else said
+    if not np.isfinite(start).all():
+        row = int(np.argmax(~np.isfinite(start).all(axis=1)))
+        raise InputError(f"init={type(init).__name__} predicts {start[row].tolist()} for row {row}. Use another init.")
+    columns = start[:, 1:] if n_classes == 2 else start
     columns = columns if least is None else np.where(columns > ZERO_SHARE * least, columns, least)
     return loss.link(np.ascontiguousarray(columns.T))

@@ -102,10 +102,6 @@ class Forest(Result):
         run_all([partial(fill, t) for t in range(len(self))], n_jobs)
         return out
 
-    def by_output(self, scores: Floats) -> Floats:
-        """Means (outputs and classes, rows) as (rows, outputs, classes or 1)."""
-        return scores.T.reshape(scores.shape[1], *self.trees[0].value_shape)
-
     def importances(self) -> Floats:
         """Mean share of each column in the total decrease of impurity, over the trees that have any split."""
         found = [tree.compute_feature_importances() for tree in self.unpacked() if tree.node_count > 1]

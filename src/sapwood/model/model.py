@@ -5,7 +5,7 @@
     label    = the class of largest score                                        classifiers only
 
 Every fitted estimator has one, `estimator.model_`; `sapwood.load_model` reads one from a file without scikit-learn.
-Explanations, pictures, files and exports take it, and nothing else of the estimator.
+Explanations, plots and exports take it, or the estimator.
 """
 
 from __future__ import annotations
@@ -84,6 +84,11 @@ class Model(Result):
         return self.begin is None
 
     @property
+    def has_trees(self) -> bool:
+        """Whether there are trees of this library, beside estimators of others."""
+        return len(self.trees) > 0 or self.is_all_trees
+
+    @property
     def is_sum(self) -> bool:
         """Whether predictions follow from sums over the trees, not from the median of their predictions."""
         return self.response.kind != "median"
@@ -103,7 +108,7 @@ class Model(Result):
 
     def require_trees(self) -> TreeSum:
         """The trees, or an error if other estimators take their place."""
-        if len(self.trees) or self.begin is None:
+        if self.has_trees:
             return self.trees
         raise InputTypeError(
             f"This {self.estimator} has estimators of another library, so there are no trees to show. Use "
@@ -224,11 +229,6 @@ class Model(Result):
     def _require_classes(self) -> None:
         if not self.classes:
             raise ParameterError(f"predict_proba is for classes, but {self.estimator} predicts numbers. Use predict.")
-
-    @property
-    def has_trees(self) -> bool:
-        """Whether there are trees of this library, beside estimators of others."""
-        return len(self.trees) > 0 or self.is_all_trees
 
 
 def model_of(model: Any, argument: str = "model") -> Model:

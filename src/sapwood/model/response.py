@@ -23,11 +23,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sapwood.adaboost.r2 import weighted_median
+from sapwood.arrays import Floats
 from sapwood.elementary import logistic
 from sapwood.losses.exponent import exp_response
 from sapwood.losses.multinomial import softmax
 
-Floats = NDArray[np.float64]
 Kind = Literal["same", "logistic", "softmax", "exponential", "sorted", "median"]
 EXACT: tuple[Kind, ...] = ("same", "sorted", "median")  # additions and divisions in a known order
 

@@ -9,11 +9,11 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from sapwood.arrays import Floats
 from sapwood.table.column import UNSEEN
 from sapwood.table.one_row import one_row_source
 from sapwood.table.schema import ColumnSchema, Schema, Unseen
 
-Floats = NDArray[np.float64]
 NUMBERS = (float, int, np.floating, np.integer, np.bool_)
 MOST = 2**53  # whole numbers up to here are exact
 PLAIN_KINDS = "fiub"  # of arrays whose numbers need no check one by one
