@@ -49,19 +49,16 @@ estimators/estimator: _describe
 estimators/newton_setup: newton_setup
 estimators/boosting_task: metrics
 boosting/eval_metrics: find_metrics
-boosting/fitting: fit_ensemble
-boosting/coding: code
+boosting/fitting: fit_ensemble begin_rounds
+losses/logistic: start
+codes/coding: code
 codes/binned: find_bins
 codes/bins: cut_values
 codes/separation: midpoints
-boosting/coding: with_bins
+codes/coding: with_bins
 codes/binned: bin_table code_columns
 codes/bins: write
-kernels/binning: code_values
-codes/binned: _pack
-kernels/binning: pack_column
-boosting/fitting: begin_rounds
-losses/logistic: start
+kernels/binning: code_values pack_column
 boosting/rounds: __post_init__ _make_shards
 shard/shard: _prepare
 boosting/grower: __init__

@@ -13,12 +13,12 @@ from engine_cases import LOSSES, POLICIES, Data, all_bytes, fit, lower, mixed_fr
 from sklearn.model_selection import KFold
 
 from sapwood import NewtonBoostingRegressor, cross_validate_boosting
-from sapwood.boosting import coding
-from sapwood.boosting.coding import code
 from sapwood.boosting.columns import ColumnOptions
 from sapwood.boosting.ensemble import Ensemble
 from sapwood.boosting.options import TreeOptions
 from sapwood.boosting.rounds import Rounds
+from sapwood.codes import coding
+from sapwood.codes.coding import code
 from sapwood.codes.ranked import RankedTable, rank_table
 from sapwood.losses import Logistic, Squared
 from sapwood.predictor import Predictor

@@ -13,10 +13,10 @@ from scipy import sparse
 from sklearn.base import clone
 
 from sapwood import NewtonBoostingClassifier, NewtonBoostingRegressor
-from sapwood.boosting.coding import code
 from sapwood.boosting.columns import ColumnOptions
 from sapwood.boosting.ensemble import Ensemble
 from sapwood.boosting.rounds import RoundOptions, Rounds
+from sapwood.codes.coding import code
 from sapwood.codes.sparse import SparseTable
 from sapwood.losses import Logistic
 from sapwood.table import Table

@@ -14,11 +14,11 @@ from functools import partial
 import numpy as np
 
 from sapwood.arrays import Floats, Ints
-from sapwood.boosting.coding import Coded, Recode, code
 from sapwood.boosting.fitting import Rows, Setup, begin_rounds, validation_rows
 from sapwood.boosting.history import History, best_of
 from sapwood.boosting.rounds import Rounds
 from sapwood.boosting.training import AnyProgress, Outcome, Plan, advance_until_stop
+from sapwood.codes.coding import Coded, Recode, code
 from sapwood.errors import InputError
 from sapwood.losses.loss import Loss
 from sapwood.metrics.metric import Metric
@@ -108,7 +108,7 @@ def _begin(number: int, coded: tuple[Coded, Recode | None], rows: Rows, split: S
     assert rows.weight is not None
     table, recode = coded
     taking_part = split.train[rows.weight[split.train] > 0]
-    rounds = begin_rounds((table.with_own_codes(), recode), rows, taking_part, setup)
+    rounds = begin_rounds(rows, taking_part, setup, coded=(table.with_own_codes(), recode))
     parts = zip((TRAIN, TEST), (split.train, split.test), split.queries or (None, None), strict=True)
     sets = [validation_rows(name, rounds, own, rows.measured, groups) for name, own, groups in parts]
     return Fold(number, setup.loss, rounds, History(sets, setup.metrics))

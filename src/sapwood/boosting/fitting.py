@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 from scipy.optimize import brentq
 
 from sapwood.arrays import Floats, Ints
-from sapwood.boosting.coding import Coded, Recode, code
 from sapwood.boosting.ensemble import Ensemble
 from sapwood.boosting.history import Curves, History, ValidationSet
 from sapwood.boosting.limits import warn_of_no_split
 from sapwood.boosting.rounds import RoundOptions, Rounds
 from sapwood.boosting.training import Outcome, Plan, train
+from sapwood.codes.coding import Coded, Recode, code
 from sapwood.errors import ParameterError
 from sapwood.losses.loss import Loss
 from sapwood.metrics.metric import Metric
@@ -88,8 +88,7 @@ def fit_ensemble(rows: Rows, evals: Sequence[Rows], setup: Setup) -> Outcome:
     own, held_out = None, setup.held_out
     if held_out is not None:
         own = np.delete(np.arange(len(rows.y)), held_out)
-    coded = code(rows.table, setup.rounds.method, setup.max_bins, setup.rounds.n_jobs)
-    rounds = begin_rounds(coded, rows, own, setup, evals)
+    rounds = begin_rounds(rows, own, setup, evals)
     sets = [
         ValidationSet(e.name, e.y, e.weight, score, e.groups)
         for e, (_, score) in zip(evals, rounds.validation, strict=True)
@@ -106,15 +105,24 @@ def fit_ensemble(rows: Rows, evals: Sequence[Rows], setup: Setup) -> Outcome:
 
 
 def begin_rounds(
-    coded: tuple[Coded, Recode | None], rows: Rows, own: Ints | None, setup: Setup, evals: Sequence[Rows] = ()
+    rows: Rows,
+    own: Ints | None,
+    setup: Setup,
+    evals: Sequence[Rows] = (),
+    coded: tuple[Coded, Recode | None] | None = None,
 ) -> Rounds:
-    """Rounds that train on some rows of a coded table (None: all), and keep scores of all rows and of others."""
+    """Rounds that train on some of the rows (None: all), and keep scores of all rows and of others.
+
+    `coded` is the table as `code` returns it, if it is coded already.
+    """
     start, base, of = setup.start, setup.base, slice(None) if own is None else own
     if start is None:
         if base is None:
             base = setup.loss.start(rows.y[of], None if rows.weight is None else rows.weight[of])
         start = Ensemble(base)
     so_far = start if setup.done is None else setup.done
+    if coded is None:
+        coded = code(rows.table, setup.rounds.method, setup.max_bins, setup.rounds.n_jobs)
 
     def score(of: Rows) -> Floats:
         return so_far.scores(of.table, None, setup.rounds.n_jobs, of.offset)

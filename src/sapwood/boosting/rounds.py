@@ -9,7 +9,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import pairwise
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +24,7 @@ from sapwood.boosting.options import TreeOptions
 from sapwood.boosting.rate import Rate
 from sapwood.boosting.sampling import Sample, counted_rows, gradient_sample, uniform_rows
 from sapwood.boosting.trees import decoder_of, to_tree
+from sapwood.codes.coding import Method
 from sapwood.codes.ranked import RankedTable
 from sapwood.codes.sparse import Binned, SparseTable
 from sapwood.kernels.draws import mix
@@ -40,7 +40,6 @@ from sapwood.table.table import Table
 from sapwood.threads import blocks, run_all
 from sapwood.tree import Tree
 
-Method = Literal["hist", "approx", "exact"]
 BLOCK = 1 << 15  # rows whose gradients are computed at a time
 LONGEST_STEP = 10.0  # of a line search: a tree whose leaves are Newton's steps is rarely off by more
 OUTLIER = 64.0  # times as large as most rows

@@ -124,7 +124,12 @@ def bin_table(table: Table, bins: tuple[Bins, ...], n_jobs: int = 1) -> BinnedTa
     bundles = find_bundles(columns, n_codes, n_jobs) if is_worth_it(n, n_codes) else separate(columns, n_codes)
     rows = _aligned(n, -(-len(bundles.sizes) // WORD) * WORD)
     rows[:, len(bundles.sizes) :] = 0
-    run_all([partial(_pack, bundles.codes, rows, *block) for block in blocks(n, BLOCK)], n_jobs)
+
+    def pack(start: int, stop: int) -> None:  # a block of rows, which stays in the cache
+        for j, column in enumerate(bundles.codes):
+            pack_column(column, start, stop, j, rows)
+
+    run_all([partial(pack, *block) for block in blocks(n, BLOCK)], n_jobs)
     return BinnedTable(bins, columns, rows, replace(bundles, codes=()), grouped_levels(table, bins, n_jobs))
 
 
@@ -138,26 +143,20 @@ def grouped_levels(table: Table, bins: Sequence[object], n_jobs: int = 1) -> Arr
 def code_columns(table: Table, bins: Sequence[Bins], features: Sequence[int], dtype: DTypeLike, n_jobs: int) -> Array:
     """Codes of some columns, (columns, rows), whose bins these are."""
     columns = np.empty((len(features), table.n_rows), dtype=dtype)
+    each = list(zip(features, bins, columns, strict=True))
+
+    def code_column(j: int, own: Bins, column: Array) -> None:
+        own.write(table.values(j), column)
+
+    def code_rows(start: int, stop: int) -> None:
+        for j, own, column in each:
+            own.write(table.cells(j, slice(start, stop)), column[start:stop])
+
     if len(features) and table.explicit(features[0]) is not None:  # sparse: one column of values per thread at a time
-        each = zip(features, bins, columns, strict=True)
-        run_all([partial(_code_column, table, *own) for own in each], n_jobs)
+        run_all([partial(code_column, *own) for own in each], n_jobs)
     else:
-        pieces = blocks(table.n_rows, BLOCK)
-        run_all([partial(_code_rows, table, features, bins, columns, *block) for block in pieces], n_jobs)
+        run_all([partial(code_rows, *block) for block in blocks(table.n_rows, BLOCK)], n_jobs)
     return columns
-
-
-def _code_rows(
-    table: Table, features: Sequence[int], bins: Sequence[Bins], columns: Array, start: int, stop: int
-) -> None:
-    for j, own, column in zip(features, bins, columns, strict=True):
-        own.write(table.cells(j, slice(start, stop)), column[start:stop])
-
-
-def _pack(columns: Sequence[NDArray[np.uint8]], rows: NDArray[np.uint8], start: int, stop: int) -> None:
-    """Codes of a block from columns to rows; the block stays in the cache."""
-    for j, column in enumerate(columns):
-        pack_column(column, start, stop, j, rows)
 
 
 def _aligned(n: int, width: int) -> NDArray[np.uint8]:
@@ -165,10 +164,6 @@ def _aligned(n: int, width: int) -> NDArray[np.uint8]:
     buffer = np.empty(n * width + LINE, dtype=np.uint8)
     start = -buffer.ctypes.data % LINE
     return buffer[start : start + n * width].reshape(n, width)
-
-
-def _code_column(table: Table, j: int, bins: Bins, codes: Array) -> None:
-    bins.write(table.values(j), codes)
 
 
 __all__ = ["BinnedTable", "NumberBins", "bin_table", "find_bins"]

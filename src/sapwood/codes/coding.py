@@ -1,13 +1,13 @@
-"""Coding: the table in the form that a tree method requires."""
+"""Coding: the table in the form that a method of boosting requires."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Literal
 
 import numpy as np
 
 from sapwood.arrays import Floats
-from sapwood.boosting.rounds import Method
 from sapwood.codes.binned import bin_table, find_bins
 from sapwood.codes.bins import MOST_BINS, Bins, NumberBins
 from sapwood.codes.ranked import RankedTable, Ranks, rank_bins, rank_table
@@ -15,6 +15,7 @@ from sapwood.codes.sparse import Binned, sparse_table, suits_sparse
 from sapwood.codes.weighted import weighted_cuts
 from sapwood.table.table import Table
 
+Method = Literal["hist", "approx", "exact"]
 Coded = Binned | RankedTable
 Recode = Callable[[Floats], Coded]
 
