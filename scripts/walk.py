@@ -59,16 +59,16 @@ codes/coding: with_bins
 codes/binned: bin_table code_columns
 codes/bins: write
 kernels/binning: code_values pack_column
-boosting/rounds: __post_init__ _make_shards
-shard/shard: _prepare
+boosting/rounds: __post_init__
+shard/shards: make_shards
+shard/shard: __init__
 boosting/grower: __init__
 boosting/team_growth: suits _make_room
 boosting/training: train advance_until_stop
 boosting/rounds: advance _differentiate
 losses/logistic: derivatives
 kernels/exponential: logistic_derivatives
-boosting/rounds: _draw _tree _begin
-shard/shard: set_gradients
+shard/shards: begin_tree set_gradients
 shard/gradient_units: of
 shard/shard: begin
 kernels/routing: write_records
@@ -97,11 +97,11 @@ kernels/branch_growth: place_children grow_branch expand_alone search_children
 kernels/team_search: sum_and_search
 kernels/team_rows: mark_rows
 boosting/grower: _prune
-boosting/rounds: _node_values
+boosting/rounds: _add_tree
+shard/shards: add_steps newton_steps
 shard/shard: leaf_sums
 kernels/routing: sum_by_leaf
 kernels/newton: newton_values
-shard/shard: add_leaves
 kernels/routing: add_by_leaf
 boosting/trees: to_tree
 kernels/nodes: preorder link_nodes

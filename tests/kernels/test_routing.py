@@ -176,7 +176,7 @@ def test_leaves_are_added_to_scores(case: tuple[Array, int], data: st.DataObject
     leaf_of, n_leaves = case
     first, last = data.draw(stretches(len(leaf_of), 1))[0]
     values, score = np.arange(1.0, n_leaves + 2), np.full(len(leaf_of), 0.25)
-    add_by_leaf(leaf_of, values, first, last, score)
+    add_by_leaf(leaf_of, values, score, first, last)
     expected = np.full(len(leaf_of), 0.25)
     expected[first:last] += values[leaf_of[first:last]]
     np.testing.assert_array_equal(score, expected)

@@ -73,7 +73,7 @@ class Case:
 
     def begin(self, shard: Shard) -> Shard:
         """Begin a tree on these gradients."""
-        shard.set_gradients(self.gradient, self.hessian, self.weight)
+        shard.gradient, shard.hessian, shard.weight = self.gradient, self.hessian, self.weight
         shard.begin(self.units, self.rows)
         return shard
 

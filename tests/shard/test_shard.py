@@ -8,11 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from shard_cases import Array, Case, coded_table, histograms, split
 
+from sapwood.kernels.boosting_records import NODE
 from sapwood.shard import shard as module
 from sapwood.shard.shard import Shard
+from sapwood.shard.shards import add_steps
 from strategies import examples
 
 JOBS = (1, 2, 5)
+NO_TREE = np.empty(0, dtype=NODE), np.empty(0, dtype=np.bool_)  # where all rows have leaves, and leaves values
 
 
 @pytest.fixture(autouse=True)
@@ -80,7 +83,7 @@ def test_leaves_sum_up_and_are_added_to_scores(n_jobs: int, case: Case, seed: in
         np.testing.assert_array_equal(sums, fine[rows[leaf]].sum(axis=0))
     if case.rows is None:
         score = np.full(len(case.codes), 0.25)
-        shard.add_leaves(values, score)
+        add_steps([shard], *NO_TREE, values, 1.0, score, has_rest=False)
         for leaf in leaves:
             assert (score[rows[leaf]] == 0.25 + values[leaf]).all()
 
@@ -93,7 +96,7 @@ def test_more_leaves_than_sixteen_bits_can_number() -> None:
     split(shard, [3], [(7, last)], [0], np.zeros((1, 256), dtype=np.uint8))  # node 7 is empty
     shard.settle([7, last, 4, 5, 6], last + 1)
     score = np.zeros(40)
-    shard.add_leaves(np.arange(last + 1.0), score)
+    add_steps([shard], *NO_TREE, np.arange(last + 1.0), 1.0, score, has_rest=False)
     for leaf, place in ((3, last), (4, 4), (5, 5), (6, 6)):
         assert (score[rows[leaf]] == place).all()
 
@@ -119,7 +122,7 @@ def test_histograms_of_shards_add_up(case: Case, seed: int, data: st.DataObject)
     for start, stop in ((0, cut), (cut, len(case.codes))):
         shard = Shard(whole.table.part(start, stop), 2, offset=start)
         own = case.part(shard)
-        shard.set_gradients(own.gradient, own.hessian, own.weight)
+        shard.gradient, shard.hessian, shard.weight = own.gradient, own.hessian, own.weight
         shard.begin(case.units, own.rows)
         split_twice(own, shard, seed)
         total += histograms(shard, [3, 4])

@@ -5,10 +5,9 @@ gradients of the loss at the scores ─► a tree for each score ─► leaves �
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,27 +23,30 @@ from sapwood.boosting.options import TreeOptions
 from sapwood.boosting.rate import Rate
 from sapwood.boosting.sampling import Sample, counted_rows, gradient_sample, uniform_rows
 from sapwood.boosting.trees import decoder_of, to_tree
-from sapwood.codes.coding import Method
+from sapwood.codes.coding import Coded, Method, Recode
 from sapwood.codes.ranked import RankedTable
-from sapwood.codes.sparse import Binned, SparseTable
 from sapwood.kernels.draws import mix
-from sapwood.kernels.newton import add_up, keep_order, newton_values
+from sapwood.kernels.newton import add_up, keep_order
 from sapwood.kernels.routing import largest
 from sapwood.losses.loss import Loss
 from sapwood.predictor import Predictor
 from sapwood.shard.gradient_units import PACKED_ROWS, GradientUnits
-from sapwood.shard.ranked_shard import RankedShard
-from sapwood.shard.shard import Shard, total
-from sapwood.shard.sparse_shard import SparseShard
+from sapwood.shard.shard import total
+from sapwood.shard.shards import (
+    NewtonStep,
+    RoundRows,
+    add_steps,
+    begin_tree,
+    make_shards,
+    newton_steps,
+    set_gradients,
+)
 from sapwood.table.table import Table
 from sapwood.threads import blocks, run_all
 from sapwood.tree import Tree
 
 BLOCK = 1 << 15  # rows whose gradients are computed at a time
 LONGEST_STEP = 10.0  # of a line search: a tree whose leaves are Newton's steps is rarely off by more
-OUTLIER = 64.0  # times as large as most rows
-OUTLIER_SHARE = 0.01
-OUTLIER_SAMPLE = 1 << 15  # rows that are looked at, evenly spaced
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +70,7 @@ class RoundOptions:
 class Rounds:
     """Training rows and their scores. `rows` are those that take part (None: all); the others are for validation."""
 
-    table: Binned | RankedTable
+    table: Coded
     n_levels: NDArray[np.int32]
     loss: Loss
     y: Floats
@@ -80,7 +82,7 @@ class Rounds:
     validation: Sequence[tuple[Table, Floats]] = ()  # other rows, and their scores (n_scores, rows)
     trees: list[tuple[Tree, ...]] = field(default_factory=list)
     sample: Sample = field(default_factory=Sample)  # of the last round
-    recode: Callable[[Floats], Binned | RankedTable] | None = None  # new bins for each round, from the weights of rows
+    recode: Recode | None = None  # new bins for each round, from the weights of rows
 
     def __post_init__(self) -> None:
         self._place()
@@ -93,15 +95,16 @@ class Rounds:
         if self.rows is not None:  # gradients of validation rows must not decide about units
             self._own_weight = np.zeros(self.table.n_rows)
             self._own_weight[self.rows] = 1.0 if self.weight is None else self.weight[self.rows]
-        self._gradients_alone = self.options.unit_hessian and not self.loss.constant_hessian
-        self._ones = np.ones(self.table.n_rows) if self._gradients_alone else None
+        gradients_alone = self.options.unit_hessian and not self.loss.constant_hessian
+        self._ones = np.ones(self.table.n_rows) if gradients_alone else None
 
     def _place(self) -> None:
         """Put the table into shards that trees can be grown on."""
         self._decoder = decoder_of(self.table.bins, self.n_levels)
-        self._shards = _make_shards(self.table, self.options.n_shards, self.options.n_jobs)
+        self._shards = make_shards(self.table, self.options.n_shards, self.options.n_jobs)
         self._grower = Grower(self._shards, self.options.tree, self.options.n_jobs)
         self._groups = LevelGroups(self._shards, self._decoder)
+        self._may_pack = not (self.options.tree.counts_rows or isinstance(self.table, RankedTable))
 
     @property
     def n_done(self) -> int:
@@ -114,10 +117,10 @@ class Rounds:
         return Ensemble(self.start.base, (*self.start.rounds, *self.trees))
 
     def advance(self, rate: float | Rate) -> None:
-        """One round; the learning rate is a number or a function."""
-        of = self.own_rows
-        weight = None if self.weight is None else self.weight[of]
-        self.loss = self.loss.begin_round(self.y[of], self.score[:, of], weight)
+        """One round, a tree for each score; the learning rate is a number or a function."""
+        own = self.own_rows
+        weight = None if self.weight is None else self.weight[own]
+        self.loss = self.loss.begin_round(self.y[own], self.score[:, own], weight)
         self._differentiate()
         if self.recode is not None:
             self.table = self.recode(self._hessian.sum(axis=0) * (1.0 if self.weight is None else self.weight))
@@ -125,9 +128,21 @@ class Rounds:
         if callable(rate):
             rate = rate(self.n_done, self._gradient_norm)
         key = int(mix(np.uint64(self.options.seed), np.int64(self.n_done)))
-        self.sample = self._draw(key)
-        grown = [self._tree(k, rate, int(mix(np.uint64(key), np.int64(k + 1)))) for k in range(self.loss.n_scores)]
-        self.trees.append(tuple(grown))
+        self.sample = Sample(self.rows) if self.options.subsample >= 1.0 else self._draw(key)
+        weight, factor, trees = self._own_weight, self.sample.factor, []
+        if factor is not None:
+            weight, self._largest = factor if weight is None else weight * factor, None
+        of = RoundRows(self._gradient, self._hessian, weight, self.sample.rows, self._largest, self._may_pack)
+        if self._ones is not None:
+            of = replace(of, hessian=[self._ones] * self.loss.n_scores, largest=None)
+        for k in range(self.loss.n_scores):
+            halves = int(mix(np.uint64(self.n_done), np.int64(k))) | 1  # do not depend on random_state
+            units = begin_tree(self._shards, of, k, halves)
+            self._groups.begin()
+            tree_key = int(mix(np.uint64(key), np.int64(k + 1)))
+            grown = self._grower.grow(units, of.n_rows, self.options.columns.choice(tree_key), tree_key)
+            trees.append(self._add_tree(grown, units, k, of, rate))
+        self.trees.append(tuple(trees))
 
     def _differentiate(self) -> None:
         if self.loss.whole:
@@ -156,92 +171,45 @@ class Rounds:
 
     def _draw(self, key: int) -> Sample:
         share, n_rows = self.options.subsample, self.table.n_rows
-        if share >= 1.0:
-            return Sample(self.rows)
         if self.options.by_gradient:
             return gradient_sample(self.rows, self._gradient, self._hessian, self.weight, share, key)
         return Sample((counted_rows if self.options.counted else uniform_rows)(self.rows, n_rows, share, key))
 
-    def _tree(self, k: int, rate: float, key: int) -> Tree:
-        """Grow the tree of score k, set its leaves, and add them to the scores."""
-        weight, factor = self._own_weight, self.sample.factor
-        if factor is not None:
-            weight = factor if weight is None else weight * factor
-        units = self._begin(k, weight)
-        n_rows = self.table.n_rows if self.sample.rows is None else len(self.sample.rows)
-        self._groups.begin()
-        grown = self._grower.grow(units, n_rows, self.options.columns.choice(key), key)
+    def _add_tree(self, grown: GrownTree, units: GradientUnits, k: int, of: RoundRows, rate: float) -> Tree:
+        """Set the values of a grown tree, and add those of its leaves to the scores."""
         grown, sums = self._groups.settle(grown, self._grower.rules)
-        values = self._node_values(grown, units, sums, k, weight)
-        if self.sample.rows is not None:
-            for shard in self._shards:
-                shard.settle_rest(grown.nodes, grown.splits)
+        nodes, splits, has_rest = grown.nodes, grown.splits, of.rows is not None
+        step = NewtonStep(units, sums, self._grower.rules, self.loss.step_factor)
+        given = self._values_after_growth(grown, step, k, of) if self.loss.robust or self._ones is not None else None
         if self.options.line_search:
-            values *= self._step_length(values, k)
-        values *= rate
-        for shard in self._shards:
-            shard.add_leaves(values, self.score[k, shard.offset : shard.offset + shard.n_rows])
+            given = newton_steps(self._shards, nodes, splits, step) if given is None else given
+            for shard in self._shards if has_rest else ():
+                shard.settle_rest(nodes, splits)
+            given, has_rest = given * self._step_length(given, k), False
+        values = add_steps(self._shards, nodes, splits, step if given is None else given, rate, self.score[k], has_rest)
         tree = to_tree(grown, values, units.hessian_unit, self.table.bins, self._decoder, self.n_levels)
         for table, score in self.validation:
             score[k] += tree.value[:, 0, 0][Predictor(tree).leaves(table, n_jobs=self.options.n_jobs)]
         return tree
 
-    def _begin(self, k: int, weight: Floats | None) -> GradientUnits:
-        """Turn gradients into whole numbers, the same in all shards."""
-        rows = self.sample.rows
-        units = self._set_gradients(k, self._hessian[k] if self._ones is None else self._ones, weight)
-        key = int(mix(np.uint64(self.n_done), np.int64(k))) | 1  # halves do not depend on random_state
-        for shard in self._shards:
-            shard.begin(units, None if rows is None else shard.own(rows), key)
-        return units
-
-    def _set_gradients(self, k: int, hessian: Floats, weight: Floats | None) -> GradientUnits:
-        """Give all shards the gradients of score k; returns units that suit them."""
-        for shard in self._shards:
-            of = slice(shard.offset, shard.offset + shard.n_rows)
-            shard.set_gradients(self._gradient[k, of], hessian[of], None if weight is None else weight[of])
-        if self._largest is None or self.sample.factor is not None or hessian is self._ones:
-            most = np.max([shard.largest() for shard in self._shards], axis=0)
-        else:
-            most = self._largest[k]
-        n_rows = self.table.n_rows if self.sample.rows is None else len(self.sample.rows)
-        packed = n_rows >= PACKED_ROWS and not (self.options.tree.counts_rows or isinstance(self.table, RankedTable))
-        packed = packed and not self._has_outliers(most)
-        return GradientUnits.of(float(most[0]), float(most[1]), n_rows, packed)
-
-    def _has_outliers(self, most: Floats) -> bool:
-        """Whether so few rows come near the largest numbers that packed ones, of 15 bits, would hide the rest."""
-        step = max(1, self.table.n_rows // OUTLIER_SAMPLE)
-        g, h = (most / OUTLIER).tolist()
-        least = OUTLIER_SHARE * -(-self.table.n_rows // step)
-        return bool(total([shard.count_large(g, h, step, least) for shard in self._shards]).min() < least)
-
-    def _node_values(
-        self, grown: GrownTree, units: GradientUnits, sums: Array | None, k: int, weight: Floats | None
-    ) -> Floats:
-        """Values of all nodes: Newton's step, for inner nodes too; robust losses set leaves by their exact step.
-
-        `sums` are those of the leaves if they are known.
-        """
-        nodes, splits, own = grown.nodes, grown.splits, units
-        if self._gradients_alone:
-            own, sums = self._set_gradients(k, self._hessian[k], weight), None
-        if sums is None:
-            sums = total([shard.leaf_sums(len(nodes), own) for shard in self._shards])
-        fine = own.fine_gradient_unit, own.fine_hessian_unit
-        if not (self._gradients_alone or self.loss.robust):
-            values = np.empty(len(nodes))
-            newton_values(nodes, splits, sums, *fine, self._grower.rules, self.loss.step_factor, values)
-            return values
+    def _values_after_growth(self, grown: GrownTree, step: NewtonStep, k: int, of: RoundRows) -> Floats:
+        """Values of nodes on another scale than growth: by the true hessian, or exact steps of robust losses."""
+        nodes, splits, units, sums = grown.nodes, grown.splits, step.units, step.sums
         G, H = nodes["gradient"] * units.gradient_unit, nodes["hessian"] * units.hessian_unit
+        if self._ones is not None:
+            of = replace(of, hessian=self._hessian, largest=self._largest)
+            units, sums = set_gradients(self._shards, of, k), None
+        if sums is None:
+            sums = total([shard.leaf_sums(len(nodes), units) for shard in self._shards])
+        fine = units.fine_gradient_unit, units.fine_hessian_unit
         G[grown.leaves], H[grown.leaves] = (sums[grown.leaves] * fine).T
-        if self._gradients_alone:
+        if self._ones is not None:
             add_up(nodes, splits, G)
             add_up(nodes, splits, H)
         # These are on another scale than that of growth, whose bounds for monotone constraints are of no use.
         values = self.options.tree.leaf_weights(G, H, -np.inf, np.inf) * self.loss.step_factor
         if self.loss.robust:
-            self._set_exact_steps(grown, values, k, weight)
+            self._set_exact_steps(grown, values, k, of.weight)
         if self.options.tree.signs is not None:
             keep_order(nodes, splits, self.options.tree.signs, values)
         return values
@@ -280,13 +248,3 @@ class Rounds:
         if slope(0.0) >= 0.0:
             return 0.0
         return LONGEST_STEP if slope(LONGEST_STEP) <= 0.0 else float(brentq(slope, 0.0, LONGEST_STEP, xtol=1e-12))
-
-
-def _make_shards(table: Binned | RankedTable, n_shards: int, n_jobs: int) -> list[Shard]:
-    """Rows in consecutive parts. One is enough on one machine; more of them give the same model."""
-    if isinstance(table, RankedTable):
-        return [RankedShard(table, n_jobs)]
-    kind = SparseShard if isinstance(table, SparseTable) else Shard
-    borders = [table.n_rows * s // n_shards for s in range(n_shards + 1)]
-    parts = [table] if n_shards == 1 else [table.part(start, stop) for start, stop in pairwise(borders)]
-    return [kind(part, n_jobs, offset) for part, offset in zip(parts, borders[:-1], strict=True)]

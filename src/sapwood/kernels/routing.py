@@ -144,7 +144,7 @@ def sum_by_leaf(leaf_of, gradient, hessian, weight, gradient_scale, hessian_scal
 
 
 @lean_kernel
-def add_by_leaf(leaf_of, values, first, last, score):
+def add_by_leaf(leaf_of, values, score, first, last):
     """Add its leaf's value to the score of every row of a block; OUT score."""
     for row in range(np.uint64(first), np.uint64(last)):
         score[row] += values[np.uint64(leaf_of[row])]

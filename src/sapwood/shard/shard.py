@@ -21,7 +21,6 @@ from sapwood.codes.sparse import Binned
 from sapwood.kernels.histogram import build
 from sapwood.kernels.level_groups import Moves, reroute, sum_levels, write_group_codes
 from sapwood.kernels.routing import (
-    add_by_leaf,
     count_large,
     join_pieces,
     largest,
@@ -44,6 +43,10 @@ class Shard:
     """Rows of one binned table on some threads of this machine."""
 
     suits_team: ClassVar[bool] = True  # whether a team can grow whole trees on it
+
+    gradient: Array  # of the rows, for the next tree
+    hessian: Array
+    weight: Floats | None
 
     def __init__(self, table: Binned | RankedTable, n_jobs: int = 1, offset: int = 0) -> None:
         self.table: Any = table
@@ -68,13 +71,9 @@ class Shard:
         first, last = np.searchsorted(rows, [self.offset, self.offset + self.n_rows])
         return rows[first:last] - self.offset
 
-    def set_gradients(self, gradient: Floats, hessian: Floats, weight: Floats | None) -> None:
-        """Set the gradients of the rows, for the next tree."""
-        self.gradient, self.hessian, self.weight = gradient, hessian, weight
-
     def largest(self) -> Floats:
         """Largest |gradient| and hessian, weights included."""
-        found = self._by_blocks(partial(largest, self.gradient, self.hessian, self.weight))
+        found = self.by_blocks(partial(largest, self.gradient, self.hessian, self.weight))
         return np.asarray(np.max(found, axis=0))
 
     def count_large(self, gradient: float, hessian: float, step: int, enough: float) -> Ints:
@@ -90,7 +89,7 @@ class Shard:
             self._wide = np.empty((self.n_rows, 2), dtype=np.int64)
         self._quantized = None if units.packed else self._wide  # None: the records hold the numbers
         self._n_inside, self._key = n, np.uint64(key)
-        parts = self._by_blocks(partial(self._begin, rows), n)
+        parts = self.by_blocks(partial(self._begin, rows), n)
         self.level_sums = [total(own) for own in zip(*parts, strict=True)]
         self._ranges = {0: (0, n)}
 
@@ -213,7 +212,7 @@ class Shard:
 
     def leaf_sums(self, n_nodes: int, units: GradientUnits) -> Ints:
         """Sums of gradient and hessian of the leaves, by node, in fine units."""
-        return total(self._by_blocks(partial(self._sum_leaves, n_nodes, units)))
+        return total(self.by_blocks(partial(self._sum_leaves, n_nodes, units)))
 
     def _sum_leaves(self, n_nodes: int, units: GradientUnits, first: int, last: int) -> Ints:
         of = self.leaf_of, self.gradient, self.hessian, self.weight
@@ -230,7 +229,7 @@ class Shard:
         self, place: int, feature: int, codes: NDArray[np.uint8], rows: NDArray[np.uint8] | None = None, at: int = 0
     ) -> None:
         of, out = (self.table.levels[place], codes, self.offset, self._key), (self.table.columns[feature], rows, at)
-        self._by_blocks(lambda first, last: write_group_codes(*of, first, last, *out))
+        self.by_blocks(lambda first, last: write_group_codes(*of, first, last, *out))
 
     def reroute(self, moves: Moves) -> tuple[Ints, Ints]:
         """Find the new leaves of rows; returns the sums of the leaves, and how many rows each of them gained."""
@@ -244,26 +243,22 @@ class Shard:
             reroute(moves, self.table.columns, self.table.levels, first, last, self.leaf_of, moved)
             return self._sum_leaves(n_nodes, self.units, first, last), moved
 
-        sums, moved = zip(*self._by_blocks(move), strict=True)
+        sums, moved = zip(*self.by_blocks(move), strict=True)
         return total(sums), total(moved)
 
     def _for_any_row(self, nodes: Array, splits: Mask) -> Array:  # noqa: ARG002
         """Nodes whose splits hold for rows that did not take part, too."""
         return nodes
 
-    def add_leaves(self, values: Floats, score: Floats) -> None:
-        """Add its leaf's value (by node) to the score of every row; all rows must be settled. OUT score."""
-        self._by_blocks(lambda first, last: add_by_leaf(self.leaf_of, values, first, last, score))
-
     def settle_rest(self, nodes: Array, splits: Mask) -> None:
         """Find the leaves of the rows outside the tree too, so that leaves can be added to all scores."""
         find = self._finder(nodes, splits)
-        self._by_blocks(lambda first, last: find(first, last, self.leaf_of))
+        self.by_blocks(lambda first, last: find(first, last, self.leaf_of))
 
     def _finder(self, nodes: Array, splits: Mask) -> Callable[..., None]:
         return partial(settle_by_code, self.table.columns, self._for_any_row(nodes, splits), splits)
 
-    def _by_blocks(self, work: Callable[[int, int], T], n: int | None = None) -> list[T]:
+    def by_blocks(self, work: Callable[[int, int], T], n: int | None = None) -> list[T]:
         """Do work on blocks (first, last) of rows, or of n records, for each thread that is worth waking."""
         n = self.n_rows if n is None else n
         n_parts = max(1, min(self.n_jobs, n // ROWS_PER_THREAD))
