@@ -77,26 +77,24 @@ boosting/grower: grow
 boosting/options: rules
 boosting/team_growth: grow
 shard/shard: frame
-kernels/leader: begin_tree
-boosting/team_growth: _work
-kernels/leader: lead next_phase
-kernels/phases: work_as do_task
+kernels/leader: lead begin_tree next_phase
+kernels/phases: work_as
 kernels/team_rows: sum_piece
-kernels/histogram: add_block add_packed
+kernels/histogram: add_block
 kernels/leader: weigh_root
 kernels/team_search: search_block
 kernels/team_rows: add_up
-kernels/team_search: part_and_search scan_one
+kernels/team_search: part_and_search
 kernels/scan: scan_column keep
 kernels/leader: after_search next_by_level begin_split
-kernels/branch_growth: new_children
-kernels/branching: branch_one write_table
-kernels/team_rows: part_rows move_rows
-kernels/leader: join_shares after_move
-kernels/branch_growth: place_children grow_branch expand_alone search_children
+kernels/branching: branch_one
+kernels/team_rows: part_rows
+kernels/branching: write_table
+kernels/team_rows: move_rows
+kernels/leader: after_move join_shares
+kernels/branch_growth: place_children grow_branch expand_alone
 kernels/team_search: sum_and_search
 kernels/team_rows: mark_rows
-boosting/grower: _prune
 boosting/rounds: _add_tree
 shard/shards: add_steps newton_steps
 shard/shard: leaf_sums

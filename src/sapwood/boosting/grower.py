@@ -39,6 +39,7 @@ class Grower:
         self._options = options
         self._signs = np.zeros(n_features, np.int8) if options.signs is None else options.signs.astype(np.int8)
         self._n_jobs = n_jobs
+        self._prunes = options.ccp_alpha > 0.0 or options.gamma > 0.0
         self._team: TeamGrowth | None = None
         is_alone = len(shards) == 1 and shards[0].suits_team
         if is_alone and TeamGrowth.suits(options, n_features, n_jobs):
@@ -58,11 +59,12 @@ class Grower:
         self.rules = self._options.rules(units)[0]
         if self._team is not None and columns.is_plain:
             grown = GrownTree(*self._team.grow(self.rules, n_rows, columns.of_tree, key))
-            if self._prune(grown, units):
+            if self._prunes and self._prune(grown, units):
                 self._shards[0].merge_leaves(grown.leaf_above)
             return grown
         grown = self._grow_by_parts(n_rows, columns, key)
-        self._prune(grown, units)
+        if self._prunes:
+            self._prune(grown, units)
         for shard in self._shards:
             shard.settle(grown.leaves, len(grown.nodes))
         return grown

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sapwood.arrays import Array, Mask
 from sapwood.boosting.options import NO_LIMIT, TreeOptions
 from sapwood.kernels.boosting_records import NODE
-from sapwood.kernels.leader import begin_tree, lead
+from sapwood.kernels.leader import lead
 from sapwood.kernels.phases import AHEAD, MOST_AHEAD, work_as
 from sapwood.kernels.small_nodes import SMALL
 from sapwood.kernels.team_frame import TEAM, new_thread
@@ -102,14 +102,14 @@ class TeamGrowth:
         self._team["shard"] = self._shard.frame(self._capacity, self._n_sums)
         self._arrays["board"].fill(0)
         self._arrays["mask"][:] = mask
-        begin_tree(nodes, np.uint64(key), n_rows, self._own_slots, self._stack_slots, self._team[0])
-        run_all([partial(self._work, me, nodes, splits, rules) for me in range(self._n_threads)], self._n_threads)
+
+        def work(me: int) -> None:  # holds self, so that a thread that continues after an interrupt keeps all arrays
+            if me == 0:
+                root = np.uint64(key), n_rows, self._own_slots, self._stack_slots
+                lead(nodes, splits, *root, self._team[0], rules)
+            else:
+                work_as(me, 0, nodes, self._team[0], rules)
+
+        run_all([partial(work, me) for me in range(self._n_threads)], self._n_threads)
         n_nodes = int(self._arrays["node_count"][0])
         return nodes[:n_nodes], splits[:n_nodes]
-
-    def _work(self, me: int, nodes: Array, splits: Mask, rules: np.void) -> None:
-        """Lead (0) or help. A method, so that a thread that continues after an interrupt keeps all arrays alive."""
-        if me == 0:
-            lead(nodes, splits, self._team[0], rules)
-        else:
-            work_as(me, 0, nodes, self._team[0], rules)

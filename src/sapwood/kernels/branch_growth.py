@@ -27,12 +27,6 @@ def place_children(nodes, at, n_left, are_leaves):
 
 
 @inner_kernel
-def new_children(nodes, at, team, rules):
-    """Give a node children; OUT nodes."""
-    branch_one(nodes, at, add(team.node_count, 0, 2), team.signs, rules)
-
-
-@inner_kernel
 def keep_histograms(node, small, large, own, rules):
     """Children that will be split keep their histograms unless they are small; OUT nodes.
 
@@ -48,10 +42,14 @@ def keep_histograms(node, small, large, own, rules):
     return own
 
 
-@part
-def search_children(nodes, at, own, team, rules, me):
-    """Best splits of a node's children, by one thread; OUT nodes; returns `own` if it is not used."""
-    node = nodes[at]
+@inner_kernel
+def expand_alone(nodes, at, own, team, rules, me):
+    """Split the rows of a node and search its children, by one thread; OUT nodes; returns `own` if it is not used."""
+    node, are_leaves = nodes[at], end_in_leaves(nodes, at, rules)
+    n_left = part_rows(team, node, node.first, node.first + node.n_rows, are_leaves, me)
+    place_children(nodes, at, n_left, are_leaves)
+    if are_leaves:
+        return own
     s, l = smaller_and_larger(nodes, at)  # noqa: E741
     small, large = nodes[s], nodes[l]
     search_small, search_large = is_splittable(small, rules), is_splittable(large, rules)
@@ -74,15 +72,6 @@ def search_children(nodes, at, own, team, rules, me):
     return keep_histograms(node, small, large, own, rules)
 
 
-@inner_kernel
-def expand_alone(nodes, at, own, team, rules, me):
-    """Split the rows of a node and search its children, by one thread; OUT nodes; returns `own` if it is not used."""
-    node, are_leaves = nodes[at], end_in_leaves(nodes, at, rules)
-    n_left = part_rows(team, node, node.first, node.first + node.n_rows, are_leaves, me)
-    place_children(nodes, at, n_left, are_leaves)
-    return own if are_leaves else search_children(nodes, at, own, team, rules, me)
-
-
 @part
 def grow_branch(nodes, top, team, rules, me):
     """Grow all that is below a node; the smaller child first, so that few slots are enough; OUT nodes."""
@@ -93,7 +82,7 @@ def grow_branch(nodes, top, team, rules, me):
     while n_open > 0:
         n_open -= 1
         at = waiting[n_open]
-        new_children(nodes, at, team, rules)
+        branch_one(nodes, at, add(team.node_count, 0, 2), team.signs, rules)
         if expand_alone(nodes, at, free[n_free], team, rules, me) < 0:
             n_free -= 1
         if nodes[at].slot >= 0:

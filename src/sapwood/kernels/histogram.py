@@ -88,22 +88,23 @@ def packed_value(record):
 
 
 @inner_kernel
-def add_packed(records, first, last, shard, tile, packed):
-    """Add a tile of the rows of a block; OUT packed.
+def add_block(records, first, last, shard, first_word, last_word, packed):
+    """Add some words of consecutive records to packed sums, tile by tile; OUT packed.
 
     Row by row: a sum that was written a moment ago takes long to read, and the columns of a row have sums of their own.
     """
     words, n_words, n_bundles = shard.words, shard.words_of_row, np.uint64(shard.n_bundles)
-    full = min((n_bundles >> THREE) - tile, TILE)
-    rest = n_bundles & SEVEN if full < TILE else NONE
-    for i in range(first, last):
-        record = records[i]
-        prefetch(words, (records[min(i + AHEAD, last - ONE)] >> HALF) * n_words + tile)
-        value, start, at = packed_value(record), (record >> HALF) * n_words + tile, tile << ELEVEN
-        for j in range(full):
-            at = add_word(words[start + j], EIGHT, at, value, packed)
-        if rest > NONE:
-            add_word(words[start + full], rest, at, value, packed)
+    for tile in range(first_word, last_word, TILE):
+        full = min((n_bundles >> THREE) - tile, TILE)
+        rest = n_bundles & SEVEN if full < TILE else NONE
+        for i in range(first, last):
+            record = records[i]
+            prefetch(words, (records[min(i + AHEAD, last - ONE)] >> HALF) * n_words + tile)
+            value, start, at = packed_value(record), (record >> HALF) * n_words + tile, tile << ELEVEN
+            for j in range(full):
+                at = add_word(words[start + j], EIGHT, at, value, packed)
+            if rest > NONE:
+                add_word(words[start + full], rest, at, value, packed)
 
 
 @part
@@ -172,13 +173,6 @@ def widen(packed, shard, first, last, out):
             into[code, 0] += own[code] >> 32
             into[code, 1] += own[code] & LOW_HALF
             own[code] = 0
-
-
-@inner_kernel
-def add_block(records, first, last, shard, first_word, last_word, packed):
-    """Add some words of consecutive records to packed sums; OUT packed."""
-    for tile in range(first_word, last_word, TILE):
-        add_packed(records, first, last, shard, tile, packed)
 
 
 @inner_kernel

@@ -14,8 +14,8 @@ from __future__ import annotations
 import numpy as np
 
 from sapwood.kernels._jit import inner_kernel, lean_kernel
-from sapwood.kernels.branch_growth import keep_histograms, new_children, place_children
-from sapwood.kernels.branching import drop_weak, end_in_leaves, is_splittable, limit_by_root, new_node
+from sapwood.kernels.branch_growth import keep_histograms, place_children
+from sapwood.kernels.branching import branch_one, drop_weak, end_in_leaves, is_splittable, limit_by_root, new_node
 from sapwood.kernels.frontier import best_without_children, pop, push
 from sapwood.kernels.newton import NO_GAIN
 from sapwood.kernels.phases import (
@@ -34,7 +34,7 @@ from sapwood.kernels.phases import (
     work_as,
 )
 from sapwood.kernels.split_order import take_over
-from sapwood.kernels.team import end, post
+from sapwood.kernels.team import add, end, post
 from sapwood.kernels.team_frame import SETTLED, records_at, take_slot
 from sapwood.kernels.team_rows import count_pieces, thread_rows
 from sapwood.kernels.team_search import n_blocks, smaller_and_larger
@@ -77,7 +77,7 @@ def end_split(nodes, at, own, team):
 @inner_kernel
 def begin_split(nodes, at, team, rules):
     """Split a node by all threads together: first, its rows move, or their leaves are written."""
-    new_children(nodes, at, team, rules)
+    branch_one(nodes, at, add(team.node_count, 0, 2), team.signs, rules)
     team.child_slots[0] = take_slot(team)
     team.at = at
     return phase(team, MARK if end_in_leaves(nodes, at, rules) else MOVE, team.n_threads)
@@ -172,7 +172,7 @@ def next_by_level(nodes, team, rules):
             team.n_open += 1
             break
         if nodes[at].n_rows > team.share and has_room:
-            new_children(nodes, at, team, rules)
+            branch_one(nodes, at, add(team.node_count, 0, 2), team.signs, rules)
             ids[team.n_ids], child_slots[team.n_ids] = at, take_slot(team)
             team.n_ids += 1
             continue
@@ -212,7 +212,7 @@ def expand_best(nodes, team, rules):
         return begin_split(nodes, ids[0], team, rules)
     team.n_ids = 0
     while team.n_ids < n_best and nodes[ids[team.n_ids]].n_rows <= team.large:
-        new_children(nodes, ids[team.n_ids], team, rules)
+        branch_one(nodes, ids[team.n_ids], add(team.node_count, 0, 2), team.signs, rules)
         team.child_slots[team.n_ids] = take_slot(team)
         team.n_ids += 1
     return phase(team, EXPAND, team.n_ids)
@@ -238,7 +238,7 @@ def settle_leaves(nodes, splits, team):
     return phase(team, SETTLE, (team.n_ids + LEAVES - 1) // LEAVES)
 
 
-@lean_kernel
+@inner_kernel
 def begin_tree(nodes, key, n_rows, own_slots, stack_slots, team):
     """Before the first phase: the root has all rows, and all slots are free; OUT nodes, team."""
     new_node(nodes, 0, 0, key, 0, 0, -np.inf, np.inf)
@@ -285,11 +285,12 @@ def next_phase(nodes, splits, team, rules):
 
 
 @lean_kernel
-def lead(nodes, splits, team, rules):
-    """Grow a tree whose root has its rows and a slot, phase by phase.
+def lead(nodes, splits, key, n_rows, own_slots, stack_slots, team, rules):
+    """Grow a tree, phase by phase; `key` and `n_rows` are those of its root, slots those of the leader and of threads.
 
     OUT nodes, splits (nodes that are split), and the leaf of every row in the shard's frame.
     """
+    begin_tree(nodes, key, n_rows, own_slots, stack_slots, team)
     n_tasks = next_phase(nodes, splits, team, rules)
     while n_tasks >= 0:
         post(team.board, n_tasks)

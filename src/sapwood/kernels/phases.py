@@ -5,7 +5,7 @@ Large nodes are split by all threads together, step by step; smaller ones by one
 
 from __future__ import annotations
 
-from sapwood.kernels._jit import lean_kernel, part
+from sapwood.kernels._jit import lean_kernel
 from sapwood.kernels.branch_growth import expand_alone, grow_branch
 from sapwood.kernels.team import DONE, END, PATIENCE, add, await_all, pause, take
 from sapwood.kernels.team_rows import part_rows, settle_node, sum_piece, thread_rows, widen_own
@@ -29,44 +29,36 @@ AHEAD = 4  # leaves that are split at a time, before it is certain that they wil
 MOST_AHEAD = 16  # leaves that may be split without need
 
 
-@part
-def do_task(task, nodes, team, rules, me):
-    """One task of the phase."""
-    step, ids = team.step, team.ids
-    if step == ADD:
-        sum_piece(team, nodes[team.smaller], task, me)
-    elif step in (MOVE, MARK):
-        first, last = thread_rows(nodes[team.at], task, team)
-        team.counts[task] = part_rows(team, nodes[team.at], first, last, step == MARK, me)
-    elif step == WIDEN:
-        widen_own(team, task)
-    elif step == SEARCH:
-        search_block(nodes, task, team, rules, me)
-    elif step == BRANCH:
-        grow_branch(nodes, team.branches[task], team, rules, me)
-    elif step == EXPAND:
-        team.child_slots[task] = expand_alone(nodes, ids[task], team.child_slots[task], team, rules, me)
-    else:
-        for i in range(LEAVES * task, min(LEAVES * task + LEAVES, team.n_ids)):
-            settle_node(team, nodes[ids[i]], ids[i])
-
-
 @lean_kernel
 def work_as(me, n_tasks, nodes, team, rules):
     """Take tasks: the leader (0) those of one phase, the others all there are until the leader ends or is idle long."""
-    board = team.board
-    waited = 0
+    board, ids, waited = team.board, team.ids, 0
     while waited < PATIENCE:
         task = take(board)
-        if task >= 0:
-            do_task(task, nodes, team, rules, me)
-            add(board, DONE, 1)
-            waited = 0
-        elif me == 0:
-            await_all(board, n_tasks)
-            return
-        elif task == END:
-            return
-        else:
+        if task < 0:
+            if me == 0:
+                await_all(board, n_tasks)
+            if me == 0 or task == END:
+                return
             waited += 1
             pause()
+            continue
+        step = team.step
+        if step == ADD:
+            sum_piece(team, nodes[team.smaller], task, me)
+        elif step in (MOVE, MARK):
+            first, last = thread_rows(nodes[team.at], task, team)
+            team.counts[task] = part_rows(team, nodes[team.at], first, last, step == MARK, me)
+        elif step == WIDEN:
+            widen_own(team, task)
+        elif step == SEARCH:
+            search_block(nodes, task, team, rules, me)
+        elif step == BRANCH:
+            grow_branch(nodes, team.branches[task], team, rules, me)
+        elif step == EXPAND:
+            team.child_slots[task] = expand_alone(nodes, ids[task], team.child_slots[task], team, rules, me)
+        else:
+            for i in range(LEAVES * task, min(LEAVES * task + LEAVES, team.n_ids)):
+                settle_node(team, nodes[ids[i]], ids[i])
+        add(board, DONE, 1)
+        waited = 0

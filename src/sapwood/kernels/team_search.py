@@ -45,13 +45,6 @@ def n_blocks(team):
 
 
 @inner_kernel
-def scan_one(team, hists, f, parent, rules, lanes, node):
-    """Best split of a node on column f, if it is better than what the node has; OUT node."""
-    hist, n_codes, is_category = hists[256 * f : 256 * f + 256], team.shard.n_codes[f], team.shard.is_category[f]
-    scan_column(hist, lanes.codes, n_codes, is_category, rules, team.signs[f], parent, f, lanes, node)
-
-
-@inner_kernel
 def part_and_search(team, whole, own, first, last, small, large, rules, me):
     """Column by column, the parent's histogram becomes the larger child's, and both are searched; OUT whole, children.
 
@@ -63,14 +56,17 @@ def part_and_search(team, whole, own, first, last, small, large, rules, me):
     whole_hist, own_hist = pool[whole], pool[max(own, 0)]
     for f in range(first, last):
         if mask[f]:
+            is_category, sign = team.shard.is_category[f], team.signs[f]
             if own >= 0:
                 for i in range(256 * f, 256 * f + n_codes[f] + 1):
                     for d in range(whole_hist.shape[1]):
                         whole_hist[i, d] -= own_hist[i, d]
             if search_small:
-                scan_one(team, own_hist, f, small_score, rules, lanes, small)
+                hist = own_hist[256 * f : 256 * f + 256]
+                scan_column(hist, lanes.codes, n_codes[f], is_category, rules, sign, small_score, f, lanes, small)
             if search_large:
-                scan_one(team, whole_hist, f, large_score, rules, lanes, large)
+                hist = whole_hist[256 * f : 256 * f + 256]
+                scan_column(hist, lanes.codes, n_codes[f], is_category, rules, sign, large_score, f, lanes, large)
 
 
 @inner_kernel
