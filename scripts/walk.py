@@ -40,11 +40,9 @@ estimators/all_or_nothing: all_or_nothing
 estimators/newton_boosting: fit _train
 estimators/boosting_rows: read_boosting_rows
 table/table: from_any _described
-estimators/boosting_task: read
 table/target: from_any
-estimators/boosting_task: weigh
+estimators/boosting_task: of weigh
 estimators/newton_setup: newton_loss
-losses/names: make_loss
 estimators/estimator: _describe
 estimators/newton_setup: newton_setup
 estimators/boosting_task: metrics

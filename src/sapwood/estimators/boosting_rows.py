@@ -45,7 +45,7 @@ def read_boosting_rows(estimator: Boosting, given: GivenRows, start: Any = None)
         absent: Absent = getattr(estimator, "sparse_absent", "zero")
         table = Table.from_any(given.X, categorical_features=estimator.categorical_features, sparse_absent=absent)
         warn_of_identifiers(table)
-        task, target = estimator.task.read(given.y, table.n_rows)
+        task, target = estimator.task.of(estimator.task.target_type.from_any(given.y, table.n_rows))
     else:
         table = start.schema_.match(given.X, unseen="error", owner=type(estimator).__name__)
         task = estimator.task(getattr(start, "classes_", None))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -27,10 +27,17 @@ class BoostingTask(ABC):
     classes: Array | None = None  # labels, in order
     factors: Floats | None = None  # weights of the classes
 
+    target_type: ClassVar[type[ClassTarget | NumberTarget]]
+
     @classmethod
     @abstractmethod
-    def read(cls, y: Any, n_rows: int) -> tuple[Self, Floats]:
+    def of(cls, target: Any) -> tuple[Self, Floats]:
         """The task, and the target of the training rows as numbers."""
+
+    @classmethod
+    def read(cls, y: Any, n_rows: int) -> tuple[Self, Floats]:
+        """The same, from what the user gave."""
+        return cls.of(cls.target_type.from_any(y, n_rows))
 
     @abstractmethod
     def code(self, y: Any, n_rows: int) -> Floats:
@@ -52,10 +59,12 @@ class BoostingTask(ABC):
 class BoostingNumbers(BoostingTask):
     """The target is one number."""
 
+    target_type = NumberTarget
+
     @classmethod
-    def read(cls, y: Any, n_rows: int) -> tuple[Self, Floats]:
+    def of(cls, target: NumberTarget) -> tuple[Self, Floats]:
         """The task, and the numbers."""
-        return cls(), NumberTarget.from_any(y, n_rows).one_column()
+        return cls(), target.one_column()
 
     def code(self, y: Any, n_rows: int) -> Floats:
         """The numbers."""
@@ -92,10 +101,11 @@ class BoostingClasses(BoostingTask):
 
     classes: Array
 
+    target_type = ClassTarget
+
     @classmethod
-    def read(cls, y: Any, n_rows: int) -> tuple[Self, Floats]:
+    def of(cls, target: ClassTarget) -> tuple[Self, Floats]:
         """The task, and numbers of classes."""
-        target = ClassTarget.from_any(y, n_rows)
         codes = target.one_column().astype(np.float64)
         warn_of_classes(target)
         return cls(target.classes[0]), codes

@@ -17,7 +17,9 @@ from sapwood.boosting.training import Plan
 from sapwood.errors import ParameterError
 from sapwood.estimators.boosting_task import BoostingRanking, BoostingTask
 from sapwood.losses.custom import CustomLoss
+from sapwood.losses.logistic import Logistic
 from sapwood.losses.loss import Loss
+from sapwood.losses.multinomial import Multinomial
 from sapwood.losses.names import make_loss
 from sapwood.losses.quantile import Quantile
 from sapwood.losses.ranking import LambdaRank
@@ -47,7 +49,7 @@ def newton_loss(parameters: NewtonBoosting, rows: Rows, task: BoostingTask) -> L
         assert rows.groups is not None
         loss = LambdaRank(rows.groups)
     elif n_classes and (objective is None or objective in OF_ANY_CLASSES):
-        loss = make_loss("log_loss", n_classes=n_classes)
+        loss = Logistic() if n_classes == 2 else Multinomial(n_classes)
     elif n_classes > 2:
         raise ParameterError(f"objective={objective!r} is for two classes, but y has {n_classes}. Use 'log_loss'.")
     else:
