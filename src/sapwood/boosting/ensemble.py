@@ -21,7 +21,10 @@ from sapwood.tree_sum import Term, TreeSum
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Ensemble(Result):
-    """`rounds[t][k]` is the tree of round t for score k; `base` are the scores before the first round."""
+    """`base` are the scores before the first round. `rounds[t][k]` is the tree of round t for score k.
+
+    If one tree of a round is for all scores, `rounds[t]` has only this one, whose nodes have a value for each score.
+    """
 
     base: Floats
     rounds: tuple[tuple[Tree, ...], ...] = ()
@@ -32,7 +35,7 @@ class Ensemble(Result):
 
     def _parts(self) -> Iterator[Part]:
         leaves = sum(tree.n_leaves for trees in self.rounds for tree in trees)
-        yield f"Ensemble({self.n_rounds} rounds, {self.n_scores} trees in a round, {leaves} leaves)"
+        yield f"Ensemble({self.n_rounds} rounds, {self.round_size} trees in a round, {leaves} leaves)"
 
     @property
     def n_rounds(self) -> int:
@@ -41,28 +44,33 @@ class Ensemble(Result):
 
     @property
     def n_scores(self) -> int:
-        """Trees in a round."""
+        """Scores of a row."""
         return len(self.base)
+
+    @property
+    def round_size(self) -> int:
+        """Trees in a round."""
+        return len(self.rounds[0]) if self.rounds else self.n_scores
 
     def upto(self, n_rounds: int) -> Ensemble:
         """The first rounds only."""
         return Ensemble(self.base, self.rounds[:n_rounds])
 
     def tree_sum(self, n_rounds: int | None = None) -> TreeSum:
-        """The trees of all rounds, or of some; tree k of a round adds to score k."""
-        n_trees = len(self.rounds[:n_rounds]) * self.n_scores
-        return TreeSum(self.base, n_trees, self._term, round_size=self.n_scores)
+        """The trees of all rounds, or of some; tree k of a round adds to score k, a tree of all scores to each."""
+        n_trees = len(self.rounds[:n_rounds]) * self.round_size
+        return TreeSum(self.base, n_trees, self._term, round_size=self.round_size)
 
     def _term(self, t: int) -> Term:
-        number, k = divmod(t, self.n_scores)
+        number, k = divmod(t, self.round_size)
         tree = self.rounds[number][k]
-        return Term(tree, tree.value[:, 0], k)
+        return Term(tree, tree.value[:, :, 0], k)
 
     def scores(
         self, table: Table, n_rounds: int | None = None, n_jobs: int = 1, offset: Floats | None = None
     ) -> Floats:
         """Scores (n_scores, rows) after all rounds, or after some; an offset gives each row its own start."""
-        n_trees = len(self.rounds[:n_rounds]) * self.n_scores
+        n_trees = len(self.rounds[:n_rounds]) * self.round_size
         return self.scorer.scores(table, n_trees=n_trees, begin=offset, n_jobs=n_jobs)
 
     @cached_property
@@ -81,15 +89,16 @@ class Ensemble(Result):
         for predictors in self._predictors:
             for k, predictor in enumerate(predictors):
                 leaves = predictor.leaves(table, n_jobs=n_jobs)
-                add = partial(_add_values, predictor.tree.value[:, 0, 0], leaves, out[k])
-                run_all([partial(add, *block) for block in blocks(table.n_rows, BLOCK_ROWS)], n_jobs)
+                for at, values in enumerate(predictor.tree.value[:, :, 0].T, start=k):
+                    add = partial(_add_values, values, leaves, out[at])
+                    run_all([partial(add, *block) for block in blocks(table.n_rows, BLOCK_ROWS)], n_jobs)
             yield out.copy()
 
     def leaves(self, table: Table, n_rounds: int | None = None, n_jobs: int = 1) -> NDArray[np.int32]:
-        """Leaf of every row in every tree, (rows, rounds, n_scores)."""
+        """Leaf of every row in every tree, (rows, rounds, trees in a round)."""
         rounds = self._predictors[:n_rounds]
         found = [predictor.leaves(table, n_jobs=n_jobs) for predictors in rounds for predictor in predictors]
-        return np.stack(found, axis=1).reshape(table.n_rows, len(rounds), self.n_scores)
+        return np.stack(found, axis=1).reshape(table.n_rows, len(rounds), self.round_size)
 
     def gains(self, n_features: int, n_rounds: int | None = None) -> Floats:
         """Total gain of the splits on each column."""

@@ -1,6 +1,6 @@
 """Rounds: the state of boosting, and one step forward.
 
-gradients of the loss at the scores ─► a tree for each score ─► leaves ─► scores
+gradients of the loss at the scores ─► a tree for each score, or one for all ─► leaves ─► scores
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from sapwood.boosting.grower import Grower
 from sapwood.boosting.grown import GrownTree
 from sapwood.boosting.level_groups import LevelGroups
 from sapwood.boosting.options import TreeOptions
+from sapwood.boosting.projection import draw_direction, project_all
 from sapwood.boosting.rate import Rate
 from sapwood.boosting.sampling import Sample, counted_rows, gradient_sample, uniform_rows
 from sapwood.boosting.trees import decoder_of, to_tree
@@ -60,6 +61,8 @@ class RoundOptions:
     counted: bool = False  # a sample has the same number of rows in each round, not only on average
     line_search: bool = False  # one step length for the whole tree
     unit_hessian: bool = False  # trees are grown on gradients alone, as if the hessian was 1; leaves use the true one
+    one_tree: bool = False  # for all scores of a round; False: one for each
+    leaves_of_all_rows: bool = False  # a sample decides about splits only
     method: Method = "hist"
     seed: int = 0
     n_jobs: int = 1
@@ -97,6 +100,9 @@ class Rounds:
             self._own_weight[self.rows] = 1.0 if self.weight is None else self.weight[self.rows]
         gradients_alone = self.options.unit_hessian and not self.loss.constant_hessian
         self._ones = np.ones(self.table.n_rows) if gradients_alone else None
+        self._one_tree = self.options.one_tree and self.loss.n_scores > 1
+        all_rows = self.options.leaves_of_all_rows and self.options.subsample < 1.0
+        self._refines = gradients_alone or self._one_tree or all_rows  # leaves are not set by the sums of growth
 
     def _place(self) -> None:
         """Put the table into shards that trees can be grown on."""
@@ -117,7 +123,7 @@ class Rounds:
         return Ensemble(self.start.base, (*self.start.rounds, *self.trees))
 
     def advance(self, rate: float | Rate) -> None:
-        """One round, a tree for each score; the learning rate is a number or a function."""
+        """One round, a tree for each score or one for all; the learning rate is a number or a function."""
         own = self.own_rows
         weight = None if self.weight is None else self.weight[own]
         self.loss = self.loss.begin_round(self.y[own], self.score[:, own], weight)
@@ -135,7 +141,11 @@ class Rounds:
         of = RoundRows(self._gradient, self._hessian, weight, self.sample.rows, self._largest, self._may_pack)
         if self._ones is not None:
             of = replace(of, hessian=[self._ones] * self.loss.n_scores, largest=None)
-        for k in range(self.loss.n_scores):
+        if self._one_tree:
+            direction = draw_direction(self.loss.n_scores, key, self.loss.sums_to_zero)
+            mixture = project_all(self._gradient, self._hessian, direction, self.options.n_jobs)
+            of = replace(of, gradient=mixture[:1], hessian=mixture[1:], largest=None)
+        for k in range(len(of.gradient)):
             halves = int(mix(np.uint64(self.n_done), np.int64(k))) | 1  # do not depend on random_state
             units = begin_tree(self._shards, of, k, halves)
             self._groups.begin()
@@ -179,8 +189,14 @@ class Rounds:
         """Set the values of a grown tree, and add those of its leaves to the scores."""
         grown, sums = self._groups.settle(grown, self._grower.rules)
         nodes, splits, has_rest = grown.nodes, grown.splits, of.rows is not None
+        if self.options.leaves_of_all_rows and has_rest:
+            for shard in self._shards:
+                shard.settle_rest(nodes, splits)
+            of, has_rest = replace(of, weight=self._own_weight, rows=None), False
         step = NewtonStep(units, sums, self._grower.rules, self.loss.step_factor)
-        given = self._values_after_growth(grown, step, k, of) if self.loss.robust or self._ones is not None else None
+        if self._one_tree:
+            return self._add_tree_of_all(grown, step, of, rate)
+        given = self._values_after_growth(grown, step, k, of) if self.loss.robust or self._refines else None
         if self.options.line_search:
             given = newton_steps(self._shards, nodes, splits, step) if given is None else given
             for shard in self._shards if has_rest else ():
@@ -192,18 +208,30 @@ class Rounds:
             score[k] += tree.value[:, 0, 0][Predictor(tree).leaves(table, n_jobs=self.options.n_jobs)]
         return tree
 
+    def _add_tree_of_all(self, grown: GrownTree, step: NewtonStep, of: RoundRows, rate: float) -> Tree:
+        """Set the values of a tree of all scores, and add those of its leaves to the scores."""
+        nodes, splits, has_rest = grown.nodes, grown.splits, of.rows is not None
+        steps = [self._values_after_growth(grown, step, k, of) for k in range(self.loss.n_scores)]
+        for k, own in enumerate(steps):
+            steps[k] = add_steps(self._shards, nodes, splits, own, rate, self.score[k], has_rest and k == 0)
+        values = np.stack(steps, axis=1)
+        tree = to_tree(grown, values, step.units.hessian_unit, self.table.bins, self._decoder, self.n_levels)
+        for table, scores in self.validation:
+            scores[:] += tree.value[Predictor(tree).leaves(table, n_jobs=self.options.n_jobs), :, 0].T
+        return tree
+
     def _values_after_growth(self, grown: GrownTree, step: NewtonStep, k: int, of: RoundRows) -> Floats:
-        """Values of nodes on another scale than growth: by the true hessian, or exact steps of robust losses."""
+        """Values of nodes that the sums of growth do not give: by other derivatives or rows, or exact steps."""
         nodes, splits, units, sums = grown.nodes, grown.splits, step.units, step.sums
         G, H = nodes["gradient"] * units.gradient_unit, nodes["hessian"] * units.hessian_unit
-        if self._ones is not None:
-            of = replace(of, hessian=self._hessian, largest=self._largest)
+        if self._refines:
+            of = replace(of, gradient=self._gradient, hessian=self._hessian, largest=self._largest)
             units, sums = set_gradients(self._shards, of, k), None
         if sums is None:
             sums = total([shard.leaf_sums(len(nodes), units) for shard in self._shards])
         fine = units.fine_gradient_unit, units.fine_hessian_unit
         G[grown.leaves], H[grown.leaves] = (sums[grown.leaves] * fine).T
-        if self._ones is not None:
+        if self._refines:
             add_up(nodes, splits, G)
             add_up(nodes, splits, H)
         # These are on another scale than that of growth, whose bounds for monotone constraints are of no use.
@@ -226,9 +254,11 @@ class Rounds:
         places = grown.position[leaf_of[inside]]
         order = inside[np.argsort(places, kind="stable")]  # rows of a node lie side by side
         starts = np.cumsum(np.bincount(places + 1, minlength=len(grown.order)))
+        counts = np.bincount(leaf_of[inside], minlength=len(grown.nodes)).astype(np.float64)
+        add_up(grown.nodes, grown.splits, counts)
         for node in grown.leaves if self.options.tree.signs is None else grown.order.tolist():
             first = starts[grown.position[node]]
-            rows = np.sort(order[first : first + grown.nodes["n_rows"][node]])
+            rows = np.sort(order[first : first + int(counts[node])])
             own = None if weight is None else weight[rows]
             values[node] = self.loss.leaf_step(self.y[rows], self.score[k, rows], own, k) if len(rows) else 0.0
 

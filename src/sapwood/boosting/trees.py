@@ -32,7 +32,7 @@ def to_tree(
     decoder: Decoder,
     n_levels: NDArray[np.int32],
 ) -> Tree:
-    """`values` are those of all nodes by growth's numbers. The weight of a node is its hessian."""
+    """`values` (nodes,) or (nodes, scores) are by growth's numbers. The weight of a node is its hessian."""
     nodes, splits, order = grown.nodes, grown.splits, grown.order
     links = link_nodes(nodes, splits, order)
     numbers, subset_start = np.empty((3, len(order))), np.empty(len(order), dtype=np.int32)
@@ -46,12 +46,13 @@ def to_tree(
     return Tree(
         **links._asdict(),
         threshold=threshold,
-        value=values[order, None, None],
+        value=values[order].reshape(len(order), -1, 1),
         impurity=impurity,
         weighted_n_node_samples=hessian,
         subset_start=subset_start,
         subsets=subsets,
         n_levels=n_levels,
+        n_classes=(1,) * (values.size // len(values)),
     )
 
 

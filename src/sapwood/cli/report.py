@@ -173,7 +173,7 @@ def _boosting_facts(estimator: Estimator) -> list[str]:
     n_leaves = sum(tree.n_leaves for trees in rounds for tree in trees)
     facts = [
         counted(len(rounds), "round"),
-        counted(len(rounds) * estimator.ensemble_.n_scores, "tree"),
+        counted(len(rounds) * estimator.ensemble_.round_size, "tree"),
         counted(n_leaves, "leaf"),
     ]
     if estimator.best_n_rounds_ < len(rounds):

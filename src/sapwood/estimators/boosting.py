@@ -223,10 +223,10 @@ class Boosting(Estimator):
         return map(_by_row, self._staged(X, n_rounds))
 
     def apply(self, X: Any, *, n_rounds: int | None = None) -> Array:
-        """Leaf of every row in every tree, (rows, rounds), or (rows, rounds, scores) if there are several scores."""
+        """Leaf of every row in every tree, (rows, rounds), or (rows, rounds, scores) if each score has its own."""
         table = self.model_.new_rows(X)
         leaves = self.ensemble_.leaves(table, self._n_rounds(n_rounds), resolve_jobs(self.n_jobs))
-        return leaves[:, :, 0] if self.ensemble_.n_scores == 1 else leaves
+        return leaves[:, :, 0] if self.ensemble_.round_size == 1 else leaves
 
     def _n_rounds(self, n_rounds: int | None) -> int:
         """Rounds to use, from what the user asked for."""

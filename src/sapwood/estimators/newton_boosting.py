@@ -92,6 +92,13 @@ class NewtonBoosting(Boosting):
         'split exactly), "approx" makes new bins of equal hessian in each round, "exact" takes every distinct value, '
         'for small data. "auto" is "hist", which alone keeps sparse matrices sparse.',
     )
+    multi_strategy: str = parameter(
+        OneOf("one_output_per_tree", "multi_output_tree"),
+        default="one_output_per_tree",
+        doc="Trees of a round if there are more than two classes, or several quantiles: one for each, or one for all, "
+        "whose leaves have a value for each. One tree for all is grown on a random mixture of their gradients, new in "
+        "each round.",
+    )
     objective: Any = parameter(Text(), CallableRule(), Nothing(), default=None, doc="The loss to minimise.")
     gamma: float = parameter(
         AT_LEAST_ZERO,
@@ -111,6 +118,11 @@ class NewtonBoosting(Boosting):
         OneOf("uniform", "gradient_based"),
         default="uniform",
         doc="Draw all rows with the same probability, or by the size of their gradients, with weights that compensate.",
+    )
+    leaf_rows: str = parameter(
+        OneOf("drawn", "all"),
+        default="drawn",
+        doc="Rows that set leaf values: those that subsample drew, or all, so that draws decide about splits only.",
     )
     colsample_bytree: float = parameter(SHARE, default=1.0, doc="Fraction of the columns drawn for each tree.")
     colsample_bylevel: float = parameter(SHARE, default=1.0, doc="Fraction of the tree's columns drawn for each level.")

@@ -111,6 +111,8 @@ def newton_setup(
         columns,
         p.subsample,
         p.sampling_method == "gradient_based",
+        one_tree=p.multi_strategy == "multi_output_tree",
+        leaves_of_all_rows=p.leaf_rows == "all",
         method="hist" if p.tree_method == "auto" else p.tree_method,  # type: ignore[arg-type]
         seed=p._seed,
         n_jobs=resolve_jobs(p.n_jobs),

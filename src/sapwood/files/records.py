@@ -279,10 +279,12 @@ class ModelKinds:
         stack = read_trees(found["trees"], self.n_levels, reader, f"{where}.trees")
         if stack is None:
             return Ensemble(base)
-        expect(n > 0 and len(stack) % n == 0, f"{where}.trees", f"does not have a tree for each of {n} scores")
-        expect(stack.facts.value_shape == (1, 1), f"{where}.trees", "has more than one value in a node")
+        shape = stack.facts.value_shape
+        expect(shape in ((1, 1), (n, 1)), f"{where}.trees", f"has neither one value nor {n} values in a node")
+        size = n if shape == (1, 1) else 1  # of a round: a tree for each score, or one for all
+        expect(n > 0 and len(stack) % size == 0, f"{where}.trees", f"does not have a tree for each of {n} scores")
         trees = list(stack.trees())
-        return Ensemble(base, tuple(tuple(trees[t : t + n]) for t in range(0, len(trees), n)))
+        return Ensemble(base, tuple(tuple(trees[t : t + size]) for t in range(0, len(trees), size)))
 
     def _write_forest(self, forest: Forest, writer: Writer, where: str) -> Json:
         return {

@@ -42,7 +42,9 @@ class Loss(ABC):
     """Derivatives are at most 1 in size, for any target: float32 holds those of many rows well enough."""
 
     n_scores: int = 1
-    """Scores of a row, and so trees in a round: classes or quantiles."""
+    """Scores of a row: classes or quantiles."""
+    sums_to_zero: ClassVar[bool] = False
+    """The gradients of the scores of a row add up to 0."""
     above_zero: ClassVar[bool] = False
     """Responses are above 0: the link is a logarithm."""
     step_factor: float = 1.0

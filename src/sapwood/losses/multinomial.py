@@ -38,6 +38,7 @@ class Multinomial(Loss):
     name: ClassVar[str] = "multinomial"
     metric: str = "mlogloss"
     bounded: ClassVar[bool] = True
+    sums_to_zero: ClassVar[bool] = True
     xgboost_factor: ClassVar[float] = 2.0
     _remedy = "Use the codes of the classes, or a larger n_classes."
 
