@@ -8,8 +8,9 @@ standard error for each alpha.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -23,7 +24,7 @@ from sapwood.data_warnings import quiet
 from sapwood.elementary import log
 from sapwood.errors import InputError, ParameterError, ParameterTypeError
 from sapwood.estimators.tree import DecisionTree, DecisionTreeClassifier
-from sapwood.growth.prune import PruningPath, ancestors_at, collapse, pruning_path
+from sapwood.growth.prune import ancestors_at, collapse, pruning_path
 from sapwood.keywords import answering
 from sapwood.parameters import Interval, OneOf, check_parameters
 from sapwood.plot.pruning import plot_pruning
@@ -32,11 +33,17 @@ from sapwood.show.number import plain_number
 from sapwood.table.frame import make_frame
 from sapwood.table.weight import check_weight
 from sapwood.threads import JOBS, resolve_jobs, run_all
-from sapwood.tree import Tree
 
 Rule = Literal["min", "1se"]
 
 SHOWN_ALPHAS = 15  # in print
+ERRORS = {  # by criterion; those of classes all have the same
+    "squared_error": "mean squared error",
+    "friedman_mse": "mean squared error",
+    "absolute_error": "mean absolute error",
+    "poisson": "mean Poisson deviance",
+}
+TINY = np.finfo(float).tiny
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -116,23 +123,20 @@ def prune_by_cv(
     whole = clone(estimator).set_params(ccp_alpha=0.0).fit(X, y, sample_weight=sample_weight)
     path = pruning_path(whole.tree_)
     alphas = np.unique(np.concatenate(([0.0], np.maximum(path.alphas, 0.0))))
-    weight = check_weight(sample_weight, _n_rows(X))
-    folds = _folds(cv, X, y, isinstance(estimator, DecisionTreeClassifier))
     middles = np.append(np.sqrt(alphas[:-1] * alphas[1:]), np.inf)
-
-    def one_fold(train: Any, test: Any) -> Floats:
-        with quiet():
-            return _fold_errors(clone(whole), X, y, weight, train, test, middles, scoring)
-
-    tasks = [lambda fold=fold: one_fold(*fold) for fold in folds]
+    n_rows = int(X.shape[0]) if hasattr(X, "shape") else len(X)
+    weight = check_weight(sample_weight, n_rows)
+    of_fold = partial(_fold_errors, whole, X, y, weight, middles=middles, scoring=scoring)
+    tasks = [partial(of_fold, *fold) for fold in _folds(cv, n_rows, y, isinstance(estimator, DecisionTreeClassifier))]
     errors = np.array(run_all(tasks, resolve_jobs(n_jobs)))
     mean, standard_error = errors.mean(axis=0), errors.std(axis=0, ddof=1) / np.sqrt(len(errors))
     best = int(np.flatnonzero(mean <= mean.min() * (1 + 1e-12))[-1])  # of equal errors the smallest tree
     chosen = best if rule == "min" else int(np.flatnonzero(mean <= mean[best] + standard_error[best])[-1])
-    n_leaves = _leaves_at(whole.tree_, path, alphas)
-    kept = ancestors_at(whole.tree_, path, float(alphas[chosen]))
-    whole.set_params(ccp_alpha=float(alphas[chosen])).tree_ = collapse(whole.tree_, kept)
-    name = scoring or _default_error(estimator)[0]
+    leaves, grown = np.flatnonzero(whole.tree_.is_leaf), whole.tree_
+    n_leaves = np.array([len(np.unique(ancestors_at(grown, path, alpha)[leaves])) for alpha in alphas])
+    alpha = float(alphas[chosen])
+    whole.set_params(ccp_alpha=alpha).tree_ = collapse(grown, ancestors_at(grown, path, alpha))
+    name = scoring or ERRORS.get(estimator.criterion, "misclassification rate")
     return PruningChoice(whole, alphas, mean, standard_error, n_leaves, best, chosen, rule, name)
 
 
@@ -153,18 +157,11 @@ def _check_arguments(estimator: Any, rule: Any, scoring: Any, n_jobs: Any) -> No
             ) from error
 
 
-def _n_rows(X: Any) -> int:
-    return int(X.shape[0]) if hasattr(X, "shape") else len(X)
-
-
-def _folds(cv: Any, X: Any, y: Any, classifier: bool) -> list[tuple[Any, Any]]:
+def _folds(cv: Any, n_rows: int, y: Any, classifier: bool) -> list[tuple[Any, Any]]:
+    if isinstance(cv, int):
+        check_parameters("prune_by_cv", {"cv": (Interval(int, low=2),)}, {"cv": cv})
     try:
-        if isinstance(cv, int):
-            check_parameters("prune_by_cv", {"cv": (Interval(int, low=2),)}, {"cv": cv})
-        splitter = check_cv(cv, y, classifier=classifier)
-        folds = list(splitter.split(np.zeros(_n_rows(X)), y))
-    except ParameterError:
-        raise
+        folds = list(check_cv(cv, y, classifier=classifier).split(np.zeros(n_rows), y))
     except ValueError as error:
         raise ParameterError(
             f"cv={cv!r} cannot divide these rows: {str(error).rstrip('.')}. Use a smaller number of folds, from 2 on, "
@@ -177,71 +174,37 @@ def _folds(cv: Any, X: Any, y: Any, classifier: bool) -> list[tuple[Any, Any]]:
 
 @quiet()
 def _fold_errors(
-    tree: Any, X: Any, y: Any, weight: Floats | None, train: Any, test: Any, middles: Floats, scoring: str | None
+    whole: Any, X: Any, y: Any, weight: Floats | None, train: Any, test: Any, middles: Floats, scoring: str | None
 ) -> Floats:
     """Held-out error at each alpha, from a tree grown on the other rows."""
-    part = [None if weight is None else weight[rows] for rows in (train, test)]
-    tree.fit(_safe_indexing(X, train), _safe_indexing(y, train), sample_weight=part[0])
-    path = pruning_path(tree.tree_)
-    if scoring is not None:
-        return _scored_errors(tree, path, _safe_indexing(X, test), _safe_indexing(y, test), middles, scoring)
-    truth = tree.task.read(_safe_indexing(y, test), len(test))
-    nodes = tree.apply(_safe_indexing(X, test))
-    losses = _default_error(tree)[1](tree, truth)
-    rows = np.arange(len(test))
-    return np.array(
-        [np.average(losses(ancestors_at(tree.tree_, path, a)[nodes], rows), weights=part[1]) for a in middles]
-    )
-
-
-def _scored_errors(tree: Any, path: PruningPath, X: Any, y: Any, middles: Floats, scoring: str) -> Floats:
-    scorer, grown = get_scorer(scoring), tree.tree_
+    of_train, of_test = (None if weight is None else weight[rows] for rows in (train, test))
+    tree = clone(whole).fit(_safe_indexing(X, train), _safe_indexing(y, train), sample_weight=of_train)
+    X, y, grown, path = _safe_indexing(X, test), _safe_indexing(y, test), tree.tree_, pruning_path(tree.tree_)
+    kept = (ancestors_at(grown, path, alpha) for alpha in middles)
+    if scoring is None:
+        losses, leaves = _losses(tree, tree.task.read(y, len(test))), tree.apply(X)
+        return np.array([np.average(losses(nodes[leaves]), weights=of_test) for nodes in kept])
     errors = []
-    for alpha in middles:
-        tree.tree_ = collapse(grown, ancestors_at(grown, path, alpha))
-        errors.append(-scorer(tree, X, y))
+    for nodes in kept:
+        tree.tree_ = collapse(grown, nodes)
+        errors.append(-get_scorer(scoring)(tree, X, y))
     return np.array(errors)
 
 
-def _default_error(tree: Any) -> tuple[str, Any]:
-    """Name of the error that fits the criterion, and its loss by node and row."""
-    if isinstance(tree, DecisionTreeClassifier):
-        return "misclassification rate", _class_losses
-    return {
-        "squared_error": ("mean squared error", _squared_losses),
-        "friedman_mse": ("mean squared error", _squared_losses),
-        "absolute_error": ("mean absolute error", _absolute_losses),
-        "poisson": ("mean Poisson deviance", _poisson_losses),
-    }[tree.criterion]
+def _losses(tree: Any, truth: Any) -> Callable[[Ints], Floats]:
+    """A function from the node that each row ends in to its loss, by the criterion of the tree."""
+    if isinstance(tree, DecisionTreeClassifier):  # any output's class is wrong; a fold may not have every class
+        likely = tree.tree_.value.argmax(axis=2)
+        predicted = [labels[likely[:, o]] for o, labels in enumerate(tree.model_.classes)]
+        actual = [labels[truth.codes[:, o]] for o, labels in enumerate(truth.classes)]
+        return lambda nodes: np.any([p[nodes] != a for p, a in zip(predicted, actual, strict=True)], axis=0)
+    y, values = truth.values, tree.tree_.value[:, :, 0]
+    if tree.criterion == "absolute_error":
+        return lambda nodes: np.abs(values[nodes] - y).mean(axis=1)
+    if tree.criterion == "poisson":
+        return lambda nodes: _deviance(y, np.maximum(values[nodes], TINY)).mean(axis=1)  # infinite at a rate of zero
+    return lambda nodes: ((values[nodes] - y) ** 2).mean(axis=1)
 
 
-def _class_losses(tree: Any, truth: Any) -> Any:
-    """Whether any output's class is wrong; labels are compared, because a fold may not have every class."""
-    likely = tree.tree_.value.argmax(axis=2)
-    predicted = [labels[likely[:, o]] for o, labels in enumerate(tree.model_.classes)]
-    actual = [labels[truth.codes[:, o]] for o, labels in enumerate(truth.classes)]
-    return lambda nodes, rows: np.any([p[nodes] != a[rows] for p, a in zip(predicted, actual, strict=True)], axis=0)
-
-
-def _squared_losses(tree: Any, truth: Any) -> Any:
-    return lambda nodes, rows: ((tree.tree_.value[nodes, :, 0] - truth.values[rows]) ** 2).mean(axis=1)
-
-
-def _absolute_losses(tree: Any, truth: Any) -> Any:
-    return lambda nodes, rows: np.abs(tree.tree_.value[nodes, :, 0] - truth.values[rows]).mean(axis=1)
-
-
-def _poisson_losses(tree: Any, truth: Any) -> Any:
-    """2 (y log(y / mu) - y + mu); a leaf's rate is kept above zero, where the deviance is infinite."""
-
-    def losses(nodes: Any, rows: Any) -> Any:
-        y, mu = truth.values[rows], np.maximum(tree.tree_.value[nodes, :, 0], np.finfo(float).tiny)
-        return (2 * (np.where(y > 0, y * log(np.maximum(y, np.finfo(float).tiny) / mu), 0) - y + mu)).mean(axis=1)
-
-    return losses
-
-
-def _leaves_at(tree: Tree, path: PruningPath, alphas: Floats) -> Ints:
-    """Leaves of the subtree at each alpha."""
-    leaves = np.flatnonzero(tree.is_leaf)
-    return np.array([len(np.unique(ancestors_at(tree, path, alpha)[leaves])) for alpha in alphas])
+def _deviance(y: Floats, rate: Floats) -> Floats:
+    return 2 * (np.where(y > 0, y * log(np.maximum(y, TINY) / rate), 0) - y + rate)
