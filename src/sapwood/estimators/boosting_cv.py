@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any, Literal, TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone, is_classifier, is_regressor
+from sklearn.base import clone, is_classifier
 
 from sapwood.arrays import Array, Floats
 from sapwood.boosting.cross_validation import (
     TEST,
     TRAIN,
-    Fold,
     FoldCurve,
     Split,
     begin_folds,
@@ -28,8 +28,8 @@ from sapwood.data_warnings import quiet
 from sapwood.errors import ParameterTypeError
 from sapwood.estimators.boosting import Boosting
 from sapwood.estimators.boosting_rows import weight_by_query
-from sapwood.estimators.boosting_task import BoostingTask
-from sapwood.estimators.splits import check_classes, check_groups, inner_split, read_groups, read_splits, runs
+from sapwood.estimators.boosting_task import BoostingRanking, BoostingTask
+from sapwood.estimators.splits import check_classes, inner_split, read_groups, read_splits, runs
 from sapwood.keywords import answering
 from sapwood.parameters import Flag, Interval, Nothing, OneOf, check_parameters
 from sapwood.plot.boosting_cv import plot_boosting_cv
@@ -177,40 +177,37 @@ def cross_validate_boosting(
         verbose: 0 is silent; else a progress bar on the standard error, or a line every so many rounds in a file.
     """
     chosen = DEFAULTS | options
-    _check_arguments(estimator, chosen)
-    run = _Run(estimator, X, y, groups, sample_weight, cv, metric, chosen["n_jobs"])
-    patience = chosen["early_stopping_rounds"] or run.plan.early_stopping_rounds
-    plan = replace(run.plan, early_stopping_rounds=patience, verbose=int(chosen["verbose"]))
-    measured = run.metric
-    warn_of_direction(measured, "eval_metric" if metric is None else "metric")
-    curves, top, reason = train_folds(run.folds, plan, run.at_once)
-    test, rule = curves[TEST][measured.name], chosen["rule"]
-    best = top if rule == "min" else within_one_error(test, top, measured.larger_is_better)
-    models = run.finish(best, reason)
-    first = run.folds[0].rounds
-    warn_of_no_split(models[0].ensemble_.rounds, first.options.tree.min_child_weight, first.y[first.rows])
-    return BoostingCV(
-        curves,
-        measured.name,
-        measured.larger_is_better,
-        top,
-        best,
-        rule,
-        tuple(run.splits),
-        tuple(models),
-        *_out_of_fold(run, models),
-        refit_=run.refit(best + 1) if chosen["refit"] else None,
-        stopped_reason=reason,
-    )
-
-
-def _check_arguments(estimator: Any, given: CVOptions) -> None:
     if not isinstance(estimator, Boosting):
         raise ParameterTypeError(
             f"estimator={estimator!r} is not boosting. Pass for example a NewtonBoostingClassifier or "
             "NewtonBoostingRegressor."
         )
-    check_parameters("cross_validate_boosting", _RULES, given)
+    check_parameters("cross_validate_boosting", _RULES, chosen)
+    run = _Run(estimator, X, y, groups, sample_weight, cv, metric, chosen["n_jobs"])
+    patience = chosen["early_stopping_rounds"] or run.plan.early_stopping_rounds
+    plan = replace(run.plan, early_stopping_rounds=patience, verbose=int(chosen["verbose"]))
+    warn_of_direction(run.metric, "eval_metric" if metric is None else "metric")
+    curves, top, reason = train_folds(run.folds, plan, run.at_once)
+    name, larger_is_better, best = run.metric.name, run.metric.larger_is_better, top
+    if chosen["rule"] == "1se":
+        best = within_one_error(curves[TEST][name], top, larger_is_better)
+    for model, fold in zip(run.models, run.folds, strict=True):
+        model._keep(fold.outcome(best, reason), fold.loss)
+    first = run.folds[0].rounds
+    warn_of_no_split(run.models[0].ensemble_.rounds, first.options.tree.min_child_weight, first.y[first.rows])
+    return BoostingCV(
+        curves,
+        name,
+        larger_is_better,
+        top,
+        best,
+        chosen["rule"],
+        tuple(run.splits),
+        run.models,
+        *_out_of_fold(run),
+        refit_=run.refit(best + 1) if chosen["refit"] else None,
+        stopped_reason=reason,
+    )
 
 
 class _Run:
@@ -219,34 +216,33 @@ class _Run:
     def __init__(
         self, estimator: Boosting, X: Any, y: Any, groups: Any, weight: Any, cv: Any, metric: Any, n_jobs: int | None
     ) -> None:
-        self._given = estimator, X, y, groups, weight
-        self._metric = metric
+        self._given, self._metric = (estimator, X, y, groups, weight), metric
+        self._is_ranker = estimator.task is BoostingRanking
         self.n_jobs = resolve_jobs(estimator.n_jobs if n_jobs is None else n_jobs)
-        self._read(_fresh(estimator), X, y, weight, cv, read_groups(groups, _is_ranker(estimator)))
+        self._read(_fresh(estimator), X, y, groups, weight, cv)
         parameters = estimator.get_params(deep=False) | {"metric": metric, "callbacks": None}
+        lists = [value if isinstance(value, Sequence) else [value] for value in parameters.values()]
         # What the user wrote is called by one thread only; callbacks are so anyhow.
-        self.at_once = 1 if any(map(_holds_function, parameters.values())) else min(self.n_jobs, len(self.splits))
+        self.at_once = 1 if any(map(callable, chain(*lists))) else min(self.n_jobs, len(self.splits))
         prepared = [self._prepare(number, split) for number, split in enumerate(self._inner, start=1)]
-        self._models, rows, setups = zip(*prepared, strict=True)
-        self.folds: list[Fold] = begin_folds(rows, self._inner, setups, self.n_jobs)
+        self.models, rows, setups = zip(*prepared, strict=True)
+        self.folds = begin_folds(rows, self._inner, setups, self.n_jobs)
         self.plan, self.metric = setups[0].plan, setups[0].metrics[-1]
 
-    def _read(self, whole: Boosting, X: Any, y: Any, weight: Any, cv: Any, groups: Array | None) -> None:
+    def _read(self, whole: Boosting, X: Any, y: Any, groups: Any, weight: Any, cv: Any) -> None:
         """Check everything; rows of weight zero are removed before anything but the folds looks at them."""
-        check_parameters(type(whole).__name__, whole.rules, whole.get_params(deep=False))
+        whole._check_parameters()
         self._seed = seed_from(whole.random_state)
         absent: Absent = getattr(whole, "sparse_absent", "zero")
         table = Table.from_any(X, categorical_features=whole.categorical_features, sparse_absent=absent)
         warn_of_identifiers(table)
-        task, coded = whole.task.read(y, table.n_rows)
-        labels = _labels(task, coded)
-        check_groups(groups, table.n_rows)
-        queries = groups if _is_ranker(whole) else None
-        if queries is None:
-            weight = check_weight(weight, table.n_rows)
+        labels = _labels(*whole.task.read(y, table.n_rows))
+        groups = read_groups(groups, table.n_rows, self._is_ranker)
+        if self._is_ranker:
+            weight = weight_by_query(weight, table.n_rows, runs(groups), whole.weight_name)
         else:
-            weight = weight_by_query(weight, table.n_rows, runs(queries), whole.weight_name)
-        self.splits = read_splits(cv, labels, groups, is_classifier(whole), queries is not None)
+            weight = check_weight(weight, table.n_rows)
+        self.splits = read_splits(cv, labels, groups, is_classifier(whole), self._is_ranker)
         used = np.arange(table.n_rows) if weight is None else np.flatnonzero(weight)
         self.everything = self._table = table
         if len(used) < table.n_rows:
@@ -254,48 +250,38 @@ class _Run:
             self.everything = self._table.schema.match(X, unseen="missing", owner=type(whole).__name__)
         self._weight = None if weight is None else weight[used]
         self._task, self._y = whole.task.read(labels[used], len(used))
-        self._target = _labels(self._task, self._y)
-        queries = None if queries is None else queries[used]
+        queries = groups[used] if self._is_ranker else None
         self._queries = None if queries is None else runs(queries)
         self._inner = [inner_split(number, split, used, queries) for number, split in enumerate(self.splits, start=1)]
 
     def _prepare(self, number: int, split: Split) -> tuple[Any, Rows, Setup]:
-        """A model that knows everything but its trees, and what they will be grown on."""
-        model: Any = _fresh(self._given[0])
+        """A model that knows everything but its trees, and what they will be grown on.
+
+        These are all rows, those held out with a weight of zero; the model learns its classes from the others.
+        """
+        model = _fresh(self._given[0])
         model._seed = self._seed
-        rows, task = self._fold_rows(model, number, split)
+        task, target = model.task.read(_labels(self._task, self._y[split.train]), len(split.train))
+        check_classes(number, task.classes, self._task.classes)
+        task, own = task.weigh(model, target, None if self._weight is None else self._weight[split.train])
+        weight = np.zeros(self._table.n_rows)
+        weight[split.train] = 1.0 if own is None else own
+        rows = Rows(table=self._table, y=self._y, weight=weight, groups=self._queries, measured=self._weight)
         loss = model._loss(rows, task)
         model._describe(self._table, () if task.classes is None else [task.classes])
         if task.factors is not None:
             model._factors = task.factors
         metric = getattr(model, "eval_metric", None) if self._metric is None else self._metric
-        setup: Setup = replace(model._setup(rows, loss), metrics=task.metrics(metric, loss, model))
-        threads = max(1, round(self.n_jobs / self.at_once))
-        setup = replace(setup, rounds=replace(setup.rounds, n_jobs=threads))
-        return model, rows, setup
-
-    def _fold_rows(self, model: Boosting, number: int, split: Split) -> tuple[Rows, BoostingTask]:
-        """All rows, those held out with a weight of zero; the model learns its classes from the others."""
-        task, target = model.task.read(self._target[split.train], len(split.train))
-        check_classes(number, task.classes, self._task.classes)
-        task, own = task.weigh(model, target, None if self._weight is None else self._weight[split.train])
-        weight = np.zeros(self._table.n_rows)
-        weight[split.train] = 1.0 if own is None else own
-        return Rows(table=self._table, y=self._y, weight=weight, groups=self._queries, measured=self._weight), task
-
-    def finish(self, best_round: int, reason: str) -> list[Boosting]:
-        """The models of the folds, up to the best round."""
-        for model, fold in zip(self._models, self.folds, strict=True):
-            model._keep(fold.outcome(best_round, reason), fold.loss)
-        return list(self._models)
+        setup: Setup = model._setup(rows, loss)
+        rounds = replace(setup.rounds, n_jobs=max(1, round(self.n_jobs / self.at_once)))
+        return model, rows, replace(setup, metrics=task.metrics(metric, loss, model), rounds=rounds)
 
     def refit(self, n_rounds: int) -> Boosting:
         """The estimator on all rows; it needs nothing to watch any more."""
         estimator, X, y, groups, weight = self._given
         model = _fresh(estimator).set_params(n_estimators=n_rounds)
-        known = model.get_params(deep=False)
-        model.set_params(**{name: None for name in WATCHING if name in known})
-        more = {model.weight_name: weight} | ({"qid": groups} if _is_ranker(estimator) else {})
+        model.set_params(**{name: None for name in WATCHING if hasattr(model, name)})
+        more = {model.weight_name: weight} | ({"qid": groups} if self._is_ranker else {})
         with quiet():
             return model.fit(X, y, **more)  # type: ignore[no-any-return]
 
@@ -309,25 +295,16 @@ def _fresh(estimator: Boosting) -> Any:
     """A clone with the same callbacks: a copy of one would keep what it is told to itself."""
     parameters = estimator.get_params(deep=False)
     callbacks = parameters.pop("callbacks", None)
-    fresh = clone(type(estimator)(**parameters))
-    return fresh if callbacks is None else fresh.set_params(callbacks=callbacks)
+    return clone(type(estimator)(**parameters)).set_params(callbacks=callbacks)
 
 
-def _is_ranker(estimator: Any) -> bool:
-    return not is_classifier(estimator) and not is_regressor(estimator)
-
-
-def _holds_function(value: Any) -> bool:
-    return callable(value) or (isinstance(value, Sequence) and any(map(callable, value)))
-
-
-def _out_of_fold(run: _Run, models: Sequence[Any]) -> tuple[Array, Floats | None, Floats, NDArray[np.int64]]:
+def _out_of_fold(run: _Run) -> tuple[Array, Floats | None, Floats, NDArray[np.int64]]:
     """Predictions, probabilities, scores and counts of held-out rows."""
-    n_rows, n_scores = run.everything.n_rows, models[0].ensemble_.n_scores
+    first, n_rows = run.models[0], run.everything.n_rows
+    n_scores, classes = first.ensemble_.n_scores, getattr(first, "classes_", None)
     score, count = np.zeros((n_scores, n_rows)), np.zeros(n_rows, dtype=np.int64)
-    classes = getattr(models[0], "classes_", None)
     predicted = np.zeros((n_rows, n_scores if classes is None else len(classes)))
-    for model, (_, test) in zip(models, run.splits, strict=True):
+    for model, (_, test) in zip(run.models, run.splits, strict=True):
         own = model.ensemble_.scores(run.everything.take_within(test), n_jobs=run.n_jobs)
         score[:, test] += own
         predicted[test] += model.loss_.response(own).T if classes is None else model.model_.probabilities(own)
@@ -336,7 +313,7 @@ def _out_of_fold(run: _Run, models: Sequence[Any]) -> tuple[Array, Floats | None
         score, predicted = score / count, predicted / count[:, None]
     if classes is None:
         return (predicted[:, 0] if n_scores == 1 else predicted), None, score, count
-    labels = models[0].model_.predictions(score)
+    labels = first.model_.predictions(score)
     if not count.all():
         labels = np.where(count > 0, labels.astype(object), None)
     return labels, predicted, score, count

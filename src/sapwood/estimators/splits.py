@@ -10,24 +10,20 @@ from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, Str
 
 from sapwood.arrays import plain
 from sapwood.boosting.cross_validation import Split
-from sapwood.errors import InputError, ParameterError, SapwoodError
+from sapwood.errors import InputError, ParameterError
 from sapwood.parameters import Interval, check_parameters
 
 Numbers = NDArray[np.int64]
-OWNER = "cross_validate_boosting"
 
 
-def read_groups(groups: Any, queries: bool) -> NDArray[Any] | None:
+def read_groups(groups: Any, n_rows: int, of_ranker: bool) -> NDArray[Any] | None:
     """A label for each row, or None."""
-    if groups is None and queries:
+    if groups is None and of_ranker:
         raise InputError("A ranker needs groups: for each row the label of its query, as qid in fit.")
-    return None if groups is None else np.asarray(groups)
-
-
-def check_groups(groups: NDArray[Any] | None, n_rows: int) -> None:
-    """Raise unless each row has a label."""
-    if groups is not None and groups.shape != (n_rows,):
-        raise InputError(f"groups has shape {groups.shape}, but X has {n_rows} rows. Pass one label for each row.")
+    labels = None if groups is None else np.asarray(groups)
+    if labels is not None and labels.shape != (n_rows,):
+        raise InputError(f"groups has shape {labels.shape}, but X has {n_rows} rows. Pass one label for each row.")
+    return labels
 
 
 def read_splits(
@@ -49,11 +45,14 @@ def read_splits(
 
 
 def _folds(cv: Any, labels: NDArray[Any], groups: NDArray[Any] | None, stratify: bool) -> list[Any]:
+    splitter = 5 if cv is None else cv
+    if isinstance(cv, (int, np.integer)):
+        check_parameters("cross_validate_boosting", {"cv": (Interval(int, low=2),)}, {"cv": cv})
+        by_class, simple = (StratifiedKFold, KFold) if groups is None else (StratifiedGroupKFold, GroupKFold)
+        splitter = (by_class if stratify else simple)(int(cv))
     try:
-        splitter = _splitter(cv, labels, groups, stratify)
+        splitter = check_cv(splitter, labels, classifier=stratify)
         return list(splitter.split(np.zeros((len(labels), 1)), labels, groups))
-    except SapwoodError:
-        raise
     except (ValueError, TypeError) as error:
         raise ParameterError(
             f"cv={cv!r} cannot divide these rows: {str(error).rstrip('.')}. Use a smaller number of folds, from 2 on, "
@@ -61,29 +60,19 @@ def _folds(cv: Any, labels: NDArray[Any], groups: NDArray[Any] | None, stratify:
         ) from error
 
 
-def _splitter(cv: Any, labels: NDArray[Any], groups: NDArray[Any] | None, stratify: bool) -> Any:
-    if not isinstance(cv, (int, np.integer)):
-        return check_cv(5 if cv is None else cv, labels, classifier=stratify)
-    check_parameters(OWNER, {"cv": (Interval(int, low=2),)}, {"cv": cv})
-    if groups is not None:
-        return (StratifiedGroupKFold if stratify else GroupKFold)(int(cv))
-    return (StratifiedKFold if stratify else KFold)(int(cv))
-
-
 def _check_fold(number: int, fold: Any, n_rows: int) -> tuple[Numbers, Numbers]:
     if not isinstance(fold, (tuple, list)) or len(fold) != 2:
         raise ParameterError(f"Fold {number} of cv is {fold!r}, which is not a pair (train, test) of rows.")
-    train, test = (_row_numbers(f"{name} rows of fold {number} of cv", rows, n_rows) for name, rows in _named(fold))
+    train, test = (
+        _row_numbers(f"{name} rows of fold {number} of cv", rows, n_rows)
+        for name, rows in zip(("train", "test"), fold, strict=True)
+    )
     both = np.intersect1d(train, test)
     if len(both):
         raise ParameterError(
             f"Fold {number} of cv trains on row {both[0]} and tests on it too. A row must be in one part only."
         )
     return train, test
-
-
-def _named(fold: Any) -> list[tuple[str, Any]]:
-    return [("train", fold[0]), ("test", fold[1])]
 
 
 def _row_numbers(name: str, rows: Any, n_rows: int) -> Numbers:
