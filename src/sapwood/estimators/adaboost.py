@@ -147,8 +147,7 @@ class AdaBoost(Estimator):
 
     def _predictions(self, X: Any) -> Iterator[Floats]:
         """Predictions of each learner for the rows of X."""
-        table = self.model_.new_rows(X)
-        return self._members.predictions(X, table)
+        return self._members.predictions(X, self.model_.new_rows(X))
 
     @property
     def estimator_(self) -> Any:
@@ -239,46 +238,42 @@ class AdaBoostClassifier(ClassifierMixin, AdaBoost):
         return samme_step(predicted != target.codes[:, 0], weight, self.n_classes_, self.learning_rate)
 
     def _member_scores(self, X: Any) -> Floats:
-        *_, decision = self._decisions(self._members.predictions(X, None))
-        return decision.reshape(len(decision), -1).T
+        *_, scores = self._staged_scores(self._members.predictions(X, None))
+        return scores
 
-    def _decisions(self, predictions: Iterator[Floats]) -> Iterator[Floats]:
-        """Decision functions after each round, from the predictions of the learners."""
+    def _staged_scores(self, predictions: Iterator[Floats]) -> Iterator[Floats]:
+        """Scores (columns, rows) after each round, from the predictions of the learners.
+
+        The scale is scikit-learn's: for two classes from -2 to 2, for more at most 1 for each class.
+        """
         total, norm, n = None, 0.0, self.n_classes_
         for predicted, own in zip(predictions, self.estimator_weights_, strict=False):
-            votes = np.where(predicted[:, None] == np.arange(n), own, -own / max(n - 1, 1))
+            votes = np.where(predicted == np.arange(n)[:, None], own, -own / max(n - 1, 1))
             total = votes if total is None else total + votes
             norm += own
-            yield self._decision(total / norm)
+            mean = total / norm if n > 1 else np.zeros_like(total)
+            yield mean[1:] - mean[:1] if n == 2 else mean
 
-    def _decision(self, mean: Floats) -> Floats:
-        """scikit-learn's scale: for two classes from -2 to 2, else at most 1 for each class."""
-        if self.n_classes_ == 1:
-            return np.zeros((len(mean), 1))
-        return np.asarray(mean[:, 1] - mean[:, 0]) if self.n_classes_ == 2 else mean
-
-    def decision_function(self, X: Any) -> Floats:
-        """Votes of the learners, by their weights and divided by the sum of these."""
-        scores = self.model_.scores(X, n_jobs=self.n_jobs)
+    def _by_row(self, scores: Floats) -> Floats:
         if self.n_classes_ == 1:
             return np.zeros((scores.shape[1], 1))
         return scores[0] if self.n_classes_ == 2 else scores.T
 
+    def decision_function(self, X: Any) -> Floats:
+        """Votes of the learners, by their weights and divided by the sum of these."""
+        return self._by_row(self.model_.scores(X, n_jobs=self.n_jobs))
+
     def staged_decision_function(self, X: Any) -> Iterator[Floats]:
         """Decision function after each round."""
-        return self._decisions(self._predictions(X))
-
-    def _staged_scores(self, X: Any) -> Iterator[Floats]:
-        """Scores (columns, rows) after each round."""
-        return (np.ascontiguousarray(found.reshape(len(found), -1).T) for found in self.staged_decision_function(X))
+        return map(self._by_row, self._staged_scores(self._predictions(X)))
 
     def staged_predict(self, X: Any) -> Iterator[Array]:
         """Classes after each round."""
-        return map(self.model_.predictions, self._staged_scores(X))
+        return map(self.model_.predictions, self._staged_scores(self._predictions(X)))
 
     def staged_predict_proba(self, X: Any) -> Iterator[Floats]:
         """Probabilities after each round."""
-        return map(self.model_.probabilities, self._staged_scores(X))
+        return map(self.model_.probabilities, self._staged_scores(self._predictions(X)))
 
 
 @declared

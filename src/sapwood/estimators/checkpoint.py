@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from sapwood.boosting.training import TIME_LIMIT
 from sapwood.errors import CheckpointWarning, InputError, ModelFileError, ParameterError, ParameterTypeError, warn_user
@@ -58,8 +58,7 @@ class Checkpoints:
     """The checkpoints of one training: what was found, when to write again."""
 
     def __init__(self, setting: Checkpoint, model: Any, data: Mapping[str, str]) -> None:
-        self._path, self._setting = Path(os.fspath(setting.path)), setting
-        self._data = dict(data)
+        self._path, self._setting, self._data = Path(setting.path), setting, dict(data)
         self.found: Any = None
         self.is_finished = False
         if self._path.exists():
@@ -69,15 +68,11 @@ class Checkpoints:
                 f"checkpoint={str(self._path)!r} cannot be written: {str(self._path.parent)!r} is not a folder that "
                 "you may write to. Give another path."
             )
-        self._written = 0
-        self._time = time.monotonic()
-        self._has_warned = False
+        self._written, self._time, self._has_warned = 0, time.monotonic(), False
 
     @classmethod
-    def of(cls, checkpoint: Any, model: Any, data: Callable[[], Mapping[str, str]]) -> Checkpoints | None:
-        """From what the user gave; None without checkpoints. Data are only looked at where they are needed."""
-        if checkpoint is None:
-            return None
+    def of(cls, checkpoint: Any, model: Any, data: Callable[[], Mapping[str, str]]) -> Self:
+        """From what the user gave."""
         return cls(checkpoint if isinstance(checkpoint, Checkpoint) else Checkpoint(checkpoint), model, data())
 
     def _read(self, model: Any) -> None:
@@ -93,7 +88,11 @@ class Checkpoints:
             )
         self.is_finished = note.get("finished") is True
         self._refuse_other_parameters(model)
-        self._refuse_other_data(note["data"])
+        for name in {**note["data"], **self._data}:
+            if note["data"].get(name) != self._data.get(name):
+                raise InputError(
+                    f"checkpoint={str(self._path)!r} was made with another {name}. Pass the same data, or {AFRESH}."
+                )
 
     def _refuse_other_parameters(self, model: Any) -> None:
         from sapwood.estimators.model_file import parameter_texts
@@ -109,13 +108,6 @@ class Checkpoints:
                 raise ParameterError(
                     f"checkpoint={str(self._path)!r} was made with {name}={getattr(self.found, name)!r}, but now it is "
                     f"{name}={getattr(model, name)!r}. Use the same parameters, or {AFRESH}."
-                )
-
-    def _refuse_other_data(self, before: Mapping[str, Any]) -> None:
-        for name in {**before, **self._data}:
-            if before.get(name) != self._data.get(name):
-                raise InputError(
-                    f"checkpoint={str(self._path)!r} was made with another {name}. Pass the same data, or {AFRESH}."
                 )
 
     def after(self, n_done: int, so_far: Callable[[], Any]) -> None:
@@ -143,25 +135,19 @@ class Checkpoints:
         try:
             write_model(self._path, model, {EXTENSION: note})
         except ModelFileError as error:
-            if not isinstance(error.__cause__, OSError):
+            cause = error.__cause__
+            if not isinstance(cause, OSError):
                 raise
-            self._warn(error.__cause__)
-
-    def _warn(self, cause: OSError) -> None:
-        if not self._has_warned:
-            warn_user(
-                f"checkpoint={str(self._path)!r} cannot be written: {cause.strerror or cause}. Training continues "
-                "without it and tries again at the next one; make room, or save the model when it is trained.",
-                CheckpointWarning,
-            )
-        self._has_warned = True
+            if not self._has_warned:
+                warn_user(
+                    f"checkpoint={str(self._path)!r} cannot be written: {cause.strerror or cause}. Training continues "
+                    "without it and tries again at the next one; make room, or save the model when it is trained.",
+                    CheckpointWarning,
+                )
+            self._has_warned = True
 
 
 def take_over(model: Any, found: Any) -> None:
     """Be the model that was found finished, with one's own parameters."""
     own = model.get_params(deep=False)
-    for name in [name for name in vars(model) if name not in own]:
-        delattr(model, name)
-    for name, value in vars(found).items():
-        if name not in own:
-            setattr(model, name, value)
+    model.__dict__ = {name: value for name, value in vars(found).items() if name not in own} | own

@@ -13,15 +13,15 @@ from sklearn.utils import Tags
 
 from sapwood.arrays import Array
 from sapwood.declaration import declared, fitted, parameter
-from sapwood.errors import NotFittedError, ParameterTypeError
+from sapwood.errors import AbsentNameError, NotFittedError, ParameterTypeError
 from sapwood.estimators import shared_parameters as shared
-from sapwood.estimators.absent_names import AbsentName, absent_names
 from sapwood.estimators.all_or_nothing import all_or_nothing
 from sapwood.estimators.fitted_facts import facts_html
 from sapwood.estimators.methods_by_task import of_classifiers
 from sapwood.keywords import answering_method, takes_any
 from sapwood.model.model import Model
 from sapwood.parameters import Rule, check_names, check_parameters
+from sapwood.peer_names import ATTRIBUTES
 from sapwood.table.schema import Schema
 from sapwood.table.statistics import with_statistics
 from sapwood.table.table import Table
@@ -69,11 +69,13 @@ class Estimator(BaseEstimator):
         """Refuse unknown parameters with the nearest known name, which `__init__` could not."""
         known = cls._get_param_names()
         check_names(cls.__name__, cls._with_effect(parameters) if cls.without_effect else parameters, known)
-        if unnamed and len(unnamed) > _n_positions(cls):
-            raise ParameterTypeError(
-                f"{cls.__name__} takes its parameters by name, but got {unnamed[-1]!r} by position. Use names, for "
-                f"example {cls.__name__}({known[0]}=…). Its parameters are {', '.join(known)}."
-            )
+        if unnamed:
+            kinds = [one.kind for one in inspect.signature(cls.__init__).parameters.values()]
+            if len(unnamed) > kinds.count(inspect.Parameter.POSITIONAL_OR_KEYWORD) - 1:  # one of them is self
+                raise ParameterTypeError(
+                    f"{cls.__name__} takes its parameters by name, but got {unnamed[-1]!r} by position. Use names, for "
+                    f"example {cls.__name__}({known[0]}=…). Its parameters are {', '.join(known)}."
+                )
         return super().__new__(cls)  # type: ignore[no-any-return]
 
     def set_params(self, **parameters: Any) -> Self:
@@ -222,7 +224,7 @@ class Estimator(BaseEstimator):
     def __dir__(self) -> list[str]:
         """Names that there are; those of other packages are only answered."""
         own = type(self)
-        return [n for n in super().__dir__() if not isinstance(inspect.getattr_static(own, n, None), AbsentName)]
+        return [n for n in super().__dir__() if not isinstance(inspect.getattr_static(own, n, None), _AbsentName)]
 
     @property
     def _repr_html_(self) -> Callable[[], str]:
@@ -236,11 +238,18 @@ class Estimator(BaseEstimator):
         return forms | {"text/html": forms["text/html"] + facts_html(self)} if "text/html" in forms else forms
 
 
-for _name, _descriptor in absent_names().items():
-    setattr(Estimator, _name, _descriptor)
+class _AbsentName:
+    """A name of another package's models: whoever asks for it is told what to write instead, and `hasattr` says no.
+
+    A `__getattr__` of the class would do the same, and make every attribute of every model slower.
+    """
+
+    def __init__(self, name: str) -> None:
+        self._name, self.__doc__ = name, f"Not an attribute of this class. {ATTRIBUTES[name]}"
+
+    def __get__(self, instance: object, owner: type) -> Any:
+        raise AbsentNameError(f"{owner.__name__!r} object has no attribute {self._name!r}. {ATTRIBUTES[self._name]}")
 
 
-def _n_positions(cls: type[Estimator]) -> int:
-    """How many parameters may be given without a name."""
-    kinds = [parameter.kind for parameter in inspect.signature(cls.__init__).parameters.values()]
-    return kinds.count(inspect.Parameter.POSITIONAL_OR_KEYWORD) - 1  # self
+for _name in ATTRIBUTES:
+    setattr(Estimator, _name, _AbsentName(_name))

@@ -33,6 +33,12 @@ VOTING = Meaning(
 KEEP_TARGETS = Meaning(
     (Flag(),), "Keep the training rows of each leaf, 8 bytes for each row and tree, for predict_quantiles."
 )
+OUT_OF_BAG = "Out of bag estimation is only available if trees are grown on samples of the rows. Set bootstrap=True."
+NEEDS_SAMPLES = {
+    "max_samples": "without it every tree is grown on all rows. Set bootstrap=True, or max_samples=None.",
+    "oob_score": OUT_OF_BAG,
+    "oob_stop": OUT_OF_BAG,
+}
 
 
 @declared
@@ -118,9 +124,9 @@ class RandomizedForest(ForestEstimator):
         return kind(**known)
 
     def _draws(self, training: TreeRows, order: Array, given: Sequence[Bag] | None) -> Bags:
-        has_samples = self.bootstrap or given is not None
-        if not has_samples and (self.max_samples is not None or self.oob_score or self.oob_stop):
-            self._refuse_samples()
+        for name, reason in NEEDS_SAMPLES.items():
+            if getattr(self, name) and not self.bootstrap and given is None:
+                raise ParameterError(f"{name}={getattr(self, name)!r} needs bootstrap=True: {reason}")
         return Bags(
             self._seed,
             order,
@@ -130,20 +136,6 @@ class RandomizedForest(ForestEstimator):
             n_chosen=self.max_features_ if self.feature_sampling == "tree" else None,
             given=given,
         )
-
-    def _refuse_samples(self) -> None:
-        """Refuse options that need bootstrap samples."""
-        if self.max_samples is not None:
-            raise ParameterError(
-                f"max_samples={self.max_samples!r} needs bootstrap=True: without it every tree is grown on all rows. "
-                "Set bootstrap=True, or max_samples=None."
-            )
-        for name in ("oob_score", "oob_stop"):
-            if getattr(self, name):
-                raise ParameterError(
-                    f"{name}={getattr(self, name)!r} needs bootstrap=True: Out of bag estimation is only available if "
-                    "trees are grown on samples of the rows. Set bootstrap=True."
-                )
 
 
 @declared

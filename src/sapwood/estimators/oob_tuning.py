@@ -12,7 +12,7 @@ from sklearn.base import clone
 
 from sapwood.data_warnings import quiet
 from sapwood.errors import ParameterError
-from sapwood.estimators.forest import ForestEstimator
+from sapwood.estimators.forests import RandomizedForest
 from sapwood.forest.out_of_bag import first_flat
 from sapwood.keywords import answering
 from sapwood.parameters import check_parameters
@@ -43,17 +43,12 @@ class OobChoice(Result):
         """A table, the best first."""
         trials = sorted(self.trials, key=lambda one: one.error)
         heads = ("max_features", "min_samples_leaf", "trees", "OOB error", "")
-        yield TextTable(heads, [self._cells(trial) for trial in trials], sides="rrrrl")
-
-    def _cells(self, trial: Trial) -> tuple[str, ...]:
-        mark = "<- chosen" if trial is self.best else ""
-        return (
-            str(trial.max_features),
-            str(trial.min_samples_leaf),
-            str(trial.n_trees),
-            f"{trial.error:.6g}",
-            mark,
-        )
+        marks = ["<- chosen" if one is self.best else "" for one in trials]
+        rows = [
+            (str(one.max_features), str(one.min_samples_leaf), str(one.n_trees), f"{one.error:.6g}", mark)
+            for one, mark in zip(trials, marks, strict=True)
+        ]
+        yield TextTable(heads, rows, sides="rrrrl")
 
 
 @answering
@@ -73,18 +68,14 @@ def tune_by_oob(
     setting first was. By default half, once and twice the root of the number of columns, a third, and all of them are
     tried.
     """
-    if (
-        not isinstance(forest, ForestEstimator)
-        or not hasattr(forest, "oob_stop")
-        or "oob_stop" not in forest.get_params()
-    ):
+    if not isinstance(forest, RandomizedForest):
         raise ParameterError(
             f"tune_by_oob takes a random forest or extra trees of this library, but got {type(forest).__name__}."
         )
     sizes = _sizes(np.shape(X)[1]) if max_features is None else list(max_features)
     rules = {name: forest.rules[name] for name in ("max_features", "min_samples_leaf", "oob_tol")}
     trials: list[Trial] = []
-    best: tuple[float, Trial, Any] | None = None
+    best = chosen = None
     for size, leaf in product(sizes, min_samples_leaf):
         given = {"max_features": size, "min_samples_leaf": leaf, "oob_tol": oob_tol}
         check_parameters("tune_by_oob", rules, given)
@@ -95,10 +86,10 @@ def tune_by_oob(
         n_trees = first_flat(curve.tolist(), oob_tol) or len(curve)
         trial = Trial(size, leaf, n_trees, float(curve[n_trees - 1]))
         trials.append(trial)
-        if best is None or trial.error < best[0]:
-            best = trial.error, trial, candidate
+        if best is None or trial.error < best.error:
+            best, chosen = trial, candidate
     assert best is not None
-    return OobChoice(best[1], tuple(trials), best[2])
+    return OobChoice(best, tuple(trials), chosen)
 
 
 def _sizes(n_features: int) -> list[int]:

@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils.class_weight import compute_class_weight
 
 from sapwood.arrays import Array, Floats, plain
@@ -18,7 +17,6 @@ from sapwood.errors import InputError, ParameterError
 from sapwood.growth.criteria import Statistics
 from sapwood.growth.rules import UNLIMITED, GrowthRules, rows_at_least
 from sapwood.table.column_settings import monotone_signs
-from sapwood.table.schema import Schema
 from sapwood.table.table import Table
 from sapwood.table.target import ClassTarget
 
@@ -46,9 +44,17 @@ def growth_options(
         max_features=max_features,
         **limits,
     )
-    signs = None if tree.monotonic_cst is None else monotonic_signs(tree.monotonic_cst, table.schema, statistics)
-    draws = tree.splitter == "random"
-    return {"rules": rules, "monotonic": signs, "leaf": tree.leaf, "draw_thresholds": draws}
+    signs = monotone_signs(tree.monotonic_cst, table.schema, "monotonic_cst")
+    if signs is not None and statistics.n_outputs > 1:
+        raise ParameterError(
+            "monotonic_cst: Monotonicity constraints are not supported with multiple outputs. Fit one tree per output."
+        )
+    if signs is not None and statistics.is_class and statistics.n_classes[0] > 2:
+        raise ParameterError(
+            "monotonic_cst: Monotonicity constraints are not supported with multiclass classification. Use them with "
+            "two classes."
+        )
+    return {"rules": rules, "monotonic": signs, "leaf": tree.leaf, "draw_thresholds": tree.splitter == "random"}
 
 
 def class_weights(setting: Any, target: ClassTarget, owner: str) -> Floats:
@@ -56,14 +62,12 @@ def class_weights(setting: Any, target: ClassTarget, owner: str) -> Floats:
     weights = np.ones(len(target.codes))
     if setting is None:
         return weights
-    per_output = [setting] * target.n_outputs
-    if not isinstance(setting, (str, Mapping)):
-        per_output = list(setting)
-        if len(per_output) != target.n_outputs:
-            raise ParameterError(
-                f"class_weight has {len(per_output)} elements for {owner}, but y has {target.n_outputs} output(s). "
-                "Pass one mapping for each output."
-            )
+    per_output = [setting] * target.n_outputs if isinstance(setting, (str, Mapping)) else list(setting)
+    if len(per_output) != target.n_outputs:
+        raise ParameterError(
+            f"class_weight has {len(per_output)} elements for {owner}, but y has {target.n_outputs} output(s). "
+            "Pass one mapping for each output."
+        )
     for o, one in enumerate(per_output):
         weights *= _weights_of_classes(one, target.classes[o], target.codes[:, o])[target.codes[:, o]]
     if not weights.any():
@@ -75,17 +79,17 @@ def class_weights(setting: Any, target: ClassTarget, owner: str) -> Floats:
 
 
 def _weights_of_classes(setting: Any, classes: Array, codes: Array) -> Floats:
+    result = np.ones(len(classes))
     if setting is None:
-        return np.ones(len(classes))
-    if not isinstance(setting, Mapping) and not (isinstance(setting, str) and setting == "balanced"):
+        return result
+    if isinstance(setting, str) and setting == "balanced":
+        return np.asarray(compute_class_weight(setting, classes=np.arange(len(classes)), y=codes), dtype=np.float64)
+    if not isinstance(setting, Mapping):
         raise ParameterError(
             f"class_weight contains {setting!r}. Give each output 'balanced', None, or a dictionary from classes to "
             "weights."
         )
-    if isinstance(setting, str):
-        return np.asarray(compute_class_weight(setting, classes=np.arange(len(classes)), y=codes), dtype=np.float64)
     known = {plain(label): i for i, label in enumerate(classes)}
-    result = np.ones(len(classes))
     for label, weight in setting.items():
         if plain(label) not in known:
             raise ParameterError(
@@ -98,20 +102,3 @@ def _weights_of_classes(setting: Any, classes: Array, codes: Array) -> Floats:
             )
         result[known[plain(label)]] = weight
     return result
-
-
-def monotonic_signs(setting: Any, schema: Schema, statistics: Statistics) -> NDArray[np.int8] | None:
-    """-1, 0 or 1 for every column, from a list in column order or a mapping from names; None if all are 0."""
-    signs = monotone_signs(setting, schema, "monotonic_cst")
-    if signs is None:
-        return None
-    if statistics.n_outputs > 1:
-        raise ParameterError(
-            "monotonic_cst: Monotonicity constraints are not supported with multiple outputs. Fit one tree per output."
-        )
-    if statistics.is_class and statistics.n_classes[0] > 2:
-        raise ParameterError(
-            "monotonic_cst: Monotonicity constraints are not supported with multiclass classification. Use them with "
-            "two classes."
-        )
-    return signs
