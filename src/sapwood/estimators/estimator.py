@@ -104,9 +104,9 @@ class Estimator(BaseEstimator):
     def _check_parameters(self) -> None:
         check_parameters(type(self).__name__, self.rules, self.get_params(deep=False))
 
-    def _describe(self, table: Table, classes: Sequence[Array] = (), single: bool = True) -> None:
-        """Set the fitted attributes that follow from the training rows."""
-        schema = self.schema_ = with_statistics(table, resolve_jobs(self.n_jobs))
+    def _describe(self, of: Table | Schema, classes: Sequence[Array] = (), single: bool = True) -> None:
+        """Set the fitted attributes that follow from the training rows, or from what a model knows of their columns."""
+        schema = self.schema_ = of if isinstance(of, Schema) else with_statistics(of, resolve_jobs(self.n_jobs))
         self.n_features_in_ = schema.n_features
         self.__dict__.pop("feature_names_in_", None)
         if schema.named:

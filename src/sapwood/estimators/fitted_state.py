@@ -28,12 +28,7 @@ def restore(model: Any, saved: SavedEstimator) -> None:
     """Give an estimator its fitted attributes, those that follow from the others included."""
     for name, value in saved.fitted.items():
         setattr(model, name, _with_dummies(value))
-    model.n_features_in_ = saved.schema.n_features
-    if saved.schema.named:
-        model.feature_names_in_ = np.array(saved.schema.names, dtype=object)
-    if saved.is_classifier:
-        sizes = [len(labels) for labels in saved.classes]
-        model.n_classes_ = sizes[0] if saved.single else sizes
+    model._describe(saved.schema, saved.classes, saved.single)
     if "ensemble_" in saved.fitted:
         model.n_estimators_ = model.n_iter_ = model.ensemble_.n_rounds
     if "learning_rates_" in saved.fitted:

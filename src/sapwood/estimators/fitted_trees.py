@@ -1,19 +1,20 @@
-"""The trees of forests, bagging and AdaBoost as estimators of their own."""
+"""The trees of ensembles as estimators of their own."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from sklearn.base import is_classifier
+
 from sapwood.estimators.estimator import Estimator
 from sapwood.estimators.tree import DecisionTree
 from sapwood.growth.rules import n_features_drawn
 from sapwood.tree import Tree
 
-DESCRIPTION = (  # what trees and ensembles know of the data they were fitted to
-    *("schema_", "n_features_in_", "feature_names_in_", "n_outputs_", "max_features_", "_single_output"),
-    *("classes_", "n_classes_"),
-)
+# What trees and ensembles know of the data they were fitted to
+DESCRIPTION = ("schema_", "n_features_in_", "feature_names_in_", "n_outputs_", "max_features_", "_single_output")
+OF_CLASSES = ("classes_", "n_classes_")
 
 
 class FittedTrees(Sequence[DecisionTree]):
@@ -36,6 +37,7 @@ def fitted_tree(template: DecisionTree, owner: Estimator, tree: Tree) -> Decisio
     """A tree of an ensemble; the template, which is not fitted yet, is changed."""
     template.n_outputs_, template._single_output = 1, True
     template.max_features_ = n_features_drawn(template.max_features, owner.n_features_in_)
-    template.__dict__.update({name: value for name, value in vars(owner).items() if name in DESCRIPTION})
+    known = (*DESCRIPTION, *OF_CLASSES) if is_classifier(template) else DESCRIPTION
+    template.__dict__.update({name: value for name, value in vars(owner).items() if name in known})
     template.tree_ = tree
     return template

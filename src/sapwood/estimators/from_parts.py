@@ -48,10 +48,16 @@ def set_forest(
 ) -> None:
     """Make it a fitted forest; the rows of its trees are not known."""
     _set_outputs(model, schema, trees[0].value.shape[1], classes)
-    bags = Bags(0, np.empty(0, dtype=np.uint32), n_features=schema.n_features)
-    _set(model, _seed=0, _rows=None, _bags=bags, _leaf_targets=[], _training_target=None)
+    model._bags = Bags(0, np.empty(0, dtype=np.uint32), n_features=schema.n_features)
+    model._seed, model._rows, model._leaf_targets, model._training_target = 0, None, [], None
     vote = Vote(model.voting == "hard", tuple(map(len, classes)))
-    _set(model, forest_=Forest([PackedTree.of(tree) for tree in trees], vote), stopped_reason_=stopped_reason)
+    model.forest_, model.stopped_reason_ = Forest([PackedTree.of(tree) for tree in trees], vote), stopped_reason
+
+
+def _set_outputs(model: DecisionTree | ForestEstimator, schema: Schema, n: int, classes: Sequence[Array]) -> None:
+    model._describe(schema, classes, n == 1)
+    model.n_outputs_, model._single_output = n, n == 1
+    model.max_features_ = n_features_drawn(model.max_features, schema.n_features)
 
 
 def set_boosting(
@@ -65,47 +71,24 @@ def set_boosting(
     best_score: float | None = None,
 ) -> None:
     """Make it a fitted boosting model; after early stopping, `n_best` rounds lead up to the best one."""
-    _set_columns(model, schema)
+    model._describe(schema, [] if classes is None else [np.asarray(classes)])
     if classes is not None:
         expected = max(len(ensemble.base), 2)
         if len(classes) != expected:
             raise ModelFileError(f"The model has {len(classes)} classes, but scores for {expected}.")
-        _set_classes(model, [np.asarray(classes)])
         model._factors = np.ones(expected)
-    n = ensemble.n_rounds
-    _set(model, ensemble_=ensemble, loss_=loss, n_estimators_=n, n_iter_=n, _seed=0, _best=n_best)
-    _set(model, evals_result_={}, stopped_reason_=stopped_reason)
+    model.ensemble_, model.loss_, model.evals_result_ = ensemble, loss, {}
+    model.n_estimators_ = model.n_iter_ = ensemble.n_rounds
+    model._seed, model._best, model.stopped_reason_ = 0, n_best, stopped_reason
     if n_best is not None:
-        _set(model, best_iteration_=n_best - 1, **({} if best_score is None else {"best_score_": best_score}))
+        model.best_iteration_ = n_best - 1
+        if best_score is not None:
+            model.best_score_ = best_score
 
 
 def set_stages(model: GradientBoosting, init: object, rate: float, n_rows: int) -> None:
     """What gradient boosting has beyond that: a constant `init`, the learning rate, and the number of training rows."""
-    n_stages, n_scores = model.ensemble_.n_rounds, model.ensemble_.n_scores
-    n_features = n_features_drawn(model.max_features, model.n_features_in_)
-    _set(model, init_=init, learning_rates_=np.full(n_stages, rate), n_trees_per_iteration_=n_scores)
-    _set(model, max_features_=n_features, _has_init=False, _n_rows=n_rows)
-
-
-def _set(model: Estimator, **attributes: object) -> None:
-    for name, value in attributes.items():
-        setattr(model, name, value)
-
-
-def _set_columns(model: Estimator, schema: Schema) -> None:
-    _set(model, schema_=schema, n_features_in_=schema.n_features)
-    if schema.named:
-        _set(model, feature_names_in_=np.array(schema.names, dtype=object))
-
-
-def _set_outputs(model: DecisionTree | ForestEstimator, schema: Schema, n: int, classes: Sequence[Array]) -> None:
-    _set_columns(model, schema)
-    n_features = n_features_drawn(model.max_features, schema.n_features)
-    _set(model, n_outputs_=n, _single_output=n == 1, max_features_=n_features)
-    if classes:
-        _set_classes(model, classes)
-
-
-def _set_classes(model: Estimator, classes: Sequence[Array]) -> None:
-    sizes, single = [len(labels) for labels in classes], len(classes) == 1
-    _set(model, classes_=classes[0] if single else list(classes), n_classes_=sizes[0] if single else sizes)
+    model.init_, model._has_init, model._n_rows = init, False, n_rows
+    model.learning_rates_ = np.full(model.ensemble_.n_rounds, rate)
+    model.n_trees_per_iteration_ = model.ensemble_.n_scores
+    model.max_features_ = n_features_drawn(model.max_features, model.n_features_in_)

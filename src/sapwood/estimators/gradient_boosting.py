@@ -22,7 +22,7 @@ from sapwood.estimators import shared_parameters as shared
 from sapwood.estimators.boosting import Boosting, Constraints
 from sapwood.estimators.boosting_rows import GivenRows, digests, read_boosting_rows
 from sapwood.estimators.checkpoint import Checkpoints, take_over
-from sapwood.estimators.gradient_init import Init, fit_init, init_scores, take_rows
+from sapwood.estimators.gradient_init import fit_init, init_scores, take_rows
 from sapwood.estimators.gradient_setup import OF_TREES, gradient_loss, gradient_setup, stage_tree
 from sapwood.estimators.validation_sets import hold_out
 from sapwood.losses.loss import Loss
@@ -178,18 +178,18 @@ class GradientBoosting(Boosting):
             classes = None if task.classes is None else rows.y
             held_out = hold_out(len(rows.y), self.validation_fraction, classes, None, self._seed)
         if start is None:
-            init = fit_init(self, X, rows, held_out, loss)
+            base, offset = fit_init(self, X, rows, held_out, loss)
         else:
+            base = np.zeros(loss.n_scores)
             offset = self._begin_scores(take_rows(X, rows.index)) if self._has_init else None
-            init = Init(np.zeros(loss.n_scores), offset)
-        if kept is not None and init.offset is not None:
+        if kept is not None and offset is not None:
             raise ParameterError(
                 f"checkpoint={checkpoint!r} cannot hold init={self.init!r}, an estimator of another library. "
                 "Use init=None."
             )
-        rows = replace(rows, offset=init.offset)
+        rows = replace(rows, offset=offset)
         stages = Stages.after(found or start, rows, held_out, self.subsample)
-        setup = replace(self._setup(rows, loss, start, held_out), base=init.base)
+        setup = replace(self._setup(rows, loss, start, held_out), base=base)
         setup = replace(setup, plan=self._plan_of_stages(setup.plan, stages, monitor, found is not None))
         if kept is not None:
             setup = self._resumed(setup, kept, partial(self._stages_so_far, stages))

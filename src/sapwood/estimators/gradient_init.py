@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -28,16 +27,11 @@ def take_rows(X: Any, rows: Array | None) -> Any:
     return _safe_indexing(X.tocsr() if sparse.issparse(X) else X, rows)
 
 
-@dataclass(frozen=True, eq=False)
-class Init:
-    """What the first stage starts from: constants, and scores of each row if an estimator predicts them."""
+def fit_init(owner: Any, X: Any, rows: Rows, held_out: Array | None, loss: Loss) -> tuple[Floats, Floats | None]:
+    """Start from the parameter `init`, by the rows that are not held out; sets `init_` of the owner.
 
-    base: Floats
-    offset: Floats | None = None
-
-
-def fit_init(owner: Any, X: Any, rows: Rows, held_out: Array | None, loss: Loss) -> Init:
-    """Start from the parameter `init`, by the rows that are not held out; sets `init_` of the owner."""
+    Returns the constants to start from, and scores of each row if an estimator predicts them.
+    """
     setting, n_classes = owner.init, owner.__dict__.get("n_classes_")
     own = None if held_out is None else np.setdiff1d(np.arange(len(rows.y)), held_out)
     of = slice(None) if own is None else own
@@ -62,7 +56,7 @@ def fit_init(owner: Any, X: Any, rows: Rows, held_out: Array | None, loss: Loss)
             owner._init_least = least
         offset = init_scores(owner.init_, given, loss, n_classes, least)
     owner._has_init = offset is not None
-    return Init(base, offset)
+    return base, offset
 
 
 def _fit_clone(init: Any, X: Any, y: Floats, weight: Floats | None, is_class: bool) -> Any:

@@ -16,7 +16,8 @@ from sapwood.boosting.rounds import RoundOptions
 from sapwood.boosting.training import Plan
 from sapwood.errors import InputError, ParameterError
 from sapwood.estimators.boosting_task import BoostingTask
-from sapwood.estimators.tree import DecisionTreeRegressor
+from sapwood.estimators.fitted_trees import fitted_tree
+from sapwood.estimators.tree import DecisionTree, DecisionTreeRegressor
 from sapwood.growth.rules import n_features_drawn, rows_at_least
 from sapwood.losses.loss import Loss
 from sapwood.losses.names import make_loss
@@ -120,15 +121,10 @@ def gradient_setup(
     )
 
 
-def stage_tree(owner: GradientBoosting, tree: Tree, rate: float, stage: int) -> DecisionTreeRegressor:
+def stage_tree(owner: GradientBoosting, tree: Tree, rate: float, stage: int) -> DecisionTree:
     """A tree of the ensemble as an estimator of its own, whose values are those before the learning rate."""
     fits = owner.__dict__.get("_grown_with", ())  # files of older versions have none
     of_stage = next((one for one in reversed(fits) if one["first"] <= stage), vars(owner))
     settings = {name: of_stage[name] for name in OF_TREES}
-    found = DecisionTreeRegressor(**settings, random_state=owner.random_state, unseen=owner.unseen)
-    for name in ("schema_", "n_features_in_", "feature_names_in_", "max_features_"):
-        if name in owner.__dict__:
-            setattr(found, name, getattr(owner, name))
-    found.n_outputs_, found._single_output = 1, True
-    found.tree_ = replace(tree, value=tree.value / rate) if rate > 0.0 else tree
-    return found
+    template = DecisionTreeRegressor(**settings, random_state=owner.random_state, unseen=owner.unseen)
+    return fitted_tree(template, owner, replace(tree, value=tree.value / rate) if rate > 0.0 else tree)

@@ -14,21 +14,11 @@ from sklearn.dummy import DummyClassifier, DummyRegressor
 
 from sapwood.arrays import Array
 from sapwood.errors import ModelFileError, ParameterTypeError
-from sapwood.estimators.adaboost import AdaBoostClassifier, AdaBoostRegressor
-from sapwood.estimators.bagging import BaggingClassifier, BaggingRegressor
+from sapwood.estimators import adaboost, bagging, forests, gradient, newton, tree
 from sapwood.estimators.checkpoint import WITHOUT_EFFECT
 from sapwood.estimators.estimator import Estimator
 from sapwood.estimators.fitted_state import fitted_state, restore
-from sapwood.estimators.forests import (
-    ExtraTreesClassifier,
-    ExtraTreesRegressor,
-    RandomForestClassifier,
-    RandomForestRegressor,
-)
-from sapwood.estimators.gradient import GradientBoostingClassifier, GradientBoostingRegressor
-from sapwood.estimators.newton import NewtonBoostingClassifier, NewtonBoostingRanker, NewtonBoostingRegressor
 from sapwood.estimators.row_order import SUMS, without_row_order
-from sapwood.estimators.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sapwood.files.content import FilePath, Form, content_digest, read_content, write_content
 from sapwood.files.estimator_reader import read_estimator, refusing_misfits, saved_kinds
 from sapwood.files.families import FAMILIES
@@ -43,13 +33,10 @@ LEFT_OUT = (*WITHOUT_EFFECT, "warm_start")  # parameters that change nothing in 
 FORMER = {"huber_delta": 1.0}  # defaults of earlier versions; a loss that has a delta is described with its own
 LEFT_OUT_FITTED = ("_seed", "_seeds", "_grown_with")  # of draws, and parameters of trees that follow from the trees
 ESTIMATORS: dict[str, type[Estimator]] = {
-    cls.__name__: cls
-    for cls in (
-        *(DecisionTreeClassifier, DecisionTreeRegressor, BaggingClassifier, BaggingRegressor),
-        *(RandomForestClassifier, RandomForestRegressor, ExtraTreesClassifier, ExtraTreesRegressor),
-        *(AdaBoostClassifier, AdaBoostRegressor, GradientBoostingClassifier, GradientBoostingRegressor),
-        *(NewtonBoostingClassifier, NewtonBoostingRegressor, NewtonBoostingRanker),
-    )
+    name: vars(module)[name]
+    for module in (tree, forests, bagging, adaboost, gradient, newton)
+    for name in FAMILIES
+    if name in vars(module)
 }
 DUMMIES = {"DummyRegressor": DummyRegressor, "DummyClassifier": DummyClassifier}  # that gradient boosting starts from
 
@@ -173,12 +160,10 @@ def fingerprint(model: Any) -> str:
 
 def _distinguishing(estimator: str, parameters: Mapping[str, Json]) -> dict[str, Json]:
     """Parameters that distinguish a model from others, those of an estimator inside of it included."""
-    usual, writer = ESTIMATORS[estimator]().get_params(deep=False), _writer()
-    kept = {name: value for name, value in parameters.items() if name not in LEFT_OUT}
-    kept = {name: value for name, value in kept.items() if value != writer.write(usual[name], name)}
-    kept = {name: value for name, value in kept.items() if name not in FORMER or value != FORMER[name]}
-    for name, value in kept.items():
-        inner = next(iter(value), None) if isinstance(value, dict) else None
-        if inner in ESTIMATORS:
-            kept[name] = {inner: _distinguishing(inner, value[inner])}
+    usual, writer, kept = ESTIMATORS[estimator]().get_params(deep=False), _writer(), {}
+    for name, value in parameters.items():
+        is_default = (name, value) in FORMER.items() or value == writer.write(usual[name], name)
+        if name not in LEFT_OUT and not is_default:
+            inner = next(iter(value), None) if isinstance(value, dict) else None
+            kept[name] = {inner: _distinguishing(inner, value[inner])} if inner in ESTIMATORS else value
     return kept

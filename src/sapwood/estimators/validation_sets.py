@@ -98,8 +98,7 @@ def with_queries(sets: Sequence[GivenRows], groups: Any, qids: Any) -> list[Give
                 f"{name} is a {_kind(given)}, but eval_set has {len(sets)} pairs. Pass a list with one array for each."
             )
         found.append([None] * len(sets) if given is None else list(given))
-    pairs = zip(*found, strict=True)
     return [
-        replace(one, queries=partial(read_queries, pair[0], pair[1], name=f"eval_group[{i}]"))
-        for i, (one, pair) in enumerate(zip(sets, pairs, strict=True))
+        replace(one, queries=partial(read_queries, group, qid, name=f"eval_group[{i}]"))
+        for i, (one, group, qid) in enumerate(zip(sets, *found, strict=True))
     ]
