@@ -8,8 +8,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from copy import copy
+from dataclasses import replace
 from typing import Any
 
+import numpy as np
 from sklearn.dummy import DummyClassifier, DummyRegressor
 
 from sapwood.arrays import Array
@@ -18,7 +21,7 @@ from sapwood.estimators import adaboost, bagging, forests, gradient, newton, tre
 from sapwood.estimators.checkpoint import WITHOUT_EFFECT
 from sapwood.estimators.estimator import Estimator
 from sapwood.estimators.fitted_state import fitted_state, restore
-from sapwood.estimators.row_order import SUMS, without_row_order
+from sapwood.estimators.forest import ForestEstimator
 from sapwood.files.content import FilePath, Form, content_digest, read_content, write_content
 from sapwood.files.estimator_reader import read_estimator, refusing_misfits, saved_kinds
 from sapwood.files.families import FAMILIES
@@ -26,12 +29,18 @@ from sapwood.files.lost import Lost
 from sapwood.files.saved_estimator import SavedEstimator
 from sapwood.files.statistics import write_statistics
 from sapwood.files.values import ELSEWHERE, Json, Writer, expect
+from sapwood.forest.bags import Bag
+from sapwood.forest.leaf_targets import LeafRows
 from sapwood.keywords import answering
 from sapwood.parameters import CallableRule, RandomState, check_parameters
 
 LEFT_OUT = (*WITHOUT_EFFECT, "warm_start")  # parameters that change nothing in what a model predicts
 FORMER = {"huber_delta": 1.0}  # defaults of earlier versions; a loss that has a delta is described with its own
 LEFT_OUT_FITTED = ("_seed", "_seeds", "_grown_with")  # of draws, and parameters of trees that follow from the trees
+SUMS = tuple(  # parts of a forest's file that no prediction needs, and whose last bits depend on the order of rows
+    f"fitted.forest_.trees.{name}" for name in ("value.inner", "impurity.inner", "impurity.leaf")
+)
+MEASURED = ("oob_score_", "oob_curve_", "oob_prediction_", "oob_decision_function_")  # on the training rows
 ESTIMATORS: dict[str, type[Estimator]] = {
     name: vars(module)[name]
     for module in (tree, forests, bagging, adaboost, gradient, newton)
@@ -151,7 +160,7 @@ def fingerprint(model: Any) -> str:
     Parameters that change nothing in what a model predicts, such as n_jobs, are left out, and so are those that have
     their default: a later version may have more of them. The order of the training rows does not matter either.
     """
-    document, arrays = describe(without_row_order(model))
+    document, arrays = describe(_without_row_order(model) if isinstance(model, ForestEstimator) else model)
     document["parameters"] = _distinguishing(type(model).__name__, document["parameters"])
     for name in LEFT_OUT_FITTED:
         document["fitted"].pop(name, None)
@@ -167,3 +176,36 @@ def _distinguishing(estimator: str, parameters: Mapping[str, Json]) -> dict[str,
             inner = next(iter(value), None) if isinstance(value, dict) else None
             kept[name] = {inner: _distinguishing(inner, value[inner])} if inner in ESTIMATORS else value
     return kept
+
+
+def _without_row_order(model: ForestEstimator) -> ForestEstimator:
+    """The same forest, as if the training rows had stood in the order of their contents that bags refer to.
+
+    Out-of-bag measures are left out: sums over the rows in another order may differ in their last bits.
+    """
+    forest, bags = copy(model), model._bags
+    in_order = np.arange(bags.n_rows, dtype=np.uint32)
+    place = np.empty_like(in_order)
+    place[bags.order] = in_order
+    weight = None if bags.weight is None else bags.weight[bags.order]
+    given = None if bags.given is None else [_bag_in_order(bag, place) for bag in bags.given]
+    forest._rows, forest._bags = None, replace(bags, order=in_order, weight=weight, given=given)
+    forest._leaf_targets = [_leaves_in_order(held, place) for held in model._leaf_targets]
+    target = getattr(model, "_training_target", None)
+    forest._training_target = None if target is None else target[bags.order]
+    for name in MEASURED:
+        forest.__dict__.pop(name, None)
+    return forest
+
+
+def _bag_in_order(bag: Bag, place: Array) -> Bag:
+    places = place[bag.rows]
+    order = np.argsort(places)
+    return Bag(places[order], bag.counts[order], bag.features)
+
+
+def _leaves_in_order(held: LeafRows, place: Array) -> LeafRows:
+    places = place[held.rows]
+    node = np.searchsorted(held.starts, np.arange(len(places)), side="right")
+    order = np.lexsort((places, node))
+    return LeafRows(places[order], held.counts[order], held.starts)
