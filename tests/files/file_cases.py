@@ -14,7 +14,7 @@ import sapwood as sw
 from sapwood.adaboost.members import TreeMembers
 from sapwood.boosting.ensemble import Ensemble
 from sapwood.estimators.estimator import Estimator
-from sapwood.estimators.fitted_state import DERIVED
+from sapwood.estimators.model_file import DERIVED
 from sapwood.explain import shap_values
 from sapwood.files.container import DIGEST, pack
 from sapwood.files.content import DOCUMENT, document_bytes, read_content

@@ -34,9 +34,8 @@ from sapwood.estimators.estimator import Estimator
 from sapwood.estimators.fitted_trees import FittedTrees, fitted_tree
 from sapwood.estimators.foreign import AnyLearner, indexed, is_foreign, own_tree, take_input_tags
 from sapwood.estimators.settings import class_weights, growth_options
-from sapwood.estimators.task import CLASSES, NUMBERS, Task
 from sapwood.estimators.tree import DecisionTree, DecisionTreeClassifier, DecisionTreeRegressor
-from sapwood.estimators.tree_rows import TreeRows, read_tree_rows
+from sapwood.estimators.tree_rows import CLASSES, NUMBERS, Task, TreeRows, read_tree_rows
 from sapwood.growth.criteria import statistics_of
 from sapwood.growth.forest_grower import ForestGrower
 from sapwood.growth.rules import n_features_drawn

@@ -33,9 +33,8 @@ from sapwood.estimators.foreign import (
 )
 from sapwood.estimators.forest import ForestEstimator
 from sapwood.estimators.methods_by_task import multi_label_tags
-from sapwood.estimators.task import CLASSES, NUMBERS
 from sapwood.estimators.tree import DecisionTree, DecisionTreeClassifier, DecisionTreeRegressor
-from sapwood.estimators.tree_rows import TreeRows
+from sapwood.estimators.tree_rows import CLASSES, NUMBERS, TreeRows
 from sapwood.forest.bags import Bag, Bags, n_drawn
 from sapwood.forest.forest import Forest
 from sapwood.forest.out_of_bag import OutOfBag

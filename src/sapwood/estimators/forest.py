@@ -26,9 +26,8 @@ from sapwood.estimators.fitted_trees import FittedTrees, fitted_tree
 from sapwood.estimators.forest_arguments import column_groups, fractions, given_bags, require_same_bags
 from sapwood.estimators.methods_by_task import of_regressors
 from sapwood.estimators.settings import growth_options
-from sapwood.estimators.task import Score, Task
 from sapwood.estimators.tree import DecisionTree
-from sapwood.estimators.tree_rows import TreeRows, read_tree_rows, require_same
+from sapwood.estimators.tree_rows import Score, Task, TreeRows, read_tree_rows, require_same
 from sapwood.forest.bags import Bag, Bags, canonical_order
 from sapwood.forest.forest import Forest, Vote
 from sapwood.forest.growing import Growing, grow_forest

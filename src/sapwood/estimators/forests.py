@@ -14,10 +14,9 @@ from sapwood.estimators import shared_parameters as shared
 from sapwood.estimators import tree_parameters as own
 from sapwood.estimators.forest import ForestEstimator
 from sapwood.estimators.methods_by_task import multi_label_tags
-from sapwood.estimators.task import CLASSES, NUMBERS
 from sapwood.estimators.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sapwood.estimators.tree_parameters import Unseen
-from sapwood.estimators.tree_rows import TreeRows
+from sapwood.estimators.tree_rows import CLASSES, NUMBERS, TreeRows
 from sapwood.forest.bags import Bag, Bags, n_drawn
 from sapwood.forest.forest import Forest
 from sapwood.parameters import ArrayLike, CallableRule, Flag, Interval, MappingLike, Nothing, OneOf

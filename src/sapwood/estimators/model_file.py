@@ -20,12 +20,12 @@ from sapwood.errors import ModelFileError, ParameterTypeError
 from sapwood.estimators import adaboost, bagging, forests, gradient, newton, tree
 from sapwood.estimators.checkpoint import WITHOUT_EFFECT
 from sapwood.estimators.estimator import Estimator
-from sapwood.estimators.fitted_state import fitted_state, restore
 from sapwood.estimators.forest import ForestEstimator
 from sapwood.files.content import FilePath, Form, content_digest, read_content, write_content
 from sapwood.files.estimator_reader import read_estimator, refusing_misfits, saved_kinds
 from sapwood.files.families import FAMILIES
 from sapwood.files.lost import Lost
+from sapwood.files.records import ConstantInit, PriorInit
 from sapwood.files.saved_estimator import SavedEstimator
 from sapwood.files.statistics import write_statistics
 from sapwood.files.values import ELSEWHERE, Json, Writer, expect
@@ -47,6 +47,11 @@ ESTIMATORS: dict[str, type[Estimator]] = {
     for name in FAMILIES
     if name in vars(module)
 }
+DERIVED = {
+    *("n_features_in_", "feature_names_in_", "n_classes_", "_model"),
+    *("n_estimators_", "n_iter_", "n_trees_per_iteration_", "estimators_"),
+}
+"""Attributes that follow from the others; no file holds them."""
 DUMMIES = {"DummyRegressor": DummyRegressor, "DummyClassifier": DummyClassifier}  # that gradient boosting starts from
 
 
@@ -88,7 +93,7 @@ def describe(model: Any) -> tuple[dict[str, Json], dict[str, Array]]:
         )
     writer = _writer()
     parameters = model.get_params(deep=False)
-    state = fitted_state(model)
+    state = {name: value for name, value in vars(model).items() if name not in DERIVED and name not in parameters}
     document = {
         "estimator": name,
         "task": SavedEstimator(name, {}).task,
@@ -129,7 +134,7 @@ def rebuild(document: Json, arrays: Mapping[str, Array]) -> Any:
     saved = read_estimator(document, arrays)
     with refusing_misfits():
         model = _with_parameters(saved, "parameters")
-        restore(model, saved)
+        _restore(model, saved)
         return model
 
 
@@ -147,6 +152,29 @@ def _with_parameters(saved: SavedEstimator, where: str) -> Any:
     known = {key: value for key, value in values.items() if key in cls.rules and not isinstance(value, Lost)}
     check_parameters(saved.name, {key: cls.rules[key] for key in known}, known)
     return cls(**values)
+
+
+def _restore(model: Any, saved: SavedEstimator) -> None:
+    """Give an estimator its fitted attributes, those that follow from the others included."""
+    for name, value in saved.fitted.items():
+        setattr(model, name, _with_dummies(value))
+    model._describe(saved.schema, saved.classes, saved.single)
+    if "ensemble_" in saved.fitted:
+        model.n_estimators_ = model.n_iter_ = model.ensemble_.n_rounds
+    if "learning_rates_" in saved.fitted:
+        model.n_trees_per_iteration_ = model.ensemble_.n_scores
+
+
+def _with_dummies(value: Any) -> Any:
+    """What gradient boosting starts from is an estimator of scikit-learn."""
+    if isinstance(value, ConstantInit):
+        return DummyRegressor(strategy="constant", constant=value.constant).fit(np.zeros((1, 1)), [value.constant])
+    if isinstance(value, PriorInit):
+        n = len(value.prior)
+        init = DummyClassifier(strategy="prior").fit(np.zeros((n, 1)), np.arange(n))
+        init.class_prior_ = value.prior
+        return init
+    return value
 
 
 def _writer() -> Writer:

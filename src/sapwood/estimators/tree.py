@@ -22,9 +22,8 @@ from sapwood.estimators import tree_parameters as own
 from sapwood.estimators.estimator import Estimator
 from sapwood.estimators.methods_by_task import multi_label_tags, of_classifiers
 from sapwood.estimators.settings import growth_options
-from sapwood.estimators.task import CLASSES, NUMBERS, Task
 from sapwood.estimators.tree_parameters import Unseen
-from sapwood.estimators.tree_rows import read_tree_rows
+from sapwood.estimators.tree_rows import CLASSES, NUMBERS, Task, read_tree_rows
 from sapwood.growth.criteria import statistics_of
 from sapwood.growth.grower import grow_tree
 from sapwood.growth.prune import prune, pruning_path
