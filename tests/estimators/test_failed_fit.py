@@ -107,7 +107,7 @@ INSIDE = {  # where training is, in the end
     "ExtraTrees": ("sapwood.estimators.forest.grow_forest", "sapwood.estimators.forest.Forest"),
     "Bagging": ("sapwood.estimators.forest.grow_forest", "sapwood.estimators.forest.Forest"),
     "AdaBoost": ("sapwood.growth.forest_grower.code_for_many", "sapwood.adaboost.training.normalised"),
-    "GradientBoosting": ("sapwood.estimators.gradient_boosting.fit_ensemble",),
+    "GradientBoosting": ("sapwood.estimators.gradient.fit_ensemble",),
     "NewtonBoosting": ("sapwood.estimators.newton_boosting.fit_ensemble",),
 }
 
@@ -136,7 +136,7 @@ def test_a_warm_start_that_fails(name: str, monkeypatch: pytest.MonkeyPatch) -> 
     model.set_params(n_estimators=6)
     check_unchanged(model, lambda: model.fit(NARROW, CLASSES))
     check_unchanged(model, lambda: model.fit(WIDE, CLASSES + 1))
-    place = "gradient_boosting.GradientBoosting._keep" if "Gradient" in name else "forest.ForestEstimator._keep"
+    place = "gradient.GradientBoosting._keep" if "Gradient" in name else "forest.ForestEstimator._keep"
     monkeypatch.setattr(f"sapwood.estimators.{place}", lambda *_: 1 / 0)
     check_unchanged(model, lambda: model.fit(WIDE, CLASSES), ZeroDivisionError)
     monkeypatch.undo()

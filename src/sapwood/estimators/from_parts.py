@@ -13,7 +13,7 @@ from sapwood.errors import ModelFileError
 from sapwood.estimators.boosting import Boosting
 from sapwood.estimators.estimator import Estimator
 from sapwood.estimators.forest import ForestEstimator
-from sapwood.estimators.gradient_boosting import GradientBoosting
+from sapwood.estimators.gradient import GradientBoosting
 from sapwood.estimators.tree import DecisionTree
 from sapwood.forest.bags import Bags
 from sapwood.forest.forest import Forest, Vote

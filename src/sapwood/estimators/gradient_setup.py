@@ -26,7 +26,7 @@ from sapwood.threads import resolve_jobs
 from sapwood.tree import Tree
 
 if TYPE_CHECKING:
-    from sapwood.estimators.gradient_boosting import GradientBoosting
+    from sapwood.estimators.gradient import GradientBoosting
 
 OPTIONS = {
     "huber": ("quantile", "alpha"),

@@ -29,7 +29,7 @@ from sapwood.estimators.boosting import Boosting
 from sapwood.estimators.estimator import Estimator
 from sapwood.estimators.forest import ForestEstimator
 from sapwood.estimators.from_parts import estimator_with, set_boosting, set_forest, set_stages, set_tree
-from sapwood.estimators.gradient_boosting import GradientBoosting
+from sapwood.estimators.gradient import GradientBoosting
 from sapwood.estimators.tree import DecisionTree
 from sapwood.interchange.optional import installed
 from sapwood.interchange.sources.agreement import LARGEST, Domain, Scores, check_agreement
