@@ -31,10 +31,15 @@ from sapwood.errors import InputError, ParameterError, warn_user
 from sapwood.estimators import shared_parameters as shared
 from sapwood.estimators.checkpoint import Checkpoints, take_over
 from sapwood.estimators.estimator import Estimator
-from sapwood.estimators.fitted_trees import FittedTrees, fitted_tree
 from sapwood.estimators.foreign import AnyLearner, indexed, is_foreign, own_tree, take_input_tags
 from sapwood.estimators.settings import class_weights, growth_options
-from sapwood.estimators.tree import DecisionTree, DecisionTreeClassifier, DecisionTreeRegressor
+from sapwood.estimators.tree import (
+    DecisionTree,
+    DecisionTreeClassifier,
+    DecisionTreeRegressor,
+    FittedTrees,
+    fitted_tree,
+)
 from sapwood.estimators.tree_rows import CLASSES, NUMBERS, Task, TreeRows, read_tree_rows
 from sapwood.growth.criteria import statistics_of
 from sapwood.growth.forest_grower import ForestGrower
@@ -85,7 +90,12 @@ class AdaBoost(Estimator):
             learner: Learner = _tree_learner(tree, rows)
         else:
             learner = AnyLearner(self.estimator, indexed(X, rows.used), rows.target, resample)
-        kept = None if checkpoint is None else self._checkpoints(checkpoint, rows)
+        if checkpoint is not None and (tree is None or not isinstance(self.random_state, (int, np.integer))):
+            raise ParameterError(
+                f"checkpoint={checkpoint!r} needs trees of Sapwood and a number as random_state, so that draws can be "
+                f"repeated, but estimator={self.estimator!r} and random_state={self.random_state!r}."
+            )
+        kept = None if checkpoint is None else Checkpoints.of(checkpoint, self, rows.digests)
         if kept is not None and kept.is_finished:
             take_over(self, kept.found)
             return self
@@ -106,14 +116,6 @@ class AdaBoost(Estimator):
         if kept is not None:
             kept.finish(self)
         return self
-
-    def _checkpoints(self, checkpoint: Any, rows: TreeRows) -> Checkpoints | None:
-        if is_foreign(self.estimator) or not isinstance(self.random_state, (int, np.integer)):
-            raise ParameterError(
-                f"checkpoint={checkpoint!r} needs trees of Sapwood and a number as random_state, so that draws can be "
-                f"repeated, but estimator={self.estimator!r} and random_state={self.random_state!r}."
-            )
-        return Checkpoints.of(checkpoint, self, rows.digests)
 
     def _so_far(self) -> Self:
         """The model in the middle of training."""

@@ -205,10 +205,6 @@ def _tags(bagging: Any) -> Tags:
     return tags
 
 
-def _has_decision_function(bagging: Any) -> bool:
-    return hasattr(bagging.estimator, "decision_function")
-
-
 @declared
 class BaggingClassifier(ClassifierMixin, Bagging):
     """Bagging for classes: members on bootstrap samples, whose probabilities are averaged.
@@ -226,7 +222,7 @@ class BaggingClassifier(ClassifierMixin, Bagging):
     n_classes_: Any = fitted("Number of classes, or a list of numbers if there are several outputs.")
     oob_decision_function_: Any = fitted("Out-of-bag probabilities of the training rows, with oob_score.")
 
-    @available_if(_has_decision_function)  # type: ignore[untyped-decorator]
+    @available_if(lambda bagging: hasattr(bagging.estimator, "decision_function"))  # type: ignore[untyped-decorator]
     def decision_function(self, X: Any) -> Floats:
         """Mean of the members' decision functions."""
         self.model_.new_rows(X)

@@ -8,10 +8,9 @@ from itertools import chain
 from typing import Any, Literal, TypedDict, Unpack
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import clone, is_classifier
 
-from sapwood.arrays import Array, Floats
+from sapwood.arrays import Array, Floats, Ints
 from sapwood.boosting.cross_validation import (
     TEST,
     TRAIN,
@@ -95,12 +94,12 @@ class BoostingCV(Result):
     top_round: int
     best_round: int
     rule: Rule
-    splits: tuple[tuple[NDArray[np.int64], NDArray[np.int64]], ...]
+    splits: tuple[tuple[Ints, Ints], ...]
     estimators: tuple[Any, ...]
     oof_prediction: Array
     oof_probability: Floats | None
     oof_score: Floats
-    oof_count: NDArray[np.int64]
+    oof_count: Ints
     refit_: Any
     stopped_reason: str
 
@@ -298,7 +297,7 @@ def _fresh(estimator: Boosting) -> Any:
     return clone(type(estimator)(**parameters)).set_params(callbacks=callbacks)
 
 
-def _out_of_fold(run: _Run) -> tuple[Array, Floats | None, Floats, NDArray[np.int64]]:
+def _out_of_fold(run: _Run) -> tuple[Array, Floats | None, Floats, Ints]:
     """Predictions, probabilities, scores and counts of held-out rows."""
     first, n_rows = run.models[0], run.everything.n_rows
     n_scores, classes = first.ensemble_.n_scores, getattr(first, "classes_", None)

@@ -20,8 +20,6 @@ from sapwood.packed_tree import PackedTree
 from sapwood.table.table import Table
 from sapwood.table.target import ClassTarget, Target
 
-INDEXED = ("csr", "csc")  # formats of sparse matrices whose rows can be taken
-
 
 def is_foreign(estimator: object) -> bool:
     """Whether members are estimators of another library."""
@@ -76,7 +74,7 @@ def indexed(X: Any, rows: Array | None = None) -> Any:
     """X, or some rows of it, in a form whose rows and columns can be taken: lists become arrays, COO matrices csr."""
     if isinstance(X, (list, tuple)):
         X = np.asarray(X)
-    elif sparse.issparse(X) and X.format not in INDEXED:
+    elif sparse.issparse(X) and X.format not in ("csr", "csc"):
         X = X.tocsr()
     return X if rows is None else _safe_indexing(X, rows)
 

@@ -22,11 +22,10 @@ from sapwood.data_warnings import quiet
 from sapwood.errors import InputError, ParameterError, warn_user
 from sapwood.estimators.checkpoint import Checkpoints, take_over
 from sapwood.estimators.estimator import Estimator
-from sapwood.estimators.fitted_trees import FittedTrees, fitted_tree
 from sapwood.estimators.forest_arguments import column_groups, fractions, given_bags, require_same_bags
 from sapwood.estimators.methods_by_task import of_regressors
 from sapwood.estimators.settings import growth_options
-from sapwood.estimators.tree import DecisionTree
+from sapwood.estimators.tree import DecisionTree, FittedTrees, fitted_tree
 from sapwood.estimators.tree_rows import Score, Task, TreeRows, read_tree_rows, require_same
 from sapwood.forest.bags import Bag, Bags, canonical_order
 from sapwood.forest.forest import Forest, Vote
@@ -152,9 +151,9 @@ class ForestEstimator(MultiOutputMixin, Estimator):
         statistics = statistics_of(training.target, weight, tree.criterion)
         n_chosen = self.max_features_ if tree is self else n_features_drawn(tree.max_features, self.max_features_)
         options = growth_options(tree, table, statistics, n_chosen)
-        shares = {"ccp_alpha": tree.ccp_alpha, "min_weight_share": tree.min_weight_fraction_leaf}
+        options |= {"ccp_alpha": tree.ccp_alpha, "min_weight_share": tree.min_weight_fraction_leaf}
         growing = Growing(
-            ForestGrower.of(table, statistics, max_bins=tree.max_bins, n_jobs=n_jobs, **options, **shares),
+            ForestGrower.of(table, statistics, max_bins=tree.max_bins, n_jobs=n_jobs, **options),
             self._bags,
             table,
             Vote(self.voting == "hard", training.target.n_classes),

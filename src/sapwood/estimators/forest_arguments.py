@@ -73,13 +73,11 @@ def _column_numbers(columns: Any, names: list[str]) -> Ints:
     if isinstance(columns, str) or not isinstance(columns, Iterable):
         raise InputError(f"{columns!r} is not a list of columns of X. Its columns are {names}; numbers count from 0.")
     columns = list(columns)
-    numbers = np.empty(len(columns), dtype=object)
-    numbers[:] = [names.index(one) if one in names else one for one in columns]
-    if all(isinstance(one, (int, np.integer)) and not isinstance(one, bool) for one in numbers):
-        numbers = numbers.astype(np.int64)
-    if numbers.dtype.kind not in "iu" or not len(numbers) or numbers.min() < 0 or numbers.max() >= len(names):
+    numbers = [names.index(one) if one in names else one for one in columns]
+    are_whole = all(isinstance(one, (int, np.integer)) and not isinstance(one, bool) for one in numbers)
+    if not numbers or not are_whole or min(numbers) < 0 or max(numbers) >= len(names):
         raise InputError(f"{columns!r} are not columns of X. Its columns are {names}; numbers count from 0.")
-    return np.unique(numbers)
+    return np.unique(np.array(numbers, dtype=np.int64))
 
 
 def _row_numbers(rows: Any, n_rows: int) -> Ints:

@@ -11,15 +11,14 @@ from sapwood.arrays import Array, Floats
 from sapwood.declaration import Meaning, declared, fitted, parameter
 from sapwood.errors import ParameterError
 from sapwood.estimators import shared_parameters as shared
-from sapwood.estimators import tree_parameters as own
 from sapwood.estimators.forest import ForestEstimator
 from sapwood.estimators.methods_by_task import multi_label_tags
 from sapwood.estimators.tree import DecisionTreeClassifier, DecisionTreeRegressor
-from sapwood.estimators.tree_parameters import Unseen
 from sapwood.estimators.tree_rows import CLASSES, NUMBERS, TreeRows
 from sapwood.forest.bags import Bag, Bags, n_drawn
 from sapwood.forest.forest import Forest
 from sapwood.parameters import ArrayLike, CallableRule, Flag, Interval, MappingLike, Nothing, OneOf
+from sapwood.table.schema import Unseen
 
 CLASS_WEIGHT = Meaning(
     (OneOf("balanced", "balanced_subsample"), MappingLike(), ArrayLike(), Nothing()),
@@ -46,7 +45,7 @@ class RandomizedForest(ForestEstimator):
 
     splitter: ClassVar[str] = "best"
 
-    criterion: str = parameter(own.CLASS_CRITERION, default="gini")
+    criterion: str = parameter(shared.CLASS_CRITERION, default="gini")
     max_depth: int | None = parameter(shared.MAX_DEPTH, default=None)
     min_samples_split: int | float = parameter(shared.MIN_SAMPLES_SPLIT, default=2)
     min_samples_leaf: int | float = parameter(shared.MIN_SAMPLES_LEAF, default=1)
@@ -65,12 +64,12 @@ class RandomizedForest(ForestEstimator):
     min_impurity_decrease: float = parameter(shared.MIN_IMPURITY_DECREASE, default=0.0)
     ccp_alpha: float = parameter(shared.CCP_ALPHA, default=0.0)
     monotonic_cst: Any = parameter(shared.MONOTONIC, default=None)
-    impurity_threshold: float = parameter(own.IMPURITY_THRESHOLD, default=0.0)
-    significance: float | None = parameter(own.SIGNIFICANCE, default=None)
-    leaf: str = parameter(own.CLASS_LEAF, default="auto")
-    max_bins: int | None = parameter(own.MAX_BINS, default=None)
+    impurity_threshold: float = parameter(shared.IMPURITY_THRESHOLD, default=0.0)
+    significance: float | None = parameter(shared.SIGNIFICANCE, default=None)
+    leaf: str = parameter(shared.CLASS_LEAF, default="auto")
+    max_bins: int | None = parameter(shared.MAX_BINS, default=None)
     categorical_features: Any = parameter(shared.CATEGORICAL_FEATURES, default="from_dtype")
-    unseen: Unseen = parameter(own.UNSEEN, default="missing")
+    unseen: Unseen = parameter(shared.TREE_UNSEEN, default="missing")
     n_estimators: int = parameter(shared.N_ESTIMATORS, default=100, kw_only=False)
     bootstrap: bool = parameter(
         Flag(), default=True, doc="Grow each tree on rows drawn with replacement; False grows it on all rows."
@@ -168,8 +167,8 @@ class RandomForestRegressor(RegressorMixin, RandomizedForest):
 
     task: ClassVar = NUMBERS
 
-    criterion: str = parameter(own.NUMBER_CRITERION, default="squared_error")
-    leaf: str = parameter(own.NUMBER_LEAF, default="auto")
+    criterion: str = parameter(shared.NUMBER_CRITERION, default="squared_error")
+    leaf: str = parameter(shared.NUMBER_LEAF, default="auto")
     max_features: int | float | str | None = "third"
     max_bins: int | None = 255
     keep_targets: bool = parameter(KEEP_TARGETS, default=False)
@@ -205,8 +204,8 @@ class ExtraTreesRegressor(RegressorMixin, RandomizedForest):
     task: ClassVar = NUMBERS
     splitter: ClassVar = "random"
 
-    criterion: str = parameter(own.NUMBER_CRITERION, default="squared_error")
-    leaf: str = parameter(own.NUMBER_LEAF, default="auto")
+    criterion: str = parameter(shared.NUMBER_CRITERION, default="squared_error")
+    leaf: str = parameter(shared.NUMBER_LEAF, default="auto")
     max_features: int | float | str | None = 1.0
     bootstrap: bool = False
     keep_targets: bool = parameter(KEEP_TARGETS, default=False)

@@ -22,9 +22,7 @@ ZERO_SHARE = 1e-4  # of that start: smaller predictions are as good as 0
 
 def take_rows(X: Any, rows: Array | None) -> Any:
     """Some rows of what the user gave, as the user's type; None takes all."""
-    if rows is None:
-        return X
-    return _safe_indexing(X.tocsr() if sparse.issparse(X) else X, rows)
+    return X if rows is None else _safe_indexing(X.tocsr() if sparse.issparse(X) else X, rows)
 
 
 def fit_init(owner: Any, X: Any, rows: Rows, held_out: Array | None, loss: Loss) -> tuple[Floats, Floats | None]:

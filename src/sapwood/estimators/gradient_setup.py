@@ -16,8 +16,7 @@ from sapwood.boosting.rounds import RoundOptions
 from sapwood.boosting.training import Plan
 from sapwood.errors import InputError, ParameterError
 from sapwood.estimators.boosting_task import BoostingTask
-from sapwood.estimators.fitted_trees import fitted_tree
-from sapwood.estimators.tree import DecisionTree, DecisionTreeRegressor
+from sapwood.estimators.tree import DecisionTree, DecisionTreeRegressor, fitted_tree
 from sapwood.growth.rules import n_features_drawn, rows_at_least
 from sapwood.losses.loss import Loss
 from sapwood.losses.names import make_loss

@@ -20,6 +20,7 @@ from sklearn.model_selection import check_cv
 from sklearn.utils import _safe_indexing
 
 from sapwood.arrays import Floats, Ints
+from sapwood.counted import counted
 from sapwood.data_warnings import quiet
 from sapwood.elementary import log
 from sapwood.errors import InputError, ParameterError, ParameterTypeError
@@ -72,22 +73,19 @@ class PruningChoice(Result):
 
     def _parts(self) -> Iterator[Part]:
         """The choice, and a table of alphas, the whole tree first; of many, some that are spread evenly."""
-        leaves = int(self.n_leaves[self.chosen])
-        size = f"{leaves} leaves" if leaves != 1 else "1 leaf"
+        size = counted(int(self.n_leaves[self.chosen]), "leaf")
         error = f"{self.score_name} {self._error(self.chosen)}"
         yield f"Pruned at alpha = {self.alpha:.6g} to {size} by rule {self.rule!r}: {error}"
         spread = np.linspace(0, len(self.alphas) - 1, SHOWN_ALPHAS).round().astype(int)
         shown = sorted({*spread.tolist(), self.best, self.chosen})
         rest = len(self.alphas) - len(shown)
-        rows = [(f"{self.alphas[k]:.6g}", str(self.n_leaves[k]), self._error(k), self._mark(k)) for k in shown]
+        marks = {self.best: "<- least error", self.chosen: "<- chosen"}
+        rows = [(f"{self.alphas[k]:.6g}", str(self.n_leaves[k]), self._error(k), marks.get(k, "")) for k in shown]
         yield TextTable(("alpha", "leaves", self.score_name, ""), rows, f"{rest} more" if rest else "", "rrrl")
 
     def _error(self, k: int) -> str:
         error = plain_number(float(f"{self.standard_error[k]:.2g}"), 6)
         return f"{self.mean[k]:.6g} ± {error}"
-
-    def _mark(self, k: int) -> str:
-        return "<- chosen" if k == self.chosen else "<- least error" if k == self.best else ""
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the error against alpha, with the choice marked; returns the Axes."""

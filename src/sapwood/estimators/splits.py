@@ -5,18 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, StratifiedKFold, check_cv
 
-from sapwood.arrays import plain
+from sapwood.arrays import Array, Ints, plain
 from sapwood.boosting.cross_validation import Split
 from sapwood.errors import InputError, ParameterError
 from sapwood.parameters import Interval, check_parameters
 
-Numbers = NDArray[np.int64]
 
-
-def read_groups(groups: Any, n_rows: int, of_ranker: bool) -> NDArray[Any] | None:
+def read_groups(groups: Any, n_rows: int, of_ranker: bool) -> Array | None:
     """A label for each row, or None."""
     if groups is None and of_ranker:
         raise InputError("A ranker needs groups: for each row the label of its query, as qid in fit.")
@@ -26,9 +23,7 @@ def read_groups(groups: Any, n_rows: int, of_ranker: bool) -> NDArray[Any] | Non
     return labels
 
 
-def read_splits(
-    cv: Any, labels: NDArray[Any], groups: NDArray[Any] | None, stratify: bool, queries: bool
-) -> list[tuple[Numbers, Numbers]]:
+def read_splits(cv: Any, labels: Array, groups: Array | None, stratify: bool, queries: bool) -> list[tuple[Ints, Ints]]:
     """Rows (train, test) of every fold, checked."""
     if queries and groups is not None and len(runs(groups)) != len(np.unique(groups)):
         raise InputError("Rows of a query must stand together. Sort the rows by groups.")
@@ -44,7 +39,7 @@ def read_splits(
     return found
 
 
-def _folds(cv: Any, labels: NDArray[Any], groups: NDArray[Any] | None, stratify: bool) -> list[Any]:
+def _folds(cv: Any, labels: Array, groups: Array | None, stratify: bool) -> list[Any]:
     splitter = 5 if cv is None else cv
     if isinstance(cv, (int, np.integer)):
         check_parameters("cross_validate_boosting", {"cv": (Interval(int, low=2),)}, {"cv": cv})
@@ -60,7 +55,7 @@ def _folds(cv: Any, labels: NDArray[Any], groups: NDArray[Any] | None, stratify:
         ) from error
 
 
-def _check_fold(number: int, fold: Any, n_rows: int) -> tuple[Numbers, Numbers]:
+def _check_fold(number: int, fold: Any, n_rows: int) -> tuple[Ints, Ints]:
     if not isinstance(fold, (tuple, list)) or len(fold) != 2:
         raise ParameterError(f"Fold {number} of cv is {fold!r}, which is not a pair (train, test) of rows.")
     train, test = (
@@ -75,7 +70,7 @@ def _check_fold(number: int, fold: Any, n_rows: int) -> tuple[Numbers, Numbers]:
     return train, test
 
 
-def _row_numbers(name: str, rows: Any, n_rows: int) -> Numbers:
+def _row_numbers(name: str, rows: Any, n_rows: int) -> Ints:
     """Row numbers or a mask, as ascending row numbers."""
     found = np.asarray(rows)
     if found.dtype == bool and found.shape == (n_rows,):
@@ -94,7 +89,7 @@ def _row_numbers(name: str, rows: Any, n_rows: int) -> Numbers:
     return numbers
 
 
-def _check_queries(number: int, train: Numbers, groups: NDArray[Any]) -> None:
+def _check_queries(number: int, train: Ints, groups: Array) -> None:
     elsewhere = np.ones(len(groups), dtype=np.bool_)
     elsewhere[train] = False
     parted = np.intersect1d(groups[train], groups[elsewhere])
@@ -105,7 +100,7 @@ def _check_queries(number: int, train: Numbers, groups: NDArray[Any]) -> None:
         )
 
 
-def check_classes(number: int, found: NDArray[Any] | None, wanted: NDArray[Any] | None) -> None:
+def check_classes(number: int, found: Array | None, wanted: Array | None) -> None:
     """Raise if a fold trains on fewer classes than there are."""
     if found is None or wanted is None or len(found) == len(wanted):
         return
@@ -116,7 +111,7 @@ def check_classes(number: int, found: NDArray[Any] | None, wanted: NDArray[Any] 
     )
 
 
-def inner_split(number: int, split: tuple[Numbers, Numbers], used: Numbers, queries: NDArray[Any] | None) -> Split:
+def inner_split(number: int, split: tuple[Ints, Ints], used: Ints, queries: Array | None) -> Split:
     """The rows of a fold by their positions among those of a weight above zero."""
     train, test = (np.flatnonzero(np.isin(used, rows, assume_unique=True)) for rows in split)
     for rows, does in ((train, "trains"), (test, "tests")):
@@ -125,7 +120,7 @@ def inner_split(number: int, split: tuple[Numbers, Numbers], used: Numbers, quer
     return Split(train, test, None if queries is None else (runs(queries[train]), runs(queries[test])))
 
 
-def runs(labels: NDArray[Any]) -> Numbers:
+def runs(labels: Array) -> Ints:
     """Rows of each run of equal labels."""
     starts = np.flatnonzero(np.append(True, labels[1:] != labels[:-1]))
     return np.diff(np.append(starts, len(labels))).astype(np.int64)

@@ -1,4 +1,4 @@
-"""Decision trees behind scikit-learn's interface.
+"""Decision trees behind scikit-learn's interface, and the trees of ensembles as such estimators.
 
 `fit` reads the rows (`read_tree_rows`), describes them, makes the options of growth (`growth_options`), grows
 the tree (`grow_tree`), prunes it and keeps it as `tree_`. The classes of the two tasks differ in their parameters only.
@@ -6,23 +6,22 @@ the tree (`grow_tree`), prunes it and keeps it as `tree_`. The classes of the tw
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.base import ClassifierMixin, MultiOutputMixin, RegressorMixin
+from sklearn.base import ClassifierMixin, MultiOutputMixin, RegressorMixin, is_classifier
 from sklearn.utils import Bunch
 
 from sapwood.arrays import Array, Floats, Ints
 from sapwood.codes.coded import code_table
 from sapwood.declaration import declared, fitted, parameter
 from sapwood.estimators import shared_parameters as shared
-from sapwood.estimators import tree_parameters as own
 from sapwood.estimators.estimator import Estimator
 from sapwood.estimators.methods_by_task import multi_label_tags, of_classifiers
 from sapwood.estimators.settings import growth_options
-from sapwood.estimators.tree_parameters import Unseen
 from sapwood.estimators.tree_rows import CLASSES, NUMBERS, Task, read_tree_rows
 from sapwood.growth.criteria import statistics_of
 from sapwood.growth.grower import grow_tree
@@ -30,12 +29,17 @@ from sapwood.growth.prune import prune, pruning_path
 from sapwood.growth.rules import n_features_drawn
 from sapwood.model.methods import tree_model
 from sapwood.model.model import Model
-from sapwood.parameters import OneOf
+from sapwood.parameters import ArrayLike, MappingLike, Nothing, OneOf
 from sapwood.predictor import paths
 from sapwood.seed import seed_from
 from sapwood.show.row_path import explain_row
+from sapwood.table.schema import Unseen
 from sapwood.threads import resolve_jobs
 from sapwood.tree import Tree
+
+# What trees and ensembles know of the data they were fitted to
+DESCRIPTION = ("schema_", "n_features_in_", "feature_names_in_", "n_outputs_", "max_features_", "_single_output")
+OF_CLASSES = ("classes_", "n_classes_")
 
 
 @declared
@@ -45,7 +49,7 @@ class DecisionTree(MultiOutputMixin, Estimator):
     model_settings: ClassVar = ("tree_", "schema_", "unseen", "drift_warning")
     task: ClassVar[Task]
 
-    criterion: str = parameter(own.CLASS_CRITERION, default="gini")
+    criterion: str = parameter(shared.CLASS_CRITERION, default="gini")
     max_depth: int | None = parameter(shared.MAX_DEPTH, default=None)
     min_samples_split: int | float = parameter(shared.MIN_SAMPLES_SPLIT, default=2)
     min_samples_leaf: int | float = parameter(shared.MIN_SAMPLES_LEAF, default=1)
@@ -56,12 +60,12 @@ class DecisionTree(MultiOutputMixin, Estimator):
     min_impurity_decrease: float = parameter(shared.MIN_IMPURITY_DECREASE, default=0.0)
     ccp_alpha: float = parameter(shared.CCP_ALPHA, default=0.0)
     monotonic_cst: Any = parameter(shared.MONOTONIC, default=None)
-    impurity_threshold: float = parameter(own.IMPURITY_THRESHOLD, default=0.0)
-    significance: float | None = parameter(own.SIGNIFICANCE, default=None)
-    leaf: str = parameter(own.CLASS_LEAF, default="auto")
-    max_bins: int | None = parameter(own.MAX_BINS, default=None)
+    impurity_threshold: float = parameter(shared.IMPURITY_THRESHOLD, default=0.0)
+    significance: float | None = parameter(shared.SIGNIFICANCE, default=None)
+    leaf: str = parameter(shared.CLASS_LEAF, default="auto")
+    max_bins: int | None = parameter(shared.MAX_BINS, default=None)
     categorical_features: Any = parameter(shared.CATEGORICAL_FEATURES, default="from_dtype")
-    unseen: Unseen = parameter(own.UNSEEN, default="missing")
+    unseen: Unseen = parameter(shared.TREE_UNSEEN, default="missing")
     splitter: str = parameter(
         OneOf("best", "random"),
         default="best",
@@ -164,7 +168,15 @@ class DecisionTreeClassifier(ClassifierMixin, DecisionTree):
     task: ClassVar = CLASSES
     __sklearn_tags__ = multi_label_tags
 
-    class_weight: Any = parameter(own.CLASS_WEIGHT, default=None)
+    class_weight: Any = parameter(
+        OneOf("balanced"),
+        MappingLike(),
+        ArrayLike(),
+        Nothing(),
+        default=None,
+        doc='Weights of the classes: a dictionary from classes to weights, "balanced" for the same total weight for '
+        "every class, or a list with one of these for each output.",
+    )
 
     classes_: Any = fitted("The classes, in order; a list of arrays if there are several outputs.")
     n_classes_: Any = fitted("Number of classes, or a list of numbers if there are several outputs.")
@@ -176,5 +188,31 @@ class DecisionTreeRegressor(RegressorMixin, DecisionTree):
 
     task: ClassVar = NUMBERS
 
-    criterion: str = parameter(own.NUMBER_CRITERION, default="squared_error")
-    leaf: str = parameter(own.NUMBER_LEAF, default="auto")
+    criterion: str = parameter(shared.NUMBER_CRITERION, default="squared_error")
+    leaf: str = parameter(shared.NUMBER_LEAF, default="auto")
+
+
+class FittedTrees(Sequence[DecisionTree]):
+    """Trees, each made when it is asked for: ensembles keep them packed."""
+
+    def __init__(self, n_trees: int, make: Callable[[int], DecisionTree]) -> None:
+        self._n_trees, self._make = n_trees, make
+
+    def __len__(self) -> int:
+        """Number of trees."""
+        return self._n_trees
+
+    def __getitem__(self, t: Any) -> Any:
+        """Tree t, or a list of trees."""
+        places = range(self._n_trees)[t]
+        return [self._make(place) for place in places] if isinstance(places, range) else self._make(places)
+
+
+def fitted_tree(template: DecisionTree, owner: Estimator, tree: Tree) -> DecisionTree:
+    """A tree of an ensemble; the template, which is not fitted yet, is changed."""
+    template.n_outputs_, template._single_output = 1, True
+    template.max_features_ = n_features_drawn(template.max_features, owner.n_features_in_)
+    known = (*DESCRIPTION, *OF_CLASSES) if is_classifier(template) else DESCRIPTION
+    template.__dict__.update({name: value for name, value in vars(owner).items() if name in known})
+    template.tree_ = tree
+    return template

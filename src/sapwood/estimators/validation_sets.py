@@ -68,8 +68,11 @@ def _kind(value: Any) -> str:
 
 def hold_out(n: int, share: float, classes: Floats | None, groups: Ints | None, seed: int) -> Ints:
     """Rows to validate on, ascending: a share of all rows, of each class if there are enough, or of the queries."""
-    labels = classes if groups is None and classes is not None and _may_stratify(classes, share) else None
-    units = n if groups is None else len(groups)
+    labels, units = None, n if groups is None else len(groups)
+    if groups is None and classes is not None:
+        counts, n_held_out = np.unique(classes, return_counts=True)[1], int(np.ceil(share * n))
+        if counts.min() > 1 and min(n_held_out, n - n_held_out) >= len(counts):
+            labels = classes
     try:
         _, held_out = train_test_split(np.arange(units), test_size=share, random_state=seed % 2**32, stratify=labels)
     except ValueError as error:
@@ -81,12 +84,6 @@ def hold_out(n: int, share: float, classes: Floats | None, groups: Ints | None, 
     if groups is not None:
         return np.flatnonzero(np.isin(np.repeat(np.arange(units), groups), held_out)).astype(np.int64)
     return np.sort(held_out).astype(np.int64)
-
-
-def _may_stratify(classes: Floats, share: float) -> bool:
-    counts = np.unique(classes, return_counts=True)[1]
-    n_held_out = int(np.ceil(share * len(classes)))
-    return bool(counts.min() > 1 and min(n_held_out, len(classes) - n_held_out) >= len(counts))
 
 
 def with_queries(sets: Sequence[GivenRows], groups: Any, qids: Any) -> list[GivenRows]:
