@@ -33,13 +33,7 @@ from sapwood.estimators.checkpoint import Checkpoints, take_over
 from sapwood.estimators.estimator import Estimator
 from sapwood.estimators.foreign import AnyLearner, indexed, is_foreign, own_tree, take_input_tags
 from sapwood.estimators.settings import class_weights, growth_options
-from sapwood.estimators.tree import (
-    DecisionTree,
-    DecisionTreeClassifier,
-    DecisionTreeRegressor,
-    FittedTrees,
-    fitted_tree,
-)
+from sapwood.estimators.tree import DecisionTree, DecisionTreeClassifier, DecisionTreeRegressor, LazyTrees, fitted_tree
 from sapwood.estimators.tree_rows import CLASSES, NUMBERS, Task, TreeRows, read_tree_rows
 from sapwood.growth.criteria import statistics_of
 from sapwood.growth.forest_grower import ForestGrower
@@ -161,7 +155,7 @@ class AdaBoost(Estimator):
         """The learners; trees of this library are made when they are asked for."""
         self._check_fitted()
         learners = self._members.fitted
-        return FittedTrees(len(learners), self._fitted_tree) if isinstance(self._members, TreeMembers) else learners
+        return LazyTrees(len(learners), self._fitted_tree) if isinstance(self._members, TreeMembers) else learners
 
     def _fitted_tree(self, t: int) -> DecisionTree:
         template = self.estimator_

@@ -11,15 +11,7 @@ import numpy as np
 from sklearn.base import clone, is_classifier
 
 from sapwood.arrays import Array, Floats, Ints
-from sapwood.boosting.cross_validation import (
-    TEST,
-    TRAIN,
-    FoldCurve,
-    Split,
-    begin_folds,
-    train_folds,
-    within_one_error,
-)
+from sapwood.boosting.cross_validation import TEST, TRAIN, FoldCurve, Split, begin_folds, train_folds, within_one_error
 from sapwood.boosting.eval_metrics import warn_of_direction
 from sapwood.boosting.fitting import Rows, Setup
 from sapwood.boosting.limits import warn_of_no_split

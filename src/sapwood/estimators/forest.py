@@ -25,7 +25,7 @@ from sapwood.estimators.estimator import Estimator
 from sapwood.estimators.forest_arguments import column_groups, fractions, given_bags, require_same_bags
 from sapwood.estimators.methods_by_task import of_regressors
 from sapwood.estimators.settings import growth_options
-from sapwood.estimators.tree import DecisionTree, FittedTrees, fitted_tree
+from sapwood.estimators.tree import DecisionTree, LazyTrees, fitted_tree
 from sapwood.estimators.tree_rows import Score, Task, TreeRows, read_tree_rows, require_same
 from sapwood.forest.bags import Bag, Bags, canonical_order
 from sapwood.forest.forest import Forest, Vote
@@ -207,7 +207,7 @@ class ForestEstimator(MultiOutputMixin, Estimator):
     def estimators_(self) -> Sequence[Any]:
         """The trees as estimators, each made when it is asked for."""
         self._check_fitted()
-        return FittedTrees(len(self.forest_), self._fitted_tree)
+        return LazyTrees(len(self.forest_), self._fitted_tree)
 
     def _fitted_tree(self, t: int) -> DecisionTree:
         template = self.estimator_.set_params(random_state=self._bags.key(t))

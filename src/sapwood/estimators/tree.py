@@ -85,10 +85,8 @@ class DecisionTree(MultiOutputMixin, Estimator):
         self.max_features_ = n_features_drawn(self.max_features, self.n_features_in_)
         table, statistics = rows.table, statistics_of(rows.target, rows.weights, self.criterion)
         del rows  # the statistics hold target and weights
-        limits = {
-            "seed": seed_from(self.random_state),
-            "min_child_weight": self.min_weight_fraction_leaf * float(statistics.wy[:, 0].sum()),
-        }
+        min_weight = self.min_weight_fraction_leaf * float(statistics.wy[:, 0].sum())
+        limits = {"seed": seed_from(self.random_state), "min_child_weight": min_weight}
         tree = grow_tree(
             code_table(
                 table,
@@ -192,7 +190,7 @@ class DecisionTreeRegressor(RegressorMixin, DecisionTree):
     leaf: str = parameter(shared.NUMBER_LEAF, default="auto")
 
 
-class FittedTrees(Sequence[DecisionTree]):
+class LazyTrees(Sequence[DecisionTree]):
     """Trees, each made when it is asked for: ensembles keep them packed."""
 
     def __init__(self, n_trees: int, make: Callable[[int], DecisionTree]) -> None:
