@@ -182,10 +182,7 @@ class Bagging(ForestEstimator):
         if features is None:
             return tree
         schema, grown = self.schema_, tree.tree_
-        tree.schema_ = Schema(tuple(schema.columns[j] for j in features), schema.named, schema.sparse_absent)
-        tree.n_features_in_ = len(features)
-        if schema.named:
-            tree.feature_names_in_ = np.array(tree.schema_.names, dtype=object)
+        tree._describe(Schema(tuple(schema.columns[j] for j in features), schema.named, schema.sparse_absent))
         if not np.isin(grown.feature[grown.feature >= 0], features).all():  # a file may claim other draws
             raise InputError(f"Tree {t} splits columns that its bag does not have. Load the model from another file.")
         place = np.where(grown.feature < 0, grown.feature, np.searchsorted(features, grown.feature))

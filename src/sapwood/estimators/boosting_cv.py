@@ -233,7 +233,8 @@ class _Run:
             weight = weight_by_query(weight, table.n_rows, runs(groups), whole.weight_name)
         else:
             weight = check_weight(weight, table.n_rows)
-        self.splits = read_splits(cv, labels, groups, is_classifier(whole), self._is_ranker)
+        queries = groups if self._is_ranker else None
+        self.splits = read_splits(cv, labels, groups, is_classifier(whole), queries)
         used = np.arange(table.n_rows) if weight is None else np.flatnonzero(weight)
         self.everything = self._table = table
         if len(used) < table.n_rows:
@@ -241,7 +242,7 @@ class _Run:
             self.everything = self._table.schema.match(X, unseen="missing", owner=type(whole).__name__)
         self._weight = None if weight is None else weight[used]
         self._task, self._y = whole.task.read(labels[used], len(used))
-        queries = groups[used] if self._is_ranker else None
+        queries = None if queries is None else queries[used]
         self._queries = None if queries is None else runs(queries)
         self._inner = [inner_split(number, split, used, queries) for number, split in enumerate(self.splits, start=1)]
 

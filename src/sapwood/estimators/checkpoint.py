@@ -76,7 +76,8 @@ class Checkpoints:
         return cls(checkpoint if isinstance(checkpoint, Checkpoint) else Checkpoint(checkpoint), model, data())
 
     def _read(self, model: Any) -> None:
-        from sapwood.estimators.model_file import rebuild  # which knows all estimators
+        """Read the file, which must be of a training of this model on these data."""
+        from sapwood.estimators.model_file import parameter_texts, rebuild  # which knows all estimators
 
         _, document, arrays = read_content(self._path, mmap=False)
         self.found = rebuild(document, arrays)
@@ -87,16 +88,6 @@ class Checkpoints:
                 "overwritten. Give another path."
             )
         self.is_finished = note.get("finished") is True
-        self._refuse_other_parameters(model)
-        for name in {**note["data"], **self._data}:
-            if note["data"].get(name) != self._data.get(name):
-                raise InputError(
-                    f"checkpoint={str(self._path)!r} was made with another {name}. Pass the same data, or {AFRESH}."
-                )
-
-    def _refuse_other_parameters(self, model: Any) -> None:
-        from sapwood.estimators.model_file import parameter_texts
-
         if type(self.found) is not type(model):
             raise ParameterError(
                 f"checkpoint={str(self._path)!r} is of a {type(self.found).__name__}, but this is a "
@@ -108,6 +99,11 @@ class Checkpoints:
                 raise ParameterError(
                     f"checkpoint={str(self._path)!r} was made with {name}={getattr(self.found, name)!r}, but now it is "
                     f"{name}={getattr(model, name)!r}. Use the same parameters, or {AFRESH}."
+                )
+        for name in {**note["data"], **self._data}:
+            if note["data"].get(name) != self._data.get(name):
+                raise InputError(
+                    f"checkpoint={str(self._path)!r} was made with another {name}. Pass the same data, or {AFRESH}."
                 )
 
     def after(self, n_done: int, so_far: Callable[[], Any]) -> None:

@@ -16,17 +16,16 @@ MOST_TREES = 100  # that are unpacked to count their leaves
 
 def facts_html(model: Any) -> str:
     """A table of facts in HTML; nothing if the model is not fitted."""
-    rows = list(fitted_facts(model))
-    return html_of([TextTable((), rows, sides="l")]) if rows else ""
+    return html_of([TextTable((), list(_facts(model)), sides="l")]) if hasattr(model, "schema_") else ""
 
 
-def fitted_facts(model: Any) -> Iterator[tuple[str, str]]:
-    """Names of facts and what they are; none if the model is not fitted."""
-    if not hasattr(model, "schema_"):
-        return
+def _facts(model: Any) -> Iterator[tuple[str, str]]:
+    """Names of facts and what they are."""
     yield "columns", schema_title(model.schema_).removeprefix("Schema: ")
     for labels in model.model_.classes:
-        yield "classes", _listed(labels.tolist())
+        shown = ", ".join(clipped(label, LONGEST_CLASS) for label in labels[:SHOWN_CLASSES].tolist())
+        rest = f", … +{len(labels) - SHOWN_CLASSES} more" if len(labels) > SHOWN_CLASSES else ""
+        yield "classes", f"{len(labels)}: {shown}{rest}"
     yield from _trees(model)
     score = getattr(model, "best_score_", None)
     if score is not None:
@@ -52,9 +51,3 @@ def _trees(model: Any) -> Iterator[tuple[str, str]]:
         of = "" if looked_at == len(tree_sum) else f" in the first {looked_at} trees"
         yield "leaves", f"{sum(tree.n_leaves for tree in trees)}{of}"
         yield "greatest depth", f"{max(tree.max_depth for tree in trees)}{of}"
-
-
-def _listed(labels: list[Any]) -> str:
-    shown = ", ".join(clipped(label, LONGEST_CLASS) for label in labels[:SHOWN_CLASSES])
-    rest = len(labels) - SHOWN_CLASSES
-    return f"{len(labels)}: {shown}{f', … +{rest} more' if rest > 0 else ''}"

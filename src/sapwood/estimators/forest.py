@@ -46,7 +46,7 @@ from sapwood.seed import seed_from
 from sapwood.table.digest import digest_arrays
 from sapwood.threads import resolve_jobs
 
-MEASURED = ("oob_score_", "oob_curve_", "oob_decision_function_", "oob_prediction_", "_oob_residuals")
+MEASURED = ("oob_score_", "oob_curve_", "oob_decision_function_", "oob_prediction_")  # on the training rows
 
 
 class ForestEstimator(MultiOutputMixin, Estimator):
@@ -93,7 +93,7 @@ class ForestEstimator(MultiOutputMixin, Estimator):
         training = read_tree_rows(X, y, sample_weight, self.task, tree, n_members=self.n_estimators, relative=True)
         before = self._trained_before(training) if self.warm_start else []
         self._seed = self._seed if before else seed_from(self.random_state)
-        for name in MEASURED:
+        for name in (*MEASURED, "_oob_residuals"):
             self.__dict__.pop(name, None)
         self._describe(training.table, getattr(training.target, "classes", ()), training.target.single)
         self.n_outputs_, self._single_output = training.target.n_outputs, training.target.single

@@ -70,7 +70,7 @@ class RandomizedForest(ForestEstimator):
     max_bins: int | None = parameter(shared.MAX_BINS, default=None)
     categorical_features: Any = parameter(shared.CATEGORICAL_FEATURES, default="from_dtype")
     unseen: Unseen = parameter(shared.TREE_UNSEEN, default="missing")
-    n_estimators: int = parameter(shared.N_ESTIMATORS, default=100, kw_only=False)
+    n_estimators: int = parameter(Interval(int, low=1), default=100, doc="Number of trees.", kw_only=False)
     bootstrap: bool = parameter(
         Flag(), default=True, doc="Grow each tree on rows drawn with replacement; False grows it on all rows."
     )

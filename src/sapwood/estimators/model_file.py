@@ -20,7 +20,7 @@ from sapwood.errors import ModelFileError, ParameterTypeError
 from sapwood.estimators import adaboost, bagging, forests, gradient, newton, tree
 from sapwood.estimators.checkpoint import WITHOUT_EFFECT
 from sapwood.estimators.estimator import Estimator
-from sapwood.estimators.forest import ForestEstimator
+from sapwood.estimators.forest import MEASURED, ForestEstimator
 from sapwood.files.content import FilePath, Form, content_digest, read_content, write_content
 from sapwood.files.estimator_reader import read_estimator, refusing_misfits, saved_kinds
 from sapwood.files.families import FAMILIES
@@ -40,7 +40,6 @@ LEFT_OUT_FITTED = ("_seed", "_seeds", "_grown_with")  # of draws, and parameters
 SUMS = tuple(  # parts of a forest's file that no prediction needs, and whose last bits depend on the order of rows
     f"fitted.forest_.trees.{name}" for name in ("value.inner", "impurity.inner", "impurity.leaf")
 )
-MEASURED = ("oob_score_", "oob_curve_", "oob_prediction_", "oob_decision_function_")  # on the training rows
 ESTIMATORS: dict[str, type[Estimator]] = {
     name: vars(module)[name]
     for module in (tree, forests, bagging, adaboost, gradient, newton)

@@ -18,8 +18,6 @@ from sapwood.keywords import answering
 from sapwood.parameters import check_parameters
 from sapwood.result import Part, Result, TextTable
 
-LEAF_SIZES = (1, 2, 5, 10)
-
 
 @dataclass(frozen=True)
 class Trial:
@@ -59,7 +57,7 @@ def tune_by_oob(
     sample_weight: Any = None,
     *,
     max_features: Sequence[Any] | None = None,
-    min_samples_leaf: Sequence[int] = LEAF_SIZES,
+    min_samples_leaf: Sequence[int] = (1, 2, 5, 10),
     oob_tol: float = 0.005,
 ) -> OobChoice:
     """Choose by the out-of-bag error; `forest` gives everything else, and n_estimators at most; bootstrap is set.

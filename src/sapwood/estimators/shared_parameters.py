@@ -32,7 +32,6 @@ DRIFT_WARNING = Meaning(
 )
 VERBOSE = Meaning((Interval(int, low=0), Flag()), "Show a progress bar.")
 WARM_START = Meaning((Flag(),), "Keep the trees of the previous fit and add more, instead of starting over.")
-N_ESTIMATORS = Meaning((Interval(int, low=1),), "Number of trees.")
 
 MAX_DEPTH = Meaning(
     (Interval(int, low=1), Nothing(remedy="Use max_depth=None for no limit.")),

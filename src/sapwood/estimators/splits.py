@@ -23,9 +23,11 @@ def read_groups(groups: Any, n_rows: int, of_ranker: bool) -> Array | None:
     return labels
 
 
-def read_splits(cv: Any, labels: Array, groups: Array | None, stratify: bool, queries: bool) -> list[tuple[Ints, Ints]]:
-    """Rows (train, test) of every fold, checked."""
-    if queries and groups is not None and len(runs(groups)) != len(np.unique(groups)):
+def read_splits(
+    cv: Any, labels: Array, groups: Array | None, stratify: bool, queries: Array | None
+) -> list[tuple[Ints, Ints]]:
+    """Rows (train, test) of every fold, checked; the groups of a ranker are its queries."""
+    if queries is not None and len(runs(queries)) != len(np.unique(queries)):
         raise InputError("Rows of a query must stand together. Sort the rows by groups.")
     found = [
         _check_fold(number, fold, len(labels))
@@ -33,9 +35,15 @@ def read_splits(cv: Any, labels: Array, groups: Array | None, stratify: bool, qu
     ]
     if len(found) < 2:
         raise InputError(f"cv={cv!r} gives {len(found)} fold(s). Pass at least 2, which a standard error needs.")
-    if queries and groups is not None:
+    if queries is not None:
         for number, (train, _) in enumerate(found, start=1):
-            _check_queries(number, train, groups)
+            parted = np.intersect1d(queries[train], np.delete(queries, train))
+            if len(parted):
+                raise ParameterError(
+                    f"Fold {number} of cv trains on a part of the query {parted[0].item()!r}: all rows of a query must "
+                    "be on one side. Pass a number of folds, or a splitter that keeps groups together, such as "
+                    "GroupKFold."
+                )
     return found
 
 
@@ -87,17 +95,6 @@ def _row_numbers(name: str, rows: Any, n_rows: int) -> Ints:
     if len(twice):
         raise ParameterError(f"The {name} hold row {twice[0]} twice. Use sample_weight to count rows twice.")
     return numbers
-
-
-def _check_queries(number: int, train: Ints, groups: Array) -> None:
-    elsewhere = np.ones(len(groups), dtype=np.bool_)
-    elsewhere[train] = False
-    parted = np.intersect1d(groups[train], groups[elsewhere])
-    if len(parted):
-        raise ParameterError(
-            f"Fold {number} of cv trains on a part of the query {parted[0].item()!r}: all rows of a query must be on "
-            "one side. Pass a number of folds, or a splitter that keeps groups together, such as GroupKFold."
-        )
 
 
 def check_classes(number: int, found: Array | None, wanted: Array | None) -> None:

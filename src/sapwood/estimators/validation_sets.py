@@ -81,9 +81,8 @@ def hold_out(n: int, share: float, classes: Floats | None, groups: Ints | None, 
             f"validation_fraction={share} of {counted(units, what)} leaves too few to train or to validate on. Use "
             "more of them, another fraction, or pass eval_set to fit."
         ) from error
-    if groups is not None:
-        return np.flatnonzero(np.isin(np.repeat(np.arange(units), groups), held_out)).astype(np.int64)
-    return np.sort(held_out).astype(np.int64)
+    is_held_out = np.isin(np.arange(units), held_out)
+    return np.flatnonzero(is_held_out if groups is None else np.repeat(is_held_out, groups)).astype(np.int64)
 
 
 def with_queries(sets: Sequence[GivenRows], groups: Any, qids: Any) -> list[GivenRows]:
