@@ -130,11 +130,10 @@ class AdaBoost(Estimator):
 
     def _new_model(self, **common: Any) -> Model:
         common["unseen"] = "error" if getattr(self.estimator, "unseen", "missing") == "error" else "missing"
-        own = self._members if isinstance(self._members, TreeMembers) else None
         tree, weights = own_tree(self), self.estimator_weights_[: len(self._members.fitted)]
-        if own is None or tree is None:
-            return adaboost_model(None, weights, "", **common | {"begin": self._member_scores})
-        return adaboost_model(own, weights, tree.criterion, **common)
+        if tree is not None and isinstance(self._members, TreeMembers):
+            return adaboost_model(self._members, weights, tree.criterion, **common)
+        return adaboost_model(None, weights, "", **common | {"begin": self._member_scores})
 
     @abstractmethod
     def _member_scores(self, X: Any) -> Floats:

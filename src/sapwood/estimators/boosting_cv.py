@@ -247,10 +247,7 @@ class _Run:
         self._inner = [inner_split(number, split, used, queries) for number, split in enumerate(self.splits, start=1)]
 
     def _prepare(self, number: int, split: Split) -> tuple[Any, Rows, Setup]:
-        """A model that knows everything but its trees, and what they will be grown on.
-
-        These are all rows, those held out with a weight of zero; the model learns its classes from the others.
-        """
+        """A model without its trees, and all rows to grow them on; those held out have a weight of zero."""
         model = _fresh(self._given[0])
         model._seed = self._seed
         task, target = model.task.read(_labels(self._task, self._y[split.train]), len(split.train))

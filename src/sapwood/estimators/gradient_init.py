@@ -71,10 +71,9 @@ def _fit_clone(init: Any, X: Any, y: Floats, weight: Floats | None, is_class: bo
     except (TypeError, ValueError) as error:
         if "unexpected keyword argument 'sample_weight'" not in str(error) and "stepname__parameter" not in str(error):
             raise
-        name = type(init).__name__
         raise ParameterError(
-            f"init={name} does not support sample weights, which fit was given. Use an init whose fit takes "
-            "sample_weight, or fit without weights."
+            f"init={type(init).__name__} does not support sample weights, which fit was given. Use an init whose fit "
+            "takes sample_weight, or fit without weights."
         ) from error
 
 

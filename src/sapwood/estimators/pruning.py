@@ -117,7 +117,20 @@ def prune_by_cv(
         sample_weight: weights of the rows, used in growing and in the error.
         n_jobs: how many folds at once.
     """
-    _check_arguments(estimator, rule, scoring, n_jobs)
+    if not isinstance(estimator, DecisionTree):
+        raise ParameterTypeError(
+            f"estimator={estimator!r} cannot be pruned. Pass a DecisionTreeClassifier or DecisionTreeRegressor."
+        )
+    rules = {"rule": (OneOf("min", "1se"),), "n_jobs": JOBS}
+    check_parameters("prune_by_cv", rules, {"rule": rule, "n_jobs": n_jobs})
+    if scoring is not None:
+        try:
+            get_scorer(scoring)
+        except (ValueError, TypeError) as error:
+            raise ParameterError(
+                f"scoring={scoring!r} is not the name of a scikit-learn scorer. "
+                "Use None, or a name from sklearn.metrics.get_scorer_names()."
+            ) from error
     whole = clone(estimator).set_params(ccp_alpha=0.0).fit(X, y, sample_weight=sample_weight)
     path = pruning_path(whole.tree_)
     alphas = np.unique(np.concatenate(([0.0], np.maximum(path.alphas, 0.0))))
@@ -136,23 +149,6 @@ def prune_by_cv(
     whole.set_params(ccp_alpha=alpha).tree_ = collapse(grown, ancestors_at(grown, path, alpha))
     name = scoring or ERRORS.get(estimator.criterion, "misclassification rate")
     return PruningChoice(whole, alphas, mean, standard_error, n_leaves, best, chosen, rule, name)
-
-
-def _check_arguments(estimator: Any, rule: Any, scoring: Any, n_jobs: Any) -> None:
-    if not isinstance(estimator, DecisionTree):
-        raise ParameterTypeError(
-            f"estimator={estimator!r} cannot be pruned. Pass a DecisionTreeClassifier or DecisionTreeRegressor."
-        )
-    rules = {"rule": (OneOf("min", "1se"),), "n_jobs": JOBS}
-    check_parameters("prune_by_cv", rules, {"rule": rule, "n_jobs": n_jobs})
-    if scoring is not None:
-        try:
-            get_scorer(scoring)
-        except (ValueError, TypeError) as error:
-            raise ParameterError(
-                f"scoring={scoring!r} is not the name of a scikit-learn scorer. "
-                "Use None, or a name from sklearn.metrics.get_scorer_names()."
-            ) from error
 
 
 def _folds(cv: Any, n_rows: int, y: Any, classifier: bool) -> list[tuple[Any, Any]]:

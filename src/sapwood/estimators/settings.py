@@ -44,8 +44,7 @@ def growth_options(
         max_features=max_features,
         **limits,
     )
-    constraints = tree.monotonic_cst
-    signs = None if constraints is None else monotone_signs(constraints, table.schema, "monotonic_cst")
+    signs = None if tree.monotonic_cst is None else monotone_signs(tree.monotonic_cst, table.schema, "monotonic_cst")
     if signs is not None and statistics.n_outputs > 1:
         raise ParameterError(
             "monotonic_cst: Monotonicity constraints are not supported with multiple outputs. Fit one tree per output."

@@ -78,7 +78,6 @@ class DecisionTree(MultiOutputMixin, Estimator):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, check_input: bool = True) -> Self:  # noqa: ARG002
         """Grow the tree (and prune it, if ccp_alpha is set)."""
-        n_jobs = resolve_jobs(self.n_jobs)
         rows = read_tree_rows(X, y, sample_weight, self.task, self)
         self._describe(rows.table, getattr(rows.target, "classes", ()), rows.target.single)
         self.n_outputs_, self._single_output = rows.target.n_outputs, rows.target.single
@@ -94,7 +93,7 @@ class DecisionTree(MultiOutputMixin, Estimator):
                 list_all=statistics.is_absolute,
                 keep_values=self.splitter == "random",
                 n_reserved=1 + statistics.n_outputs * statistics.is_absolute,
-                n_jobs=n_jobs,
+                n_jobs=resolve_jobs(self.n_jobs),
             ),
             statistics,
             n_levels=table.schema.n_levels,

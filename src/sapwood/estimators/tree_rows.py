@@ -1,8 +1,7 @@
 """What trees, forests, bagging and AdaBoost are fitted to: rows of a weight above zero, and their task.
 
-A task is classes or numbers, which differ before and after the training. It reads the target, and turns out-of-bag
-predictions into fitted attributes. Everything in between (weights, criteria, statistics, trees) takes the target as it
-was read.
+A task, classes or numbers, reads the target, and turns out-of-bag predictions into fitted attributes. Everything in
+between (weights, criteria, statistics, trees) takes the target as it was read.
 """
 
 from __future__ import annotations

@@ -24,8 +24,7 @@ def read_eval_set(eval_set: Any, weights: Any, weight_name: str) -> list[GivenRo
             raise InputError(f"{weight_name} is given without eval_set. Pass eval_set=[(X, y)] too.")
         return []
     pairs = _pairs(eval_set)
-    if weights is None:
-        weights = [None] * len(pairs)
+    weights = [None] * len(pairs) if weights is None else weights
     if not isinstance(weights, (list, tuple)) or len(weights) != len(pairs):
         what = f"has {len(weights)} elements" if isinstance(weights, (list, tuple)) else f"is a {_kind(weights)}"
         raise InputError(
