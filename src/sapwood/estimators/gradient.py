@@ -138,6 +138,7 @@ class GradientBoosting(Boosting):
     validation_score_: Floats = fitted("Loss of the validation rows after each stage, with n_iter_no_change.")
 
     _init_least = None  # type: float | None
+    _n_rows = 0  # of a weight above zero
 
     def fit(
         self, X: Any, y: Any, sample_weight: Any = None, monitor: Monitor | None = None, *, checkpoint: Any = None

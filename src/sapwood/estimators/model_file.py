@@ -90,8 +90,7 @@ def describe(model: Any) -> tuple[dict[str, Json], dict[str, Array]]:
         raise ModelFileError(
             f"This {name} has estimators of other libraries inside, which a model file cannot hold. {ELSEWHERE}"
         )
-    writer = _writer()
-    parameters = model.get_params(deep=False)
+    writer, parameters = _writer(), model.get_params(deep=False)
     state = {name: value for name, value in vars(model).items() if name not in DERIVED and name not in parameters}
     document = {
         "estimator": name,
