@@ -122,7 +122,7 @@ def _array(column: pd.Series) -> Any:
 def _seconds(column: pd.Series) -> pd.Series:
     if not pd.api.types.is_datetime64_any_dtype(column):
         return column.astype(np.float64)
-    return (column - pd.Timestamp(0, tz=column.dt.tz)).dt.total_seconds()
+    return (column - pd.Timestamp(0)).dt.total_seconds()
 
 
 def _is_text(column: pd.Series) -> bool:

@@ -45,7 +45,7 @@ def read_table(data_set: DataSet) -> Table:
         frame = frame[_is_frequent(frame[data_set.target])]
     X = frame.drop(columns=[data_set.target, *dropped_columns(data_set.name)])
     for column in DATES.get(data_set.name, ()):
-        X[column] = pd.to_datetime(X[column])
+        X[column] = pd.to_datetime(X[column]).dt.tz_localize(None)
     if data_set.task == "numbers":
         return Table("numbers", X, frame[data_set.target].to_numpy(np.float64), 0)
     classes, codes = np.unique(frame[data_set.target].to_numpy(), return_inverse=True)
