@@ -54,7 +54,9 @@ def run_library(name: str, sets: dict[str, DataSet], results: Results, options: 
     for number, data_set in enumerate(sets.values(), start=1):
         keys = [Key(name, library.version, data_set.name, seed) for seed in options.seeds]
         missing = [key for key in keys if key not in results or name in options.again]
-        table = read_table(data_set) if missing else None
+        if not missing:
+            continue
+        table = read_table(data_set)
         for key in missing:
             record = trials.run(split_table(table, key.seed), key.seed)
             results.add(key, record)

@@ -23,6 +23,7 @@ class Losses:
     loss: dict[str, dict[str, float]] = field(default_factory=dict)
     seconds: dict[str, dict[str, float]] = field(default_factory=dict)
     facts: dict[str, Record] = field(default_factory=dict)  # a record of each set
+    versions: dict[str, str] = field(default_factory=dict)  # of the libraries
     errors: list[Record] = field(default_factory=list)
 
     @property
@@ -60,6 +61,7 @@ def mean_losses(records: list[Record], libraries: Collection[str], sets: Collect
     for (library, name), group in groups.items():
         found.errors += [record for record in group if "error" in record]
         found.facts[name] = group[0]
+        found.versions[library] = group[0]["version"]
         if len(group) == len(seeds):
             found.loss.setdefault(library, {})[name] = _mean(group, "loss", math.inf)
             found.seconds.setdefault(library, {})[name] = _mean(group, "fit_seconds", math.nan)

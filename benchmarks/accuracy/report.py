@@ -35,11 +35,12 @@ def _print_ranks(losses: Losses) -> None:
     finished = losses.finished()
     solved = [name for name in losses.sets if losses.is_nearly_solved(name)]
     ranks = _ranks(losses, finished, [name for name in losses.sets if name not in solved])
-    table = Table("library mean_rank best_on sets failed fit_s")
+    table = Table("library version mean_rank best_on sets failed fit_s")
     for library in sorted(losses.libraries, key=lambda each: ranks.get(each, math.inf)):
         found = losses.loss[library]
         table.add(
             library,
+            losses.versions[library],
             f"{ranks[library]:.2f}" if library in ranks else "unfinished",
             sum(loss == losses.best(name) for name, loss in found.items()),
             len(found),
@@ -65,8 +66,8 @@ def _print_pairs(losses: Losses, of: str, rivals: list[str]) -> None:
         found = compare(losses, of, rival)
         name, worst = found.worst
         table.add(
-            *(rival, len(found.ratios), found.wins, found.losses, f"{found.median:+.4f}", f"{found.p_value:.2g}"),
-            *(f"{found.seconds:.1f}", f"{found.other_seconds:.1f}", f"{_share(found):.2f}", name, f"{worst:+.3f}"),
+            *(rival, len(found.ratios), found.wins, found.losses, _signed(found.median), f"{found.p_value:.2g}"),
+            *(f"{found.seconds:.1f}", f"{found.other_seconds:.1f}", f"{_share(found):.2f}", name, _signed(worst)),
         )
     table.print(f"{of} against each (below 0: {of} is better; seconds are one fit for each set)")
 
@@ -75,13 +76,18 @@ def _share(found: Comparison) -> float:
     return found.seconds / found.other_seconds if found.other_seconds else math.nan
 
 
+def _signed(ratio: float) -> str:
+    return "" if math.isnan(ratio) else f"{ratio:+.4f}"
+
+
 def _print_strata(losses: Losses, of: str, rivals: list[str]) -> None:
     columns = " ".join(f"{rival}_n {rival}_wins {rival}_median" for rival in rivals)
     table = Table(f"target training_rows {columns}")
     for task, size, names in _strata(losses):
         found = [compare(losses, of, rival, names) for rival in rivals]
-        cells = [cell for each in found for cell in (len(each.ratios), each.wins, f"{each.median:+.4f}")]
-        table.add(task, size, *cells)
+        cells = [cell for each in found for cell in (len(each.ratios), each.wins, _signed(each.median))]
+        if names:
+            table.add(task, size, *cells)
     if rivals:
         table.print(f"{of} by stratum: sets, wins, median of the logarithm of the ratio")
 
