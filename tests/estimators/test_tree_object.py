@@ -91,3 +91,9 @@ def test_a_tree_of_friedman_mse_is_pruned() -> None:
     names = ("squared_error", "friedman_mse")
     one, other = (prune_by_cv(DecisionTreeRegressor(criterion=name, random_state=0), rows, target) for name in names)
     assert one.alpha == other.alpha
+
+
+@pytest.mark.parametrize("rule", ["min", "1se"])
+def test_pruning_by_a_score_whose_errors_are_below_zero(rule: str) -> None:
+    pruned = prune_by_cv(DecisionTreeClassifier(random_state=0), X, y, scoring="accuracy", rule=rule)
+    assert pruned.estimator.get_n_leaves() < 10

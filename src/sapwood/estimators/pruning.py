@@ -141,7 +141,8 @@ def prune_by_cv(
     tasks = [partial(of_fold, *fold) for fold in _folds(cv, n_rows, y, isinstance(estimator, DecisionTreeClassifier))]
     errors = np.array(run_all(tasks, resolve_jobs(n_jobs)))
     mean, standard_error = errors.mean(axis=0), errors.std(axis=0, ddof=1) / np.sqrt(len(errors))
-    best = int(np.flatnonzero(mean <= mean.min() * (1 + 1e-12))[-1])  # of equal errors the smallest tree
+    tie = mean.min() + 1e-12 * abs(mean.min())  # errors of scikit-learn's scorers are below 0
+    best = int(np.flatnonzero(mean <= tie)[-1])  # of equal errors the smallest tree
     chosen = best if rule == "min" else int(np.flatnonzero(mean <= mean[best] + standard_error[best])[-1])
     leaves, grown = np.flatnonzero(whole.tree_.is_leaf), whole.tree_
     n_leaves = np.array([len(np.unique(ancestors_at(grown, path, alpha)[leaves])) for alpha in alphas])
