@@ -22,6 +22,7 @@ from sapwood.boosting.level_groups import LevelGroups
 from sapwood.boosting.options import TreeOptions
 from sapwood.boosting.projection import draw_direction, project_all
 from sapwood.boosting.rate import Rate
+from sapwood.boosting.replay import Replay, steps_of_rows
 from sapwood.boosting.sampling import Sample, counted_rows, gradient_sample, uniform_rows
 from sapwood.boosting.trees import decoder_of, to_tree
 from sapwood.codes.coding import Coded, Method, Recode
@@ -32,7 +33,6 @@ from sapwood.kernels.routing import largest
 from sapwood.losses.loss import Loss
 from sapwood.predictor import Predictor
 from sapwood.shard.gradient_units import PACKED_ROWS, GradientUnits
-from sapwood.shard.shard import total
 from sapwood.shard.shards import (
     NewtonStep,
     RoundRows,
@@ -40,7 +40,6 @@ from sapwood.shard.shards import (
     begin_tree,
     make_shards,
     newton_steps,
-    set_gradients,
 )
 from sapwood.table.table import Table
 from sapwood.threads import blocks, run_all
@@ -86,6 +85,7 @@ class Rounds:
     trees: list[tuple[Tree, ...]] = field(default_factory=list)
     sample: Sample = field(default_factory=Sample)  # of the last round
     recode: Recode | None = None  # new bins for each round, from the weights of rows
+    replay: Replay | None = None  # sets the leaf values of `trees`, if these are not those of `score`
 
     def __post_init__(self) -> None:
         self._place()
@@ -128,6 +128,8 @@ class Rounds:
         weight = None if self.weight is None else self.weight[own]
         self.loss = self.loss.begin_round(self.y[own], self.score[:, own], weight)
         self._differentiate()
+        if self.replay is not None:
+            self.replay.begin_round()
         if self.recode is not None:
             self.table = self.recode(self._hessian.sum(axis=0) * (1.0 if self.weight is None else self.weight))
             self._place()
@@ -203,6 +205,8 @@ class Rounds:
                 shard.settle_rest(nodes, splits)
             given, has_rest = given * self._step_length(given, k), False
         values = add_steps(self._shards, nodes, splits, step if given is None else given, rate, self.score[k], has_rest)
+        if self.replay is not None:
+            values = self.replay.add_tree(self._shards, grown, k, 1, rate)
         tree = to_tree(grown, values, units.hessian_unit, self.table.bins, self._decoder, self.n_levels)
         for table, score in self.validation:
             score[k] += tree.value[:, 0, 0][Predictor(tree).leaves(table, n_jobs=self.options.n_jobs)]
@@ -215,6 +219,8 @@ class Rounds:
         for k, own in enumerate(steps):
             steps[k] = add_steps(self._shards, nodes, splits, own, rate, self.score[k], has_rest and k == 0)
         values = np.stack(steps, axis=1)
+        if self.replay is not None:
+            values = self.replay.add_tree(self._shards, grown, 0, self.loss.n_scores, rate)
         tree = to_tree(grown, values, step.units.hessian_unit, self.table.bins, self._decoder, self.n_levels)
         for table, scores in self.validation:
             scores[:] += tree.value[Predictor(tree).leaves(table, n_jobs=self.options.n_jobs), :, 0].T
@@ -222,24 +228,15 @@ class Rounds:
 
     def _values_after_growth(self, grown: GrownTree, step: NewtonStep, k: int, of: RoundRows) -> Floats:
         """Values of nodes that the sums of growth do not give: by other derivatives or rows, or exact steps."""
-        nodes, splits, units, sums = grown.nodes, grown.splits, step.units, step.sums
-        G, H = nodes["gradient"] * units.gradient_unit, nodes["hessian"] * units.hessian_unit
         if self._refines:
             of = replace(of, gradient=self._gradient, hessian=self._hessian, largest=self._largest)
-            units, sums = set_gradients(self._shards, of, k), None
-        if sums is None:
-            sums = total([shard.leaf_sums(len(nodes), units) for shard in self._shards])
-        fine = units.fine_gradient_unit, units.fine_hessian_unit
-        G[grown.leaves], H[grown.leaves] = (sums[grown.leaves] * fine).T
-        if self._refines:
-            add_up(nodes, splits, G)
-            add_up(nodes, splits, H)
-        # These are on another scale than that of growth, whose bounds for monotone constraints are of no use.
-        values = self.options.tree.leaf_weights(G, H, -np.inf, np.inf) * self.loss.step_factor
+            values = steps_of_rows(self._shards, grown, of, k, self.options.tree) * self.loss.step_factor
+        else:
+            values = newton_steps(self._shards, grown.nodes, grown.splits, step)
         if self.loss.robust:
             self._set_exact_steps(grown, values, k, of.weight)
-        if self.options.tree.signs is not None:
-            keep_order(nodes, splits, self.options.tree.signs, values)
+            if self.options.tree.signs is not None:
+                keep_order(grown.nodes, grown.splits, self.options.tree.signs, values)
         return values
 
     @property
