@@ -19,7 +19,7 @@ from functools import wraps
 from typing import Any, Literal, TypeVar, dataclass_transform
 
 from sapwood.keywords import keywords_of
-from sapwood.parameters import Rule, allowed_values
+from sapwood.parameters import OneOf, Rule, allowed_values
 
 Class = TypeVar("Class", bound=type)
 WIDTH = 120  # of a line of documentation
@@ -34,8 +34,13 @@ class Meaning:
 
 
 def parameter(*given: Rule | Meaning, default: Any, doc: str = "", kw_only: bool = True) -> Any:
-    """Declare a parameter by alternative rules and a text, or by a `Meaning` that other estimators share."""
+    """Declare a parameter by alternative rules and a text, or by a `Meaning` that other estimators share.
+
+    A default of "auto" is always allowed.
+    """
     rules = tuple(rule for rule in given if isinstance(rule, Rule))
+    if default == "auto":
+        rules = (*rules, OneOf(default))
     for shared in given:
         if isinstance(shared, Meaning):
             rules, doc = (*rules, *shared.rules), doc or shared.doc

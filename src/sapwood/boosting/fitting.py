@@ -13,6 +13,7 @@ from sapwood.arrays import Floats, Ints
 from sapwood.boosting.ensemble import Ensemble
 from sapwood.boosting.history import Curves, History, ValidationSet
 from sapwood.boosting.limits import warn_of_no_split
+from sapwood.boosting.recipe import Recipe
 from sapwood.boosting.rounds import RoundOptions, Rounds
 from sapwood.boosting.training import Outcome, Plan, train
 from sapwood.codes.coding import Coded, Recode, code
@@ -50,6 +51,7 @@ class Setup:
     base: Floats | None = None  # scores to start from; None: the best constants
     start: Ensemble | None = None  # a model to continue from
     held_out: Ints | None = None  # training rows that are the validation set
+    recipe: Recipe = field(default_factory=Recipe)  # what was chosen where parameters are "auto"
     done: Ensemble | None = None  # the model so far of an interrupted run, with the model it continues
     done_curves: Curves = field(default_factory=dict)  # and its history
 

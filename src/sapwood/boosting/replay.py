@@ -45,7 +45,8 @@ class Replay:
 
     def add_tree(self, shards: Sequence[Shard], grown: GrownTree, first: int, width: int, rate: float) -> Floats:
         """Values of all nodes (nodes, width) for some scores, which they are added to; every row has its leaf."""
-        of = RoundRows(*self._derivatives, self.weight, None, None, False)
+        gradient, hessian = self._derivatives
+        of = RoundRows(gradient, hessian, self.weight, rows=None, largest=None, may_pack=False)
         found = []
         for k in range(first, first + width):
             values = steps_of_rows(shards, grown, of, k, self.tree) * self.loss.step_factor
@@ -57,7 +58,7 @@ def steps_of_rows(shards: Sequence[Shard], grown: GrownTree, of: RoundRows, k: i
     """Newton's step of every node by the derivatives of the rows in its leaves, which need not be those of growth."""
     units = set_gradients(shards, of, k)
     sums = total([shard.leaf_sums(len(grown.nodes), units) for shard in shards])
-    G, H = sums[:, 0] * units.fine_gradient_unit, sums[:, 1] * units.fine_hessian_unit
+    G, H = np.multiply(sums, (units.fine_gradient_unit, units.fine_hessian_unit), dtype=np.float64).T.copy()
     add_up(grown.nodes, grown.splits, G)
     add_up(grown.nodes, grown.splits, H)
     # Bounds of monotone constraints are those of growth, on other rows or another scale: they are made again.

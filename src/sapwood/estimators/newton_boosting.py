@@ -6,15 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, Literal, Self
 
-from sapwood.arrays import Ints
 from sapwood.boosting.eval_metrics import warn_of_direction
-from sapwood.boosting.fitting import Rows, fit_ensemble
-from sapwood.declaration import declared, parameter
-from sapwood.errors import ParameterError
+from sapwood.boosting.fitting import fit_ensemble
+from sapwood.boosting.internal_validation import fit_validated, validation_for
+from sapwood.boosting.recipe import AUTO
+from sapwood.declaration import declared, fitted, parameter
 from sapwood.estimators import shared_parameters as shared
 from sapwood.estimators.boosting import Boosting, Constraints
 from sapwood.estimators.boosting_rows import GivenRows, digests, read_boosting_rows, read_validation_rows
-from sapwood.estimators.boosting_task import BoostingTask
 from sapwood.estimators.checkpoint import Checkpoints, take_over
 from sapwood.estimators.continuation import check_same_loss, model_to_continue
 from sapwood.estimators.newton_setup import newton_loss, newton_setup
@@ -51,27 +50,40 @@ class NewtonBoosting(Boosting):
 
     without_effect: ClassVar = WITHOUT_EFFECT
 
-    n_estimators: int = parameter(
-        Interval(int, low=1), default=100, doc="Rounds. Each adds a tree, or one tree for each class or quantile."
+    recipe: str = parameter(
+        OneOf("xgboost", "2026.1"),
+        default="xgboost",
+        doc='What "auto" means. "xgboost" gives XGBoost\'s numbers. "2026.1" chooses numbers by the counts of rows, '
+        "columns and classes, and the rounds by validation: below 20 000 rows, one model for each of five folds stops "
+        "by itself, its leaf values are set again by all rows, and the mean of the five is the model; up to 200 000 "
+        "rows, a fifth of the rows chooses the rounds of a model that is then trained on all rows; beyond that, and "
+        "below 200 rows, their number is fixed. With a number of rounds, eval_set, early_stopping_rounds, "
+        "validation_fraction, callbacks, max_seconds, init_model or checkpoint, nothing is validated that was not "
+        "asked for. A released recipe never changes. `params_` and `recipe_` tell what was chosen.",
+    )
+    n_estimators: int | str = parameter(
+        Interval(int, low=1),
+        default=AUTO,
+        doc="Rounds. Each adds a tree, or one tree for each class or quantile.",
     )
     learning_rate: Any = parameter(
         POSITIVE,
         Each((POSITIVE,), "such numbers, one for each round"),
         CallableRule(),
-        default=0.3,
+        default=AUTO,
         doc="Factor of the leaf values: a number; a list with one number per round, whose last value is reused; or a "
         "function of the round, counted from 0, or of the round and the root mean square of the gradient.",
     )
-    max_depth: int | None = parameter(
+    max_depth: int | str | None = parameter(
         Interval(int, low=0),
         Nothing(remedy="Use max_depth=0 for no limit."),
-        default=6,
+        default=AUTO,
         doc="Maximum depth of a tree; 0 or None means no limit.",
     )
-    max_leaves: int | None = parameter(
+    max_leaves: int | str | None = parameter(
         Interval(int, low=0),
         Nothing(remedy="Use max_leaves=0 for no limit."),
-        default=0,
+        default=AUTO,
         doc="Maximum number of leaves of a tree; 0 or None means no limit.",
     )
     max_bin: int = parameter(
@@ -82,7 +94,7 @@ class NewtonBoosting(Boosting):
     )
     grow_policy: str = parameter(
         OneOf("depthwise", "lossguide"),
-        default="depthwise",
+        default=AUTO,
         doc="Split level by level, or the leaf of largest gain first.",
     )
     tree_method: str = parameter(
@@ -94,7 +106,7 @@ class NewtonBoosting(Boosting):
     )
     multi_strategy: str = parameter(
         OneOf("one_output_per_tree", "multi_output_tree"),
-        default="one_output_per_tree",
+        default=AUTO,
         doc="Trees of a round if there are more than two classes, or several quantiles: one for each, or one for all, "
         "whose leaves have a value for each. One tree for all is grown on a random mixture of their gradients, new in "
         "each round.",
@@ -106,14 +118,14 @@ class NewtonBoosting(Boosting):
         doc="Minimum gain of a split. Trees are grown first and pruned from the leaves up, so a weak split above a "
         "good one stays. XGBoost compares gamma with twice this gain.",
     )
-    min_child_weight: float = parameter(AT_LEAST_ZERO, default=1.0, doc="Minimum sum of hessians of a leaf.")
+    min_child_weight: float | str = parameter(AT_LEAST_ZERO, default=AUTO, doc="Minimum sum of hessians of a leaf.")
     min_child_samples: int = parameter(Interval(int, low=1), default=1, doc="Minimum number of rows of a leaf.")
     max_delta_step: float = parameter(
         AT_LEAST_ZERO,
         default=0.0,
         doc="Maximum absolute leaf value before the learning rate; 0 means no limit.",
     )
-    subsample: float = parameter(SHARE, default=1.0, doc="Fraction of the rows drawn for each round.")
+    subsample: float | str = parameter(SHARE, default=AUTO, doc="Fraction of the rows drawn for each round.")
     sampling_method: str = parameter(
         OneOf("uniform", "gradient_based"),
         default="uniform",
@@ -121,10 +133,10 @@ class NewtonBoosting(Boosting):
     )
     leaf_rows: str = parameter(
         OneOf("drawn", "all"),
-        default="drawn",
+        default=AUTO,
         doc="Rows that set leaf values: those that subsample drew, or all, so that draws decide about splits only.",
     )
-    colsample_bytree: float = parameter(SHARE, default=1.0, doc="Fraction of the columns drawn for each tree.")
+    colsample_bytree: float | str = parameter(SHARE, default=AUTO, doc="Fraction of the columns drawn for each tree.")
     colsample_bylevel: float = parameter(SHARE, default=1.0, doc="Fraction of the tree's columns drawn for each level.")
     colsample_bynode: float = parameter(SHARE, default=1.0, doc="Fraction of the level's columns drawn for each node.")
     feature_weights: Any = parameter(
@@ -135,7 +147,7 @@ class NewtonBoosting(Boosting):
         doc="Weights of the columns in these draws, a list in column order or a dictionary by name.",
     )
     reg_alpha: float = parameter(AT_LEAST_ZERO, default=0.0, doc="L1 penalty of the leaf values.")
-    reg_lambda: float = parameter(AT_LEAST_ZERO, default=1.0, doc="L2 penalty of the leaf values.")
+    reg_lambda: float | str = parameter(AT_LEAST_ZERO, default=AUTO, doc="L2 penalty of the leaf values.")
     base_score: float | None = parameter(
         Interval(float),
         Nothing(),
@@ -177,17 +189,17 @@ class NewtonBoosting(Boosting):
         doc="Lists of columns, by name or number, that may occur together on a path; a column in none of the lists "
         "occurs only alone.",
     )
-    max_cat_to_onehot: int = parameter(
+    max_cat_to_onehot: int | str = parameter(
         Interval(int, low=1),
-        default=4,
+        default=AUTO,
         doc="Up to so many levels in a node, splits separate one level from the rest; with more, they separate subsets "
         "in the order of their gradients.",
     )
     max_cat_threshold: int = parameter(
         Interval(int, low=1), default=64, doc="Maximum number of levels on the smaller side of such a split."
     )
-    cat_smooth: float = parameter(
-        AT_LEAST_ZERO, default=0.0, doc="Hessian added to each level when levels are put in order."
+    cat_smooth: float | str = parameter(
+        AT_LEAST_ZERO, default=AUTO, doc="Hessian added to each level when levels are put in order."
     )
     categorical_features: Any = parameter(
         OneOf("from_dtype"),
@@ -238,6 +250,8 @@ class NewtonBoosting(Boosting):
         doc="Show progress and metrics on standard error: a bar in a terminal or notebook, elsewhere a line every so "
         "many rounds.",
     )
+
+    recipe_: list[str] = fitted('What the recipe chose where parameters are "auto", and why: a sentence for each.')
 
     def fit(
         self,
@@ -298,30 +312,35 @@ class NewtonBoosting(Boosting):
             self._seed = kept.found._seed
         held_out = None
         if not evals and (self.validation_fraction is not None or self.early_stopping_rounds is not None):
-            held_out = self._held_out(rows, task)
-        setup = self._setup(rows, loss, start, held_out)
+            classes = None if task.classes is None else rows.y
+            held_out = hold_out(len(rows.y), self.validation_fraction, classes, rows.groups, self._seed)
+        given_up = (start, kept, held_out, self.callbacks, self.max_seconds)
+        validates = not (evals or loss.whole) and all(one is None for one in given_up)
+        setup = self._setup(rows, loss, start, held_out, validates)
         setup = replace(setup, metrics=task.metrics(self.eval_metric, loss, self))
         if verbose is not None:
             check_parameters(type(self).__name__, {"verbose": self.rules["verbose"]}, {"verbose": verbose})
             setup = replace(setup, plan=replace(setup.plan, verbose=int(verbose)))
-        if self.early_stopping_rounds is not None:
+        if self.early_stopping_rounds is not None or setup.recipe.n_folds:
             warn_of_direction(setup.metrics[-1])
         if kept is not None:
             setup = self._resumed(setup, kept, self._so_far)
-        self._keep(fit_ensemble(rows, evals, setup), loss)
+        self._chosen, self.recipe_ = setup.recipe.values, setup.recipe.sentences
+        if setup.recipe.n_folds:
+            validated = fit_validated(rows, setup, validation_for(rows, setup, task.classes is not None))
+            self.recipe_ = [*self.recipe_, validated.sentence]
+            self._keep(validated.outcome, loss)
+        else:
+            self._keep(fit_ensemble(rows, evals, setup), loss)
         if kept is not None:
             kept.finish(self)
         return self
 
-    def _held_out(self, rows: Rows, task: BoostingTask) -> Ints:
-        """Rows to validate on, since there are no validation sets."""
-        if self.validation_fraction is None:
-            raise ParameterError(
-                f"early_stopping_rounds={self.early_stopping_rounds} needs a validation set. Pass eval_set=[(X, y)] to "
-                "fit, or set validation_fraction=0.1."
-            )
-        classes = None if task.classes is None else rows.y
-        return hold_out(len(rows.y), self.validation_fraction, classes, rows.groups, self._seed)
+    @property
+    def params_(self) -> dict[str, Any]:
+        """All parameters, with the values that the recipe chose where they are "auto"."""
+        self._check_fitted()
+        return {**self.get_params(deep=False), **vars(self).get("_chosen", {})}
 
     _loss = newton_loss
     _setup = newton_setup

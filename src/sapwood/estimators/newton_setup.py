@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,10 +13,11 @@ from sapwood.boosting.fitting import Rows, Setup, start_scores
 from sapwood.boosting.limits import refuse_divergence
 from sapwood.boosting.options import TreeOptions
 from sapwood.boosting.rate import learning_rate
+from sapwood.boosting.recipe import Counts, resolve
 from sapwood.boosting.rounds import RoundOptions
 from sapwood.boosting.training import Plan
 from sapwood.errors import ParameterError
-from sapwood.estimators.boosting_task import BoostingRanking, BoostingTask
+from sapwood.estimators.boosting_task import BoostingClasses, BoostingRanking, BoostingTask
 from sapwood.losses.custom import CustomLoss
 from sapwood.losses.logistic import Logistic
 from sapwood.losses.loss import Loss
@@ -71,18 +73,21 @@ def _named_loss(parameters: NewtonBoosting, name: str) -> Loss:
 
 
 def newton_setup(
-    parameters: NewtonBoosting, rows: Rows, loss: Loss, start: Any = None, held_out: Ints | None = None
+    parameters: NewtonBoosting,
+    rows: Rows,
+    loss: Loss,
+    start: Any = None,
+    held_out: Ints | None = None,
+    validates: bool = False,
 ) -> Setup:
-    """Everything that decides how the ensemble is trained, but metrics."""
-    p, schema = parameters, rows.table.schema
+    """Everything that decides how the ensemble is trained, but metrics; `validates` if rounds are to be validated."""
+    schema, given = rows.table.schema, parameters.get_params(deep=False)
+    n_classes = 0 if parameters.task is not BoostingClasses else max(2, loss.n_scores)
+    recipe = resolve(Counts(len(rows.y), schema.n_features, n_classes), given, validates)
+    p = SimpleNamespace(**given | recipe.values)
     signs = monotone_signs(p.monotone_constraints, schema)
     if signs is not None and loss.n_scores > 1:
-        what = "quantiles" if isinstance(loss, Quantile) else f"scores of {loss.n_scores} classes"
-        # They are made comparable afterwards, by a softmax or by sorting, so that rising ones need not rise any more.
-        raise ParameterError(
-            f"monotone_constraints={p.monotone_constraints!r} cannot hold for {what}, which depend on each other. "
-            "Fit one model for each, or leave out monotone_constraints."
-        )
+        raise _no_constraints(p.monotone_constraints, loss)
     tree = TreeOptions(
         max_depth=int(p.max_depth or 0),
         max_leaves=int(p.max_leaves or 0),
@@ -113,12 +118,12 @@ def newton_setup(
         p.sampling_method == "gradient_based",
         one_tree=p.multi_strategy == "multi_output_tree",
         leaves_of_all_rows=p.leaf_rows == "all",
-        method="hist" if p.tree_method == "auto" else p.tree_method,  # type: ignore[arg-type]
-        seed=p._seed,
+        method="hist" if p.tree_method == "auto" else p.tree_method,
+        seed=parameters._seed,
         n_jobs=resolve_jobs(p.n_jobs),
     )
-    callbacks, rate = [*(p.callbacks or ()), refuse_divergence], learning_rate(p.learning_rate)
-    plan = Plan(int(p.n_estimators), rate, p.early_stopping_rounds, p.max_seconds, callbacks, verbose=int(p.verbose))
+    calls, rate = [*(p.callbacks or ()), refuse_divergence], learning_rate(p.learning_rate)
+    plan = Plan(int(p.n_estimators), rate, p.early_stopping_rounds, p.max_seconds, calls, verbose=int(p.verbose))
     return Setup(
         loss,
         rounds,
@@ -127,4 +132,14 @@ def newton_setup(
         base=start_scores(p.base_score, loss),
         start=None if start is None else start.ensemble_.upto(start.best_n_rounds_),
         held_out=held_out,
+        recipe=recipe,
+    )
+
+
+def _no_constraints(setting: Any, loss: Loss) -> ParameterError:
+    """Scores are made comparable afterwards, by a softmax or by sorting, so that rising ones need not rise any more."""
+    what = "quantiles" if isinstance(loss, Quantile) else f"scores of {loss.n_scores} classes"
+    return ParameterError(
+        f"monotone_constraints={setting!r} cannot hold for {what}, which depend on each other. Fit one model for "
+        "each, or leave out monotone_constraints."
     )

@@ -12,7 +12,7 @@ from sklearn.model_selection import train_test_split
 
 from sapwood.arrays import Floats, Ints
 from sapwood.counted import counted
-from sapwood.errors import InputError, InputTypeError
+from sapwood.errors import InputError, InputTypeError, ParameterError
 from sapwood.estimators.boosting_rows import GivenRows
 from sapwood.table.queries import read_queries
 
@@ -65,8 +65,13 @@ def _kind(value: Any) -> str:
     return f"{type(value).__name__}{size}"
 
 
-def hold_out(n: int, share: float, classes: Floats | None, groups: Ints | None, seed: int) -> Ints:
+def hold_out(n: int, share: float | None, classes: Floats | None, groups: Ints | None, seed: int) -> Ints:
     """Rows to validate on, ascending: a share of all rows, of each class if there are enough, or of the queries."""
+    if share is None:
+        raise ParameterError(
+            "early_stopping_rounds needs a validation set. Pass eval_set=[(X, y)] to fit, or set "
+            "validation_fraction=0.1."
+        )
     labels, units = None, n if groups is None else len(groups)
     if groups is None and classes is not None:
         counts, n_held_out = np.unique(classes, return_counts=True)[1], int(np.ceil(share * n))

@@ -82,6 +82,8 @@ OF_BOOSTING: dict[str, Check] = {
     "best_score_": number,
     "_best": optional(whole(1)),
     "_factors": floats(finite=True),
+    "_chosen": by_name(_setting),
+    "recipe_": each(text),
     "_has_init": flag,
     "init_": is_a(ConstantInit, PriorInit, str),
     "_n_rows": whole(),

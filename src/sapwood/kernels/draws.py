@@ -28,3 +28,10 @@ def mix(key, item):
 def uniform(key):
     """A float in [0, 1) from the top 53 bits of a key."""
     return np.float64(key >> S_11) * (1.0 / 9007199254740992.0)
+
+
+@lean_kernel
+def mix_into(key, out):
+    """New keys from a key and the numbers 0, 1, 2, …; OUT out."""
+    for i in range(len(out)):
+        out[i] = mix(key, np.int64(i))

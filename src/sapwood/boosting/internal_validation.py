@@ -1,0 +1,190 @@
+"""Rounds by themselves: training rows decide how many rounds are best, and the final model learns from all of them.
+
+Rows are divided into folds. For each fold a model is trained on the other rows, until the loss of the fold's rows has
+not improved for some rounds (`patience`). What becomes of these models:
+
+* **members**: their trees are replayed on all rows (`replay.py`), and the mean of the members is the final model, one
+  sum of trees;
+* **refit**: one new model is trained on all rows, with the mean of the best numbers of rounds.
+
+Either has `stretch` times the best number of rounds, as it has more rows than those that were trained on.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+
+import numpy as np
+
+from sapwood.arrays import Floats, Ints
+from sapwood.boosting.ensemble import Ensemble
+from sapwood.boosting.fitting import Rows, Setup, begin_rounds, validation_rows
+from sapwood.boosting.history import Curves, History
+from sapwood.boosting.recipe import HELD_OUT
+from sapwood.boosting.replay import Replay
+from sapwood.boosting.rounds import Rounds
+from sapwood.boosting.training import ALL_DONE, AnyProgress, Outcome, Plan, advance_until_stop, train
+from sapwood.codes.coding import Coded, Recode, code
+from sapwood.kernels.draws import mix_into
+from sapwood.result import Result
+from sapwood.threads import run_all
+from sapwood.tree import Tree
+
+
+@dataclass(frozen=True, eq=False)
+class Validation:
+    """How rounds are chosen: the rows of each fold that validate, and what becomes of the models."""
+
+    folds: Sequence[Ints]
+    patience: int
+    members: bool
+    stretch: float
+
+
+@dataclass(eq=False)
+class Candidate:
+    """A model in training, and the rows that validate it."""
+
+    rounds: Rounds
+    history: History
+    rows: Ints
+    best_score: Floats = field(init=False)  # (n_scores, rows that validate) after the best round
+
+    def __post_init__(self) -> None:
+        self.best_score = self.rounds.score[:, self.rows]
+
+    @property
+    def n_best(self) -> int:
+        """The best number of rounds, at least 1."""
+        return 1 + (self.history.best or 0)
+
+    def is_done(self, patience: int) -> bool:
+        """Whether the last rounds brought nothing."""
+        return len(self.rounds.trees) - self.n_best >= patience
+
+    def advance(self, plan: Plan) -> None:
+        """One round."""
+        self.rounds.advance(plan.rate)
+        self.history.record(self.rounds.loss)
+        if self.n_best == len(self.rounds.trees):
+            self.best_score = self.rounds.score[:, self.rows]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ValidationProgress(AnyProgress, Result):
+    """What a progress bar shows of the validation; `folds` are the models that are still trained."""
+
+    folds: Sequence[Candidate]
+
+
+@dataclass(frozen=True, eq=False)
+class Validated:
+    """The final model, the best number of rounds of each fold, and the scores of its rows there (n_scores, rows)."""
+
+    outcome: Outcome
+    n_best: list[int]
+    scores: Floats
+
+    @property
+    def sentence(self) -> str:
+        """What was found."""
+        best, n = ", ".join(map(str, self.n_best)), self.outcome.ensemble.n_rounds
+        return f"Best numbers of rounds in validation: {best}; the model has {n} rounds and has learned from all rows."
+
+
+def validation_for(rows: Rows, setup: Setup, is_class: bool) -> Validation:
+    """The validation that the setup's recipe asks for."""
+    recipe, seed = setup.recipe, setup.rounds.seed
+    classes = rows.y if is_class else None
+    folds = draw_folds(HELD_OUT if recipe.n_folds == 1 else recipe.n_folds, len(rows.y), classes, seed)
+    patience = recipe.patience(setup.plan.rate(0, lambda: 1.0))
+    members = recipe.n_folds > 1 and Replay.suits(setup.loss)
+    return Validation(folds[: recipe.n_folds], patience, members, recipe.stretch)
+
+
+def draw_folds(n_folds: int, n_rows: int, classes: Floats | None, seed: int) -> list[Ints]:
+    """Rows of each fold, ascending, by a hash of the seed and the row's number; classes keep their shares."""
+    drawn = np.empty(n_rows, dtype=np.uint64)
+    mix_into(np.uint64(seed), drawn)
+    order = np.argsort(drawn, kind="stable") if classes is None else np.lexsort((drawn, classes))
+    fold = np.empty(n_rows, dtype=np.int64)
+    fold[order] = np.arange(n_rows) % n_folds
+    return [np.flatnonzero(fold == number) for number in range(n_folds)]
+
+
+def fit_validated(rows: Rows, setup: Setup, validation: Validation) -> Validated:
+    """Choose the rounds by the folds, and make the model that has learned from all rows."""
+    coded = code(rows.table, setup.rounds.method, setup.max_bins, setup.rounds.n_jobs)
+    candidates = [_candidate(number, rows, setup, validation, coded) for number in range(len(validation.folds))]
+    reason = _train_all(candidates, setup, validation.patience)
+    scores = np.full((setup.loss.n_scores, len(rows.y)), np.nan)
+    for one in candidates:
+        scores[:, one.rows] = one.best_score
+    best = [one.n_best for one in candidates]
+    history = History((), (), _joined([one.history.curves for one in candidates]))
+    if validation.members:
+        ensemble = _mean_of([one.rounds for one in candidates], best, validation.stretch)
+    elif reason == ALL_DONE:
+        plan = replace(setup.plan, n_rounds=math.ceil(validation.stretch * float(np.mean(best))))
+        rounds = begin_rounds(rows, None, setup, coded=coded)
+        final = train(rounds, History((), ()), plan)
+        ensemble, reason = final.ensemble, final.stopped_reason
+    else:  # it was interrupted: there is no time for another training
+        ensemble = candidates[0].rounds.ensemble.upto(best[0])
+    return Validated(Outcome(ensemble, history, None, reason), best, scores)
+
+
+def _candidate(
+    number: int, rows: Rows, setup: Setup, validation: Validation, coded: tuple[Coded, Recode | None]
+) -> Candidate:
+    held_out, several = validation.folds[number], len(validation.folds) > 1
+    own = np.delete(np.arange(len(rows.y)), held_out)
+    if several:  # each on one thread, side by side
+        setup = replace(setup, rounds=replace(setup.rounds, n_jobs=1))
+    rounds = begin_rounds(rows, own, setup, coded=(coded[0].with_own_codes(), coded[1]))
+    if validation.members:
+        base = setup.loss.start(rows.y, rows.weight) if setup.base is None else setup.base
+        score = np.repeat(base[:, None], len(rows.y), axis=1)
+        rounds.start = Ensemble(base)
+        rounds.replay = Replay(setup.loss, rows.y, rows.weight, setup.rounds.tree, score)
+    weight = rows.weight if rows.measured is None else rows.measured
+    name = f"fold {number + 1}" if several else "validation"
+    measured = validation_rows(name, rounds, held_out, weight, None)
+    return Candidate(rounds, History([measured], setup.metrics), held_out)
+
+
+def _train_all(candidates: Sequence[Candidate], setup: Setup, patience: int) -> str:
+    """Advance all models by one round after the other, each until it is done; returns the reason to stop."""
+    plan, n_jobs = replace(setup.plan, early_stopping_rounds=None), setup.rounds.n_jobs
+    open_ones, metric = list(candidates), setup.metrics[-1].name
+    mean: list[float] = []  # of the models that are trained in the round
+
+    def advance(begin: float) -> ValidationProgress:
+        run_all([partial(one.advance, plan) for one in open_ones], n_jobs)
+        done, running = len(open_ones[0].rounds.trees), list(open_ones)
+        open_ones[:] = [one for one in open_ones if not one.is_done(patience)]
+        mean.append(float(np.mean([(one.history.deciding or [np.nan])[-1] for one in running])))
+        last, curves = plan.n_rounds if open_ones else done, {"validation": {metric: mean}}
+        return ValidationProgress(done, last, curves, None, time.monotonic() - begin, running)
+
+    return advance_until_stop(advance, plan, "Internal validation", "model")
+
+
+def _joined(parts: Sequence[Curves]) -> Curves:
+    return {name: curves for part in parts for name, curves in part.items()}
+
+
+def _mean_of(members: Sequence[Rounds], best: Sequence[int], stretch: float) -> Ensemble:
+    """One model of the trees of all members, round by round, each with its share of the leaf values."""
+    used = [member.trees[: math.ceil(stretch * n)] for member, n in zip(members, best, strict=True)]
+    longest = max(len(trees) for trees in used)
+    rounds = [_scaled(trees[t], len(members)) for t in range(longest) for trees in used if t < len(trees)]
+    return Ensemble(members[0].start.base, tuple(rounds))
+
+
+def _scaled(trees: Sequence[Tree], divisor: int) -> tuple[Tree, ...]:
+    return tuple(replace(tree, value=tree.value / divisor) for tree in trees)

@@ -1,0 +1,160 @@
+"""Recipes: the numbers that "auto" stands for, chosen by counts of the training data alone.
+
+A recipe never looks at values, the clock or the number of threads, so the same data give the same model everywhere. A
+released recipe is never changed: a better one gets a new name.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, NamedTuple
+
+Rounds = Literal["validated", "stopped", "fixed"]
+"""How the number of rounds is found if it is "auto": by validation, by the user's early stopping, or not at all."""
+AUTO = "auto"
+FEW_ROWS = 200  # fewer are too few to validate on
+MANY_ROWS = 20_000  # from here on, one part of the rows is enough to validate on
+MOST_ROWS = 200_000  # from here on, the best number of rounds is beyond what most want to wait for
+N_FOLDS = 5
+HELD_OUT = 5  # one row of so many validates, if there are no folds
+MOST_ROUNDS = 2000
+FIXED_ROUNDS = 300
+USUAL_ROUNDS = 400  # that the learning rates below are for
+
+
+@dataclass(frozen=True)
+class Counts:
+    """What a recipe knows of the training data. Numbers and rankings have no classes."""
+
+    rows: int
+    columns: int
+    classes: int = 0
+
+
+class Choice(NamedTuple):
+    """A value, and a phrase that says why."""
+
+    value: Any
+    reason: str
+
+
+Choices = dict[str, Choice]
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """Values for all parameters that are "auto", and how rounds are validated if their number is one of them."""
+
+    choices: Choices = field(default_factory=dict)
+    n_folds: int = 0  # 0: no validation, 1: one part of the rows, more: folds whose models are averaged
+
+    @property
+    def values(self) -> dict[str, Any]:
+        """The values by the names of their parameters."""
+        return {name: choice.value for name, choice in self.choices.items()}
+
+    @property
+    def sentences(self) -> list[str]:
+        """One for each choice."""
+        return [f"{name}={choice.value}: {choice.reason}." for name, choice in self.choices.items()]
+
+    def patience(self, rate: float) -> int:
+        """Rounds without improvement that end the validation: more if steps are small."""
+        return max(20, math.ceil(2.5 / rate))
+
+    @property
+    def stretch(self) -> float:
+        """How many more rounds the final model has than the best of validation: as many as it has more rows."""
+        parts = HELD_OUT if self.n_folds == 1 else max(self.n_folds, 2)
+        return parts / (parts - 1)
+
+
+def resolve(counts: Counts, given: Mapping[str, Any], validates: bool) -> Recipe:
+    """The recipe that was given, for data of these counts; what else was given by the user is taken as it is."""
+    name, stops = given["recipe"], given["early_stopping_rounds"] is not None
+    rounds: Rounds = "stopped" if stops else "validated" if validates else "fixed"
+    recipe = RECIPES[name](counts, given, rounds)
+    return Recipe({n: choice for n, choice in recipe.choices.items() if is_auto(given.get(n))}, recipe.n_folds)
+
+
+def is_auto(value: Any) -> bool:
+    """Whether a parameter is left to the recipe."""
+    return isinstance(value, str) and value == AUTO
+
+
+def _xgboost(counts: Counts, given: Mapping[str, Any], rounds: Rounds) -> Recipe:  # noqa: ARG001
+    values = {
+        **{"n_estimators": 100, "learning_rate": 0.3, "max_depth": 6, "max_leaves": 0, "grow_policy": "depthwise"},
+        **{"min_child_weight": 1.0, "subsample": 1.0, "leaf_rows": "drawn", "colsample_bytree": 1.0, "reg_lambda": 1.0},
+        **{"max_cat_to_onehot": 4, "cat_smooth": 0.0, "multi_strategy": "one_output_per_tree"},
+    }
+    return Recipe({name: Choice(value, "XGBoost's default") for name, value in values.items()})
+
+
+def _recipe_2026_1(counts: Counts, given: Mapping[str, Any], rounds: Rounds) -> Recipe:
+    n, by_level = counts.rows, given.get("grow_policy") == "depthwise"
+    rate, leaves, ridge = _size_of_steps(counts)
+    size, n_folds = f"{n} rows", 0
+    if rounds == "validated" and FEW_ROWS <= n < MOST_ROWS and is_auto(given.get("n_estimators")):
+        n_folds = N_FOLDS if n < MANY_ROWS else 1
+    choices = {
+        "n_estimators": Choice(MOST_ROUNDS, "at most; those that do not help are not used"),
+        "learning_rate": Choice(rate, f"small steps for {size}"),
+        "max_leaves": Choice(0 if by_level else leaves, "levels are complete" if by_level else f"suits {size}"),
+        "max_depth": Choice(6 if by_level else 10, "limits branches that follow single rows"),
+        "grow_policy": Choice("lossguide", "the leaf of largest gain is split first"),
+        "reg_lambda": Choice(ridge, "keeps leaves of few rows small"),
+        "min_child_weight": Choice(1e-3, "rows predicted with certainty may have a leaf of their own"),
+        "subsample": Choice(0.8, "trees differ more"),
+        "leaf_rows": Choice("all", "draws decide about splits only"),
+        "colsample_bytree": Choice(_share_of_columns(counts), f"{counts.columns} columns"),
+        "max_cat_to_onehot": Choice(16, "few levels are split one by one"),
+        "cat_smooth": Choice(10.0, "levels of few rows are near the mean"),
+        "multi_strategy": _trees_of_round(counts),
+    }
+    if n_folds == 0 and rounds != "stopped":
+        choices["n_estimators"] = Choice(100 if n < FEW_ROWS else FIXED_ROUNDS, "nothing is validated")
+        wanted = given["n_estimators"]
+        wanted = choices["n_estimators"].value if is_auto(wanted) else wanted
+        longer = min(0.3, rate * (USUAL_ROUNDS / wanted) ** 0.85)
+        choices["learning_rate"] = Choice(_rounded(longer), f"suits {wanted} rounds of {size}")
+    return Recipe(choices, n_folds)
+
+
+def _trees_of_round(counts: Counts) -> Choice:
+    if counts.classes > 2:
+        return Choice("multi_output_tree", f"one tree of all {counts.classes} classes learns more from the same rows")
+    return Choice("one_output_per_tree", "there is one score, or each has its own trees")
+
+
+def _size_of_steps(counts: Counts) -> tuple[float, int, float]:
+    """Learning rate, leaves of a tree, and penalty of leaf values."""
+    n = counts.rows
+    if counts.classes == 2:
+        return _rounded(_clip(0.05 * (n / 1e4) ** 0.25, 0.02, 0.1)), 31 if n >= 2000 else 15, 2.0
+    if counts.classes:
+        return 0.08, 31 if n >= 2000 else 15, 1.0
+    return _rounded(_clip(0.06 * (n / 1e4) ** 0.16, 0.03, 0.1)), 63 if n >= 5000 else 31 if n >= 1000 else 15, 1.0
+
+
+def _share_of_columns(counts: Counts) -> float:
+    """At least 4 columns; all of them for numbers, where a few columns often decide together."""
+    wanted = 1.0 if not counts.classes or counts.columns < 6 else 0.8 if counts.columns < 12 else 0.6
+    return _rounded(max(wanted, min(1.0, 4 / counts.columns)))
+
+
+def _clip(number: float, low: float, high: float) -> float:
+    return min(max(number, low), high)
+
+
+def _rounded(number: float) -> float:
+    """To three significant digits, which are easier to read and to repeat."""
+    return float(f"{number:.3g}")
+
+
+RECIPES: dict[str, Callable[[Counts, Mapping[str, Any], Rounds], Recipe]] = {
+    "2026.1": _recipe_2026_1,
+    "xgboost": _xgboost,
+}
