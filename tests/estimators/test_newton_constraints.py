@@ -94,6 +94,12 @@ class TestMonotone:
         for other in said[1:]:
             np.testing.assert_array_equal(said[0], other)
 
+    def test_a_table_of_one_column_is_certified(self):
+        x = np.arange(60.0)
+        model = NewtonBoostingRegressor(n_estimators=3, monotone_constraints=[1], n_jobs=1).fit(x[:, None], x)
+        assert model.certify()
+        assert not model.certify(monotone_constraints=[-1])
+
     def test_zeros_are_no_constraint(self):
         x, y = table(9)
         plain = NewtonBoostingRegressor(n_estimators=5, n_jobs=1).fit(x, y)

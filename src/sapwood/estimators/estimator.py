@@ -193,7 +193,7 @@ class Estimator(BaseEstimator):
 
         | column | meaning |
         |---|---|
-        | tree; round, score | number of the tree, and for boosting its round and what its score is about |
+        | tree; round, score | number of the tree, and for boosting its round and, unless it is for all, its score |
         | node, depth, parent, left, right | numbers of nodes in the tree; -1 for none, and the root has depth 0 |
         | is_leaf, feature, threshold, levels | the split: values up to the threshold, or these levels, go left |
         | missing_left | whether missing values go left |

@@ -25,6 +25,7 @@ from sapwood.model import Model
 from sapwood.result import Part, Result
 from sapwood.table.schema import Schema
 from sapwood.tree import Tree
+from sapwood.tree_sum import Term
 
 Sets = tuple[frozenset[int], ...]
 WIDTH = 110  # of the argument in print
@@ -87,25 +88,28 @@ class _Check:
 
     def __init__(self, model: Model) -> None:
         size = model.trees.round_size
-        self._trees = [(t // size, t % size, term.tree) for t, term in enumerate(model.trees)]
-        self.cells = find_cells((tree for _, _, tree in self._trees), model.schema)
-        self.n_trees, self.n_pairs, self.n_paths = len(self._trees), 0, 0
+        self._terms = [(t // size, t % size, term) for t, term in enumerate(model.trees)]
+        self.cells = find_cells((term.tree for _, _, term in self._terms), model.schema)
+        self.n_trees, self.n_pairs, self.n_paths = len(self._terms), 0, 0
 
     def monotone(self, signs: NDArray[np.int8]) -> list[Violation]:
         """Pairs of leaves in the wrong order, the worst ones first."""
         found: list[Violation] = []
-        for t, k, tree in self._trees:
-            found += self._wrong_pairs(t, k, tree, signs)
+        for t, k, term in self._terms:
+            for score in range(term.values.shape[1]):
+                found += self._wrong_pairs(t, k, term, score, signs)
         return sorted(found, key=lambda violation: -violation.size)[:MOST_VIOLATIONS]
 
-    def _wrong_pairs(self, t: int, k: int, tree: Tree, signs: NDArray[np.int8]) -> Iterator[Violation]:
+    def _wrong_pairs(self, t: int, k: int, term: Term, score: int, signs: NDArray[np.int8]) -> Iterator[Violation]:
         """The worst pair of leaves below each split on a constrained column, of its left side against its right."""
+        tree, own = term.tree, term.values[:, score]
         leaves, ends, boxes = np.flatnonzero(tree.is_leaf), subtree_ends(tree), None
-        for node in np.flatnonzero(~tree.is_leaf & (signs[tree.feature] != 0)):
+        inner = np.flatnonzero(~tree.is_leaf)
+        for node in inner[signs[tree.feature[inner]] != 0]:
             j = int(tree.feature[node])
             start, middle, stop = np.searchsorted(leaves, [node, tree.children_right[node], ends[node]])
             self.n_pairs += int((middle - start) * (stop - middle))
-            value = signs[j] * tree.value[leaves, 0, 0]
+            value = signs[j] * own[leaves]
             left, right = slice(start, middle), slice(middle, stop)
             if value[left].max() <= value[right].min():
                 continue  # all pairs are in order, whether they overlap or not
@@ -114,21 +118,24 @@ class _Check:
             a, b = np.unravel_index(np.argmax(excess), excess.shape)
             if excess[a, b] > 0:
                 pair = int(start + a), int(middle + b)
-                yield Violation(t, k, tree, (j,), int(signs[j]), boxes, pair, float(excess[a, b]))
+                where = t, k, tree, term.column + score, own
+                yield Violation(*where, (j,), int(signs[j]), boxes, pair, float(excess[a, b]))
 
     def interactions(self, together: Sets) -> list[Violation]:
         """Paths whose columns lie in no set."""
         found: list[Violation] = []
-        for t, k, tree in self._trees:
-            boxes = None
+        for t, k, term in self._terms:
+            boxes, tree = None, term.tree
             for position, (leaf, path) in enumerate(_paths(tree)):
                 self.n_paths += 1
                 if len(path) < 2 or any(path <= group for group in together):
                     continue
                 if len(found) < MOST_VIOLATIONS:
                     boxes = Boxes.of(tree, self.cells) if boxes is None else boxes
-                    size, columns = abs(float(tree.value[leaf, 0, 0])), _forbidden_columns(path, together)
-                    found.append(Violation(t, k, tree, columns, 0, boxes, (position, position), size))
+                    score, columns = int(np.argmax(np.abs(term.values[leaf]))), _forbidden_columns(path, together)
+                    where, own = (t, k, tree, term.column + score), term.values[:, score]
+                    size = abs(float(own[leaf]))
+                    found.append(Violation(*where, own, columns, 0, boxes, (position, position), size))
         return sorted(found, key=lambda violation: (len(violation.columns), -violation.size))
 
     def proof(self, monotone: bool, interactions: bool) -> str:
@@ -209,15 +216,15 @@ def _describe_violation(example: CounterExample) -> str:
             return f"{first} In the rows that were tried, the model's scores do not show it."
         before, after = example.scores[1] - example.scores[0], example.scores[3] - example.scores[2]
         return (
-            f"{first} The same change of {example.columns[0]!r} moves the score by {before:.6g}, but by {after:.6g} "
-            f"once {example.columns[1]!r} is another."
+            f"{first} The same change of {example.columns[0]!r} moves the {example.about} by {before:.6g}, but by "
+            f"{after:.6g} once {example.columns[1]!r} is another."
         )
     low, high = (row[example.columns[0]] for row in example.rows)
     change = f"{names} rises from {low!r} to {high!r} and nothing else changes"
     if example.in_model:
         return (
-            f"When {change}, the score goes from {example.scores[0]:.6g} to {example.scores[1]:.6g}: the wrong way. "
-            f"The order is broken by {where}."
+            f"When {change}, the {example.about} goes from {example.scores[0]:.6g} to {example.scores[1]:.6g}: the "
+            f"wrong way. The order is broken by {where}."
         )
     return (
         f"When {change}, {where} goes from {example.tree_values[0]:.6g} to {example.tree_values[1]:.6g}: the wrong "

@@ -11,6 +11,7 @@ import numpy as np
 from sapwood.arrays import Floats
 from sapwood.explain.column_values import python_value
 from sapwood.explain.leaf_boxes import Boxes, Cells
+from sapwood.explain.model_output import score_title
 from sapwood.model import Model
 from sapwood.one_line import one_line
 from sapwood.predictor import Predictor
@@ -39,9 +40,10 @@ class CounterExample(Result):
             takes the path, if the model's scores do not show the violation.
         scores: of the rows. Two are in the wrong order; of four, the change by the first column depends on the second.
         round, tree: where the violation was found.
+        about: the score, such as "score of setosa" where each class has one.
         in_model: whether `scores`, those of the whole model, show the violation. If not, other trees compensate for it
             in all rows that were tried, and only the tree's own values show it.
-        tree_values: values of the tree for the rows.
+        tree_values: values of the tree for the rows, for the score that `scores` are of.
     """
 
     kind: str
@@ -52,12 +54,13 @@ class CounterExample(Result):
     tree: int
     in_model: bool
     tree_values: tuple[float, ...]
+    about: str = "score"
 
     def _parts(self) -> Iterator[Part]:
         """The rows with their scores: their own columns first, since other columns are the same in all of them."""
         yield f"Counter-example ({self.kind}) in tree {self.tree} of round {self.round}:"
         names = [*self.columns, *(name for name in self.rows[0] if name not in self.columns)]
-        heads = ["score", "value of the tree", *map(one_line, names)]
+        heads = [self.about, "value of the tree", *map(one_line, names)]
         numbers = zip(self.rows, self.scores, self.tree_values, strict=False)
         yield TextTable(
             heads,
@@ -71,8 +74,10 @@ class Violation:
     """Two leaves (by position) of a tree in the wrong order of a column; or a leaf with too many columns above it."""
 
     round: int
-    score: int
+    place: int  # of the tree in its round
     tree: Tree
+    score: int  # that it is about
+    values: Floats  # of the nodes, for this score
     columns: tuple[int, ...]
     sign: int  # 0 for interactions
     boxes: Boxes
@@ -101,16 +106,17 @@ class CounterExampleSearch:
     def _found(self, violation: Violation, rows: Floats, scores: Floats, in_model: bool) -> CounterExample:
         names = tuple(self._schema.names[j] for j in violation.columns)
         leaves = Predictor(violation.tree).leaves(self._table(rows))
-        values = violation.tree.value[leaves, 0, 0]
+        values = violation.values[leaves]
         return CounterExample(
             "monotone" if violation.sign else "interaction",
             names,
             tuple(self._readable(row) for row in rows),
             tuple(map(float, scores)),
             violation.round,
-            violation.score,
+            violation.place,
             in_model,
             tuple(map(float, values)),
+            "score" if self._model.trees.n_columns == 1 else score_title(self._model, violation.score),
         )
 
     def _draw(self, violation: Violation, n_rows: int) -> Floats:

@@ -34,7 +34,7 @@ class TreePath(Result):
     """The path of the row through one tree, and the value of its leaf compared with the mean of the tree.
 
     `value` is the value of the leaf and `expected` the mean over the training rows, both for the predicted class or
-    number; for boosting, what the tree adds to the score that `about` names.
+    number; for boosting, what the tree adds to the score that `about` names, or to several on average.
     """
 
     tree: int
@@ -158,14 +158,18 @@ class _Paths:
         return self.weights[term.column : term.column + term.values.shape[1]]
 
     def _node_values(self, term: Term) -> Floats:
-        """The values of the nodes for the prediction; those of boosting for the score of the tree."""
-        return term.values[:, 0] if self.model.trees.round_size else np.asarray(term.values @ self._weights(term))
+        """The values of the nodes for the prediction; those of boosting for the score of the tree, or their mean."""
+        if term.values.shape[1] == 1 and self.model.trees.round_size:
+            return term.values[:, 0]
+        weights = self._weights(term)
+        return np.asarray(term.values @ (weights / weights.sum() if self.model.trees.round_size else weights))
 
     def _title(self, term: Term) -> str | None:
         """The score that the tree adds to, or the class that it is a share of."""
-        if self.model.trees.round_size:
-            return score_title(self.model, term.column)
         chosen = np.flatnonzero(self.weights)
+        if self.model.trees.round_size:
+            own = chosen if term.values.shape[1] > 1 else [term.column]
+            return score_title(self.model, int(own[0])) if len(own) == 1 else f"mean of {len(own)} scores"
         if not self.model.is_classifier or len(chosen) > 1:
             return None
         name = one_line(self.model.score_names[chosen[0]])

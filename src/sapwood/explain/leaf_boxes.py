@@ -102,7 +102,6 @@ class Boxes:
     """The leaves of a tree from left to right, with the columns that their paths use."""
 
     leaves: Ints
-    value: Floats
     sides: dict[int, Side]
 
     @classmethod
@@ -111,7 +110,7 @@ class Boxes:
         leaves = np.flatnonzero(tree.is_leaf)
         used = np.unique(tree.feature[~tree.is_leaf])
         sides = {int(j): _side(tree, int(j), cells[j], leaves) for j in used}
-        return cls(leaves, tree.value[leaves, 0, 0], sides)
+        return cls(leaves, sides)
 
 
 def _side(tree: Tree, j: int, cells: Cells, leaves: Ints) -> Side:

@@ -23,8 +23,8 @@ def nodes_frame(estimator: object) -> Any:
     model = model_of(estimator)
     names, round_size, found = model.score_names, model.trees.round_size, []
     for t, term in enumerate(model.require_trees()):
-        position = _position(t, names, round_size, term.tree.node_count)
-        found.append(position | _nodes(term.tree, model.schema) | _values(term, names, round_size))
+        position = _position(t, term, names, round_size)
+        found.append(position | _nodes(term.tree, model.schema) | _values(term, names))
         found[-1] |= _rows(term.tree, has_impurity=not round_size)
     return make_frame({name: np.concatenate([own[name] for own in found]) for name in found[0]})
 
@@ -38,12 +38,14 @@ def gains(tree: Tree) -> Floats:
     return gain
 
 
-def _position(t: int, names: Sequence[object], round_size: int, n_nodes: int) -> Columns:
-    """Number of the tree, and for boosting its round and the name of its score."""
+def _position(t: int, term: Term, names: Sequence[object], round_size: int) -> Columns:
+    """Number of the tree, and for boosting its round and the name of its score, unless it is for all scores."""
     position: dict[str, Any] = {"tree": t}
     if round_size:
-        position |= {"round": t // round_size, "score": names[t % round_size]}
-    return {name: np.full(n_nodes, value) for name, value in position.items()}
+        position["round"] = t // round_size
+        if term.values.shape[1] == 1:
+            position["score"] = names[term.column]
+    return {name: np.full(term.tree.node_count, value) for name, value in position.items()}
 
 
 def _nodes(tree: Tree, schema: Schema) -> Columns:
@@ -73,9 +75,9 @@ def _levels(tree: Tree, schema: Schema) -> Array:
     return out
 
 
-def _values(term: Term, names: Sequence[object], round_size: int) -> Columns:
+def _values(term: Term, names: Sequence[object]) -> Columns:
     width = term.values.shape[1]
-    if width == 1 or round_size:
+    if width == 1:
         return {"value": term.values[:, 0]}
     own = names[term.column : term.column + width]
     return {f"value {name}": term.values[:, k] for k, name in enumerate(own) if name is not None}

@@ -13,6 +13,7 @@ from sapwood.explain.leaf_conditions import Conditions
 from sapwood.explain.model_output import classes_of_tree, prediction_values, score_title
 from sapwood.keywords import answering
 from sapwood.model import Model, model_of
+from sapwood.one_line import one_line
 from sapwood.parameters import Interval, Nothing, check_parameters
 from sapwood.result import Part, Result
 from sapwood.show.names import feature_names_for
@@ -35,7 +36,7 @@ class Rule(Result):
     """A leaf: the conditions that lead to it, its number of training rows, and its prediction.
 
     `prediction` is a class or number (a tuple if there are several outputs) and `shares` are those of the classes, one
-    tuple for each output. A tree of boosting adds its number to a score, which `about` names.
+    tuple for each output. A tree of boosting adds its number to a score, or its numbers to all of them: see `about`.
     """
 
     tree: int
@@ -63,8 +64,8 @@ class Rule(Result):
             return ", ".join(f"{level_text(v)} ({percent(s)})" for v, s in zip(values, largest, strict=True))
         if self.about is None:
             return ", ".join(plain_number(value, 3) for value in values)
-        sign = "+" if values[0] >= 0 else ""
-        return f"{sign}{plain_number(values[0], 3)} to the {self.about}"
+        texts = [("+" if value >= 0 else "") + plain_number(value, 3) for value in values]
+        return f"{', '.join(texts)} to the {self.about}"
 
     def _parts(self) -> Iterator[Part]:
         yield f"IF {self.condition} THEN {self.prediction_text}  [{counted(self.n_rows, 'row')}, {percent(self.share)}]"
@@ -154,10 +155,18 @@ def trees_as_rules(
     return Rules(rules, tuple(tuple(own.tolist()) for own in labels))
 
 
+def _scores_of(model: Model, term: Term) -> str:
+    """The score that a tree of boosting adds to, or all of them."""
+    if term.values.shape[1] == 1:
+        return score_title(model, term.column)
+    names = ", ".join(map(one_line, model.score_names))
+    return f"scores of {names}" if model.is_classifier else names
+
+
 def _rules_of(model: Model, t: int, term: Term, names: list[str], decimals: int) -> Iterator[Rule]:
     tree, labels = term.tree, classes_of_tree(model, term.tree)
     conditions = Conditions(tree, model.schema, names, decimals)
-    about = score_title(model, term.column) if model.trees.round_size else None
+    about = _scores_of(model, term) if model.trees.round_size else None
     for k, leaf in enumerate(conditions.boxes.leaves.tolist()):
         shares = tuple(tuple(row.tolist()) for row in class_shares(tree, leaf)) if labels else None
         weight = float(tree.weighted_n_node_samples[leaf])

@@ -30,9 +30,10 @@ BEFORE, AFTER = "only before", "only after"
 class TreeChange:
     """What became of the tree at one position.
 
-    `status` is "same", "other values" (the same splits, but other leaf values), "other structure", "only before" or
-    "only after". `leaves_kept` are leaves that the same splits lead to in both trees, `leaves_same` those of them that
-    also have the same value; `largest_step` is the largest change of the value of a kept leaf.
+    `status` is "same", "other values" (the same splits, but other leaf values), "other structure" (other splits, or
+    values for other scores: one class or all of them), "only before" or "only after". `leaves_kept` are leaves that the
+    same splits lead to in both trees, `leaves_same` those of them that also have the same value; `largest_step` is the
+    largest change of the value of a kept leaf.
     """
 
     tree: int
@@ -157,7 +158,7 @@ class _Moved:
     @np.errstate(over="ignore", invalid="ignore")
     def add(self, old: _Read | None, new: _Read | None, same_structure: bool) -> None:
         """Add a pair of trees; differences of values that are not finite may be NaN."""
-        if same_structure and old is not None and new is not None:
+        if same_structure and old is not None and new is not None and old.columns == new.columns:
             kept = old.row_values / new.divisor  # values of the old tree among the new ones
             self.values[:, new.columns] += new.row_values / new.divisor - kept
             self.structure[:, new.columns] += kept - old.row_values / old.divisor
@@ -197,6 +198,8 @@ def _change(t: int, old: Term, new: Term, match: MatchingNodes, stops: bool) -> 
     """Compare a tree with the one at its position; where rows may stop at inner nodes, these count, too."""
     at = np.flatnonzero((match.node >= 0) & old.tree.is_leaf)
     at = at[new.tree.is_leaf[match.node[at]]]
+    if old.column != new.column or old.values.shape[1] != new.values.shape[1]:  # values of other scores
+        return TreeChange(t, STRUCTURE, old.tree.n_leaves, new.tree.n_leaves, len(at))
     steps = _steps(old, at, new, match.node[at])
     same = match.is_complete and not steps.any()
     if same and stops:
@@ -214,9 +217,7 @@ def _change(t: int, old: Term, new: Term, match: MatchingNodes, stops: bool) -> 
 
 
 def _steps(old: Term, at: NDArray[np.intp], new: Term, opposite: NDArray[np.intp]) -> Floats:
-    """By how much the values of nodes change; by infinity if they belong to other scores."""
-    if old.column != new.column or old.values.shape[1] != new.values.shape[1]:
-        return np.full(len(at), np.inf)
+    """By how much the values of nodes change."""
     with np.errstate(over="ignore", invalid="ignore"):
         return np.asarray(np.abs(new.values[opposite] - old.values[at]).max(axis=1))
 
