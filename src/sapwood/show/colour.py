@@ -48,7 +48,7 @@ def purity(shares: Floats) -> Floats:
 
 
 def node_fills(one: OneTree) -> list[str]:
-    """Fill of each node: by class and purity, by value, by impurity of several outputs, or by effect on a score."""
+    """Fill of each node: by class and purity, by value, by impurity of several outputs, or by effect on scores."""
     tree = one.tree
     if one.criterion == GAIN:
         return _score_fills(tree)
@@ -62,7 +62,15 @@ def node_fills(one: OneTree) -> list[str]:
 
 
 def _score_fills(tree: Tree) -> list[str]:
-    """Fills of a tree that adds to a score: whether it raises the score, and by how much."""
+    """Fills of a tree that adds to a score: whether it raises the score, and by how much.
+
+    If it adds to several: the one that it raises most, and by how much more than the others.
+    """
+    if tree.n_outputs > 1:
+        lead = tree.value[:, :, 0] - tree.value[:, :, 0].mean(axis=1, keepdims=True)
+        strength, colours = lead.max(axis=1), class_colours(tree.n_outputs)
+        shares = strength / (float(strength.max()) or 1.0)
+        return [mix(colours[k], _shade(share)) for k, share in zip(np.argmax(lead, axis=1), shares, strict=True)]
     value = tree.value[:, 0, 0]
     largest = float(np.abs(value).max()) or 1.0
     return [mix(RAISING if number > 0 else LOWERING, _shade(abs(number) / largest)) for number in value]

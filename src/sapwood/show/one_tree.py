@@ -59,13 +59,14 @@ def tree_number(tree: object, model: Model) -> int:
         return int(number) % n_trees
     raise ParameterError(
         f"tree={tree!r} is not allowed: the model has {counted(n_trees, 'tree')}, so it must be an integer from 0 to "
-        f"{n_trees - 1}{_about_pairs(n_trees, names)}. Use tree=0 for the first one."
+        f"{n_trees - 1}{_about_pairs(model, names)}. Use tree=0 for the first one."
     )
 
 
 def _round_names(model: Model) -> list[str]:
-    """Names of the scores that the trees of a round add to; none for models without rounds."""
-    return [one_line(name) for name in model.score_names] if model.trees.round_size else []
+    """Names of the scores that the trees of a round add to; none without rounds, or if one tree adds to all scores."""
+    has_own = model.trees.round_size == len(model.score_names)
+    return [one_line(name) for name in model.score_names] if has_own else []
 
 
 def _from_pair(pair: Sequence[object], n_trees: int, names: Sequence[str]) -> int | None:
@@ -90,11 +91,11 @@ def _is_integer(value: object) -> TypeGuard[int]:
     return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
 
 
-def _about_pairs(n_trees: int, names: Sequence[str]) -> str:
+def _about_pairs(model: Model, names: Sequence[str]) -> str:
     if not names:
-        return ""
-    numbers = "0" if len(names) == 1 else f"0 to {len(names) - 1}"
-    return f", or a pair of a round (0 to {n_trees // len(names) - 1}) and a score ({numbers}, or of {shorten(names)})"
+        return ", the number of a round, whose one tree adds to all scores" if model.trees.round_size else ""
+    numbers, n_rounds = "0" if len(names) == 1 else f"0 to {len(names) - 1}", len(model.trees) // len(names)
+    return f", or a pair of a round (0 to {n_rounds - 1}) and a score ({numbers}, or of {shorten(names)})"
 
 
 def _remedy(model: Model) -> str:
@@ -109,4 +110,6 @@ def _title(model: Model, number: int) -> str:
         turn, score = divmod(number, len(names))
         about = f", {names[score]}" if len(names) > 1 else ""
         return f"round {turn} (of 0 to {n_trees // len(names) - 1}){about}"
+    if model.trees.round_size:
+        return f"round {number} (of 0 to {n_trees - 1}), values for {shorten([*map(one_line, model.score_names)])}"
     return f"tree {number} (of 0 to {n_trees - 1})" if n_trees > 1 else ""
