@@ -82,6 +82,9 @@ _MAKERS: dict[str, Any] = {
     "huber": lambda X: _newton(objective="huber").fit(X, signal(X)),
     "quantile": lambda X: _newton(objective="quantile", quantile_alpha=0.8).fit(X, signal(X)),
     "quantiles": lambda X: _newton(objective="quantile", quantile_alpha=[0.9, 0.1, 0.5]).fit(X, signal(X)),
+    "vectors of quantiles": lambda X: _newton(
+        objective="quantile", quantile_alpha=[0.9, 0.1, 0.5], multi_strategy="multi_output_tree", random_state=0
+    ).fit(X, signal(X)),
     "custom": lambda X: _newton(objective=_halved).fit(X, signal(X)),
     "exponential": lambda X: sw.GradientBoostingClassifier(loss="exponential", n_estimators=4).fit(X, two_classes(X)),
     "weighted two": lambda X: sw.NewtonBoostingClassifier(n_estimators=4, scale_pos_weight=5.0).fit(X, two_classes(X)),
@@ -114,7 +117,7 @@ SUMS = tuple(  # of trees, and functions of them that XGBoost has
     if kind
     not in (
         *("tree classes", "forest classes", "forest votes", "bagging", "adaboost numbers", "two outputs"),
-        *("quantiles", "stops at unseen"),
+        *("quantiles", "vectors of quantiles", "stops at unseen"),
     )
 )
 

@@ -40,8 +40,8 @@ class XGBoostTree:
         about = fields.object("tree_param")
         if "size_leaf_vector" in about and about.integer("size_leaf_vector") > 1:
             raise ModelFileError(
-                f"{fields.where} has leaves of several values (multi_strategy='multi_output_tree'), which have no "
-                "equivalent here. Train with multi_strategy='one_output_per_tree'."
+                f"{fields.where} has leaves of several values (multi_strategy='multi_output_tree'), which cannot be "
+                "read. Train with multi_strategy='one_output_per_tree'."
             )
         n = about.integer("num_nodes", 1)
         left, right = (fields.integers(f"{side}_children", n, low=LEAF) for side in ("left", "right"))
