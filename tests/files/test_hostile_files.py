@@ -311,3 +311,30 @@ def test_trees_of_a_bag_that_is_not_theirs_are_refused(tmp_path: Path) -> None:
     assert len(loaded.predict(X)) == 60
     with pytest.raises(InputError, match="splits columns that its bag does not have"):
         loaded.estimators_[0].predict(X[:, :1])
+
+
+def with_width(n_values: int) -> Change:
+    """Trees whose nodes have another number of values."""
+
+    def change(document: Any, arrays: dict[str, Any]) -> None:
+        trees = document["fitted"]["ensemble_"]["Ensemble"]["trees"]
+        trees["outputs"], trees["classes"] = n_values, [1] * n_values
+        for part in ("leaf", "inner"):
+            name = f"fitted.ensemble_.trees.value.{part}"
+            arrays[name] = np.resize(arrays[name], (len(arrays[name]), n_values))
+
+    return change
+
+
+@pytest.mark.parametrize("name", ["newton vectors", "newton three"])
+@pytest.mark.parametrize("n_values", [2, 4])
+def test_trees_of_boosting_with_another_number_of_values_are_refused(name: str, n_values: int, tmp_path: Path) -> None:
+    refused(name, with_width(n_values), "neither one value nor 3 values in a node", tmp_path)
+
+
+def test_trees_that_do_not_fill_their_rounds_are_refused(tmp_path: Path) -> None:
+    refused("newton vectors", with_width(1), "does not have a tree for each of 3 scores", tmp_path)
+
+
+def test_one_tree_for_all_scores_of_gradient_boosting_is_refused(tmp_path: Path) -> None:
+    refused("gradient three", with_width(3), "ensemble_ does not have a tree for each score", tmp_path)

@@ -187,6 +187,12 @@ def _check_boosting(saved: SavedEstimator) -> None:
     expect(not saved.fitted.get("_has_init"), "fitted._has_init", "needs an estimator that no file can hold")
 
 
+def _check_gradient(saved: SavedEstimator) -> None:
+    ensemble: Ensemble = saved.fitted["ensemble_"]
+    expect(ensemble.round_size == ensemble.n_scores, "fitted.ensemble_", "does not have a tree for each score")
+    _check_boosting(saved)
+
+
 @dataclass(frozen=True)
 class Family:
     """What fitted estimators of a kind hold, in the order of reading, what they need of it, and what must fit."""
@@ -203,7 +209,7 @@ NEEDED_OF_BOOSTING = frozenset({"schema_", "ensemble_", "loss_", "_best", "evals
 TREE = Family("tree", OF_TREE, frozenset({*OUTPUTS, "schema_", "tree_"}), _check_tree)
 FOREST = Family("forest", OF_FOREST, NEEDED_OF_FOREST, _check_forest)
 ADABOOST = Family("AdaBoost", OF_ADABOOST, NEEDED_OF_ADABOOST, _check_adaboost)
-GRADIENT = Family("gradient boosting", OF_BOOSTING, NEEDED_OF_BOOSTING | {"learning_rates_"}, _check_boosting)
+GRADIENT = Family("gradient boosting", OF_BOOSTING, NEEDED_OF_BOOSTING | {"learning_rates_"}, _check_gradient)
 NEWTON = Family("Newton boosting", OF_BOOSTING, NEEDED_OF_BOOSTING, _check_boosting)
 FAMILIES = {
     "DecisionTreeClassifier": TREE,
