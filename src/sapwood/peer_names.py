@@ -146,7 +146,8 @@ ELSEWHERE = {
     "rate_drop": "Leave it out: there is no DART.",
     "refresh_leaf": "Leave it out: leaves are not refreshed.",
     "max_cached_hist_node": "Leave it out: memory is managed without it.",
-    "multi_strategy": "Leave it out: fit one model for each target, for example with MultiOutputRegressor.",
+    "multi_strategy": "NewtonBoosting… has it, for classes and quantiles. Leave it out: trees and forests take several "
+    "targets as they are.",
     "bagging_freq": "Leave it out: rows are drawn again in each round; their share is subsample.",
     "subsample_freq": "Leave it out: rows are drawn again in each round; their share is subsample.",
     "subsample_for_bin": "Leave it out: bins are made from all rows.",

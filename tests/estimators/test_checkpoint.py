@@ -39,6 +39,13 @@ CASES: dict[str, Case] = {
         TWO,
         {"sample_weight": np.linspace(0, 1, 200)},
     ),
+    "newton, one tree for all": (
+        lambda: sw.NewtonBoostingClassifier(
+            n_estimators=12, multi_strategy="multi_output_tree", subsample=0.7, leaf_rows="all", random_state=0
+        ),
+        THREE,
+        {"eval_set": [(X, THREE)]},
+    ),
     "newton, new bins": (
         lambda: sw.NewtonBoostingClassifier(n_estimators=7, tree_method="approx", random_state=0),
         THREE,

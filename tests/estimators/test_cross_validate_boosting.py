@@ -66,6 +66,8 @@ def rmse(y, predicted, weight=None):
         {},
         {"objective": "absolute_error"},
         {"objective": "huber"},
+        {"objective": "absolute_error", "leaf_rows": "all"},
+        {"objective": "quantile", "quantile_alpha": [0.2, 0.8], "multi_strategy": "multi_output_tree"},
         {"grow_policy": "lossguide", "max_leaves": 5},
         {"colsample_bynode": 0.5},
         {"base_score": 3.0},
@@ -84,13 +86,16 @@ def test_each_fold_is_the_model_fitted_to_its_rows_bit_for_bit(numbers, paramete
         assert_array_equal(alone.predict(X[test]), result.oof_prediction[test])
 
 
-@pytest.mark.parametrize("class_weight", [None, "balanced"])
-def test_folds_of_classes_are_the_models_fitted_to_their_rows(classes, class_weight):
+@pytest.mark.parametrize(
+    "parameters",
+    [{}, {"class_weight": "balanced"}, {"multi_strategy": "multi_output_tree"}, {"leaf_rows": "all"}],
+)
+def test_folds_of_classes_are_the_models_fitted_to_their_rows(classes, parameters):
     X, y = classes
-    result = cross_validate_boosting(classifier(class_weight=class_weight), X, y, cv=3)
+    result = cross_validate_boosting(classifier(**parameters), X, y, cv=3)
     assert_array_equal([np.unique(y[test]).tolist() for _, test in result.splits], [["low", "mid", "top"]] * 3)
     for model, (train, test) in zip(result.estimators, result.splits, strict=True):
-        alone = classifier(class_weight=class_weight, n_estimators=result.best_n_rounds).fit(X[train], y[train])
+        alone = classifier(**parameters, n_estimators=result.best_n_rounds).fit(X[train], y[train])
         assert_array_equal(alone.predict_proba(X), model.predict_proba(X))
         assert_array_equal(alone.predict_proba(X[test]), result.oof_probability[test])
         assert_array_equal(alone.predict(X[test]), result.oof_prediction[test])

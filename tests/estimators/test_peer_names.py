@@ -70,7 +70,6 @@ NEUTRAL = {
     "device": "cpu",
     "enable_categorical": True,
     "missing": np.nan,
-    "multi_strategy": "one_output_per_tree",
     "num_parallel_tree": 1,
     "use_label_encoder": False,
     "validate_parameters": True,

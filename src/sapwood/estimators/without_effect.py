@@ -9,10 +9,6 @@ WITHOUT_EFFECT: dict[str, tuple[Rule, ...]] = {
     "device": (OneOf("cpu", remedy="Leave out device: everything runs on the processor."), Nothing()),
     "enable_categorical": (Flag(), Nothing()),
     "missing": (NotANumber(remedy="Replace other markers of missing values by NaN first."), Nothing()),
-    "multi_strategy": (
-        OneOf("one_output_per_tree", remedy="Leave out multi_strategy: fit one model for each target."),
-        Nothing(),
-    ),
     "num_parallel_tree": (Interval(int, 1, 1), Nothing(remedy="For forests, use RandomForestClassifier and others.")),
     "use_label_encoder": (Flag(), Nothing()),
     "validate_parameters": (Flag(), Nothing()),
