@@ -41,6 +41,7 @@ _BOOSTING: dict[str, dict[str, Any]] = {
     "rows drawn": {"subsample": 0.5},
     "rows drawn by gradient": {"subsample": 0.5, "sampling_method": "gradient_based"},
     "weights, rows drawn": {"class_weight": "balanced", "subsample": 0.5},
+    "rows drawn, leaves of all": {"subsample": 0.5, "leaf_rows": "all"},
     "held-out rows": {"validation_fraction": 0.2, "subsample": 0.5},
     "least rows of leaves": {"min_child_samples": 5},
     "constraints": {"monotone_constraints": [1, 0, 0, 0], "grow_policy": "lossguide"},
@@ -135,6 +136,9 @@ def _boosting_cases() -> dict[str, Case]:
             found[f"boosting, {name}, many rows"] = model, _classes(_MANY_ROWS, 2)
     found["boosting, three classes"] = NewtonBoostingClassifier(n_estimators=2), _classes(_ROWS, 3)
     found["boosting, three classes, many rows"] = NewtonBoostingClassifier(n_estimators=2), _classes(_MANY_ROWS, 3)
+    one_tree = NewtonBoostingClassifier(n_estimators=2, multi_strategy="multi_output_tree")
+    found["boosting, one tree for three classes"] = one_tree, _classes(_ROWS, 3)
+    found["boosting, one tree for three classes, many rows"] = one_tree, _classes(_MANY_ROWS, 3)
     many_levels = NewtonBoostingClassifier(n_estimators=2, categorical_features=[2])
     found["boosting, many levels, many rows"] = many_levels, _classes(_MANY_ROWS, 2)
     found["boosting, ranking"] = NewtonBoostingRanker(n_estimators=2), _classes(_ROWS, 3)
