@@ -79,6 +79,7 @@ def _all() -> Iterator[Case]:
     yield from _gradient()
     yield from _newton()
     yield from _newton_tables()
+    yield from _newton_leaves()
 
 
 def _trees() -> Iterator[Case]:
@@ -207,6 +208,26 @@ def _newton_tables() -> Iterator[Case]:
     yield _case(classifier, "levels, missing", "two", rows=MANY_ROWS, n_estimators=3)
     yield _case(classifier, "missing", "three", "thirds", rows=MANY_ROWS, subsample=0.5, n_estimators=2)
     yield _case(regressor, "many levels", "tenths", rows=MANY_ROWS, n_estimators=3)
+
+
+def _newton_leaves() -> Iterator[Case]:
+    """One tree for all scores of a round; leaves that all rows set."""
+    classifier, regressor, few = "NewtonBoostingClassifier", "NewtonBoostingRegressor", {"n_estimators": 6}
+    one: dict[str, Any] = {"multi_strategy": "multi_output_tree"}
+    drawn: dict[str, Any] = {"subsample": 0.5, "leaf_rows": "all"}
+    for method in ("hist", "approx", "exact"):
+        yield _case(classifier, "levels, missing", "three", "thirds", tree_method=method, **one, **few)
+        yield _case(regressor, "missing", "tenths", "whole", tree_method=method, **drawn, **few)
+    for columns in ("many levels", "thin"):
+        yield _case(classifier, columns, "three", **one, **few)
+    yield _case(classifier, "fine", "three", subsample=0.5, colsample_bytree=0.5, **one, **few)
+    yield _case(classifier, "missing", "three", grow_policy="lossguide", max_leaves=9, **one, **drawn, **few)
+    yield _case(regressor, "fine", "tenths", objective="quantile", quantile_alpha=[0.1, 0.5, 0.9], **one, **few)
+    yield _case(regressor, "fine", "tenths", objective="quantile", quantile_alpha=[0.1, 0.9], **one, **drawn, **few)
+    yield _case(classifier, "few levels", "two", "thirds", sampling_method="gradient_based", **drawn, **few)
+    yield _case(regressor, "missing", "tenths", monotone_constraints=TWO_SIGNS, **drawn, **few)
+    yield _case(regressor, "fine", "tenths", objective="absolute_error", monotone_constraints=TWO_SIGNS, **drawn, **few)
+    yield _case(classifier, "missing", "three", "thirds", rows=MANY_ROWS, **one, **drawn, n_estimators=2)
 
 
 def _case(kind: str, columns: str, goal: str, given: str = "", /, *, rows: int = ROWS, **parameters: Any) -> Case:
