@@ -79,6 +79,15 @@ def test_rounds_of_two_kinds_do_not_mix(before, after):
         regressor(**after, **quantiles).fit(X, Y, init_model=regressor(**before, **quantiles).fit(X, Y))
 
 
+def test_a_recipe_that_chooses_one_tree_continues_its_own_models():
+    given: dict[str, Any] = {"recipe": "2026.1", "multi_strategy": "auto"}
+    first = classifier(**given).fit(X, THREE)
+    assert first.params_["multi_strategy"] == "multi_output_tree"
+    assert classifier(**given).fit(X, THREE, init_model=first).ensemble_.n_rounds == 12
+    with pytest.raises(ParameterError, match="multi_strategy='one_output_per_tree' does not match init_model"):
+        classifier().fit(X, THREE, init_model=first)
+
+
 def test_another_strategy_does_not_resume_a_checkpoint(tmp_path):
     path = tmp_path / "checkpoint.sapwood"
     classifier(**ONE).fit(X, THREE, checkpoint=path)

@@ -24,18 +24,19 @@ def model_to_continue(init_model: Any, owner: Any) -> Any:
         )
     with naming("init_model"):
         init_model.model_  # noqa: B018 - which only a fitted one has
-    _check_same_strategy(init_model.ensemble_, owner.multi_strategy)
     return init_model
 
 
-def _check_same_strategy(start: Ensemble, strategy: str) -> None:
-    """All rounds of a model are of one kind: a tree for each score, or one for all."""
+def rounds_to_continue(model: Any, strategy: str) -> Ensemble:
+    """The rounds that the model predicts by; all rounds are of one kind: a tree for each score, or one for all."""
+    start: Ensemble = model.ensemble_.upto(model.best_n_rounds_)
     found = "one_output_per_tree" if start.round_size == start.n_scores else "multi_output_tree"
     if start.n_scores > 1 and start.rounds and found != strategy:
         raise ParameterError(
             f"multi_strategy={strategy!r} does not match init_model, which was trained with multi_strategy={found!r}: "
             f"all rounds of a model must be of one kind. Use multi_strategy={found!r}, or leave out init_model."
         )
+    return start
 
 
 def check_same_loss(start: Any, loss: Loss) -> None:

@@ -18,6 +18,7 @@ from sapwood.boosting.rounds import RoundOptions
 from sapwood.boosting.training import Plan
 from sapwood.errors import ParameterError
 from sapwood.estimators.boosting_task import BoostingClasses, BoostingRanking, BoostingTask
+from sapwood.estimators.continuation import rounds_to_continue
 from sapwood.losses.custom import CustomLoss
 from sapwood.losses.logistic import Logistic
 from sapwood.losses.loss import Loss
@@ -130,7 +131,7 @@ def newton_setup(
         plan,
         255 if p.max_bin == 256 else int(p.max_bin),  # as many as a byte holds beside a code for missing values
         base=start_scores(p.base_score, loss),
-        start=None if start is None else start.ensemble_.upto(start.best_n_rounds_),
+        start=None if start is None else rounds_to_continue(start, p.multi_strategy),
         held_out=held_out,
         recipe=recipe,
     )
