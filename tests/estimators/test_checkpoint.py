@@ -155,7 +155,7 @@ REFUSED: dict[str, tuple[Callable[[Path], Any], type[Exception], str]] = {
     "another parameter": (
         lambda path: sw.NewtonBoostingRegressor(n_estimators=4, max_depth=3, random_state=0).fit(X, Y, checkpoint=path),
         ParameterError,
-        "was made with max_depth=6, but now it is max_depth=3",
+        "was made with max_depth='auto', but now it is max_depth=3",
     ),
     "another estimator": (
         lambda path: sw.RandomForestRegressor(4).fit(X, Y, checkpoint=path),

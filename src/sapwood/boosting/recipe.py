@@ -24,6 +24,14 @@ FIXED_ROUNDS = 300
 USUAL_ROUNDS = 400  # that the learning rates below are for
 
 
+XGBOOST: dict[str, Any] = {
+    **{"n_estimators": 100, "learning_rate": 0.3, "max_depth": 6, "max_leaves": 0, "grow_policy": "depthwise"},
+    **{"min_child_weight": 1.0, "subsample": 1.0, "leaf_rows": "drawn", "colsample_bytree": 1.0, "reg_lambda": 1.0},
+    **{"max_cat_to_onehot": 4, "cat_smooth": 0.0, "multi_strategy": "one_output_per_tree"},
+}
+"""XGBoost's defaults, and the behaviour of XGBoost for parameters that it does not have."""
+
+
 @dataclass(frozen=True)
 class Counts:
     """What a recipe knows of the training data. Numbers and rankings have no classes."""
@@ -85,12 +93,7 @@ def is_auto(value: Any) -> bool:
 
 
 def _xgboost(counts: Counts, given: Mapping[str, Any], rounds: Rounds) -> Recipe:  # noqa: ARG001
-    values = {
-        **{"n_estimators": 100, "learning_rate": 0.3, "max_depth": 6, "max_leaves": 0, "grow_policy": "depthwise"},
-        **{"min_child_weight": 1.0, "subsample": 1.0, "leaf_rows": "drawn", "colsample_bytree": 1.0, "reg_lambda": 1.0},
-        **{"max_cat_to_onehot": 4, "cat_smooth": 0.0, "multi_strategy": "one_output_per_tree"},
-    }
-    return Recipe({name: Choice(value, "XGBoost's default") for name, value in values.items()})
+    return Recipe({name: Choice(value, "XGBoost's default") for name, value in XGBOOST.items()})
 
 
 def _recipe_2026_1(counts: Counts, given: Mapping[str, Any], rounds: Rounds) -> Recipe:

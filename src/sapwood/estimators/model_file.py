@@ -16,6 +16,7 @@ import numpy as np
 from sklearn.dummy import DummyClassifier, DummyRegressor
 
 from sapwood.arrays import Array
+from sapwood.boosting.recipe import AUTO, XGBOOST
 from sapwood.errors import ModelFileError, ParameterTypeError
 from sapwood.estimators import adaboost, bagging, forests, gradient, newton, tree
 from sapwood.estimators.checkpoint import WITHOUT_EFFECT
@@ -34,9 +35,9 @@ from sapwood.forest.leaf_targets import LeafRows
 from sapwood.keywords import answering
 from sapwood.parameters import CallableRule, RandomState, check_parameters
 
-LEFT_OUT = (*WITHOUT_EFFECT, "warm_start")  # parameters that change nothing in what a model predicts
+LEFT_OUT = (*WITHOUT_EFFECT, "warm_start", "recipe")  # parameters that change nothing in what a model predicts
 FORMER = {"huber_delta": 1.0}  # defaults of earlier versions; a loss that has a delta is described with its own
-LEFT_OUT_FITTED = ("_seed", "_seeds", "_grown_with")  # of draws, and parameters of trees that follow from the trees
+LEFT_OUT_FITTED = ("_seed", "_seeds", "_grown_with", "_chosen", "recipe_")  # of draws, and of parameters
 SUMS = tuple(  # parts of a forest's file that no prediction needs, and whose last bits depend on the order of rows
     f"fitted.forest_.trees.{name}" for name in ("value.inner", "impurity.inner", "impurity.leaf")
 )
@@ -184,10 +185,12 @@ def fingerprint(model: Any) -> str:
     """A stable hash of what a fitted model is: equal models have equal ones, on any machine and in any version.
 
     Parameters that change nothing in what a model predicts, such as n_jobs, are left out, and so are those that have
-    their default: a later version may have more of them. The order of the training rows does not matter either.
+    their default: a later version may have more of them. One that is "auto" counts as the value it stood for. The order
+    of the training rows does not matter either.
     """
     document, arrays = describe(_without_row_order(model) if isinstance(model, ForestEstimator) else model)
-    document["parameters"] = _distinguishing(type(model).__name__, document["parameters"])
+    chosen = {name: _writer().write(value, name) for name, value in vars(model).get("_chosen", {}).items()}
+    document["parameters"] = _distinguishing(type(model).__name__, document["parameters"] | chosen)
     for name in LEFT_OUT_FITTED:
         document["fitted"].pop(name, None)
     return content_digest(document, {name: array for name, array in arrays.items() if name not in SUMS})
@@ -196,6 +199,8 @@ def fingerprint(model: Any) -> str:
 def _distinguishing(estimator: str, parameters: Mapping[str, Json]) -> dict[str, Json]:
     """Parameters that distinguish a model from others, those of an estimator inside of it included."""
     usual, writer, kept = ESTIMATORS[estimator]().get_params(deep=False), _writer(), {}
+    if "recipe" in usual:
+        parameters, usual = {n: v for n, v in parameters.items() if v != AUTO}, usual | XGBOOST
     for name, value in parameters.items():
         is_default = (name, value) in FORMER.items() or value == writer.write(usual[name], name)
         if name not in LEFT_OUT and not is_default:

@@ -17,7 +17,7 @@ from sapwood.estimators.boosting_rows import GivenRows, digests, read_boosting_r
 from sapwood.estimators.checkpoint import Checkpoints, take_over
 from sapwood.estimators.continuation import check_same_loss, model_to_continue
 from sapwood.estimators.newton_setup import newton_loss, newton_setup
-from sapwood.estimators.validation_sets import hold_out, read_eval_set
+from sapwood.estimators.validation_sets import read_eval_set, rows_held_out
 from sapwood.estimators.without_effect import WITHOUT_EFFECT
 from sapwood.parameters import (
     ArrayLike,
@@ -312,8 +312,7 @@ class NewtonBoosting(Boosting):
             self._seed = kept.found._seed
         held_out = None
         if not evals and (self.validation_fraction is not None or self.early_stopping_rounds is not None):
-            classes = None if task.classes is None else rows.y
-            held_out = hold_out(len(rows.y), self.validation_fraction, classes, rows.groups, self._seed)
+            held_out = rows_held_out(self, rows, task.classes is not None)
         given_up = (start, kept, held_out, self.callbacks, self.max_seconds)
         validates = not (evals or loss.whole) and all(one is None for one in given_up)
         setup = self._setup(rows, loss, start, held_out, validates)

@@ -83,10 +83,9 @@ def newton_setup(
 ) -> Setup:
     """Everything that decides how the ensemble is trained, but metrics; `validates` if rounds are to be validated."""
     schema, given = rows.table.schema, parameters.get_params(deep=False)
-    n_classes = 0 if parameters.task is not BoostingClasses else max(2, loss.n_scores)
+    n_classes = max(2, loss.n_scores) if parameters.task is BoostingClasses else 0
     recipe = resolve(Counts(len(rows.y), schema.n_features, n_classes), given, validates)
-    p = SimpleNamespace(**given | recipe.values)
-    signs = monotone_signs(p.monotone_constraints, schema)
+    p, signs = SimpleNamespace(**given | recipe.values), monotone_signs(given["monotone_constraints"], schema)
     if signs is not None and loss.n_scores > 1:
         raise _no_constraints(p.monotone_constraints, loss)
     tree = TreeOptions(

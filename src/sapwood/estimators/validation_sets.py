@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.model_selection import train_test_split
@@ -15,6 +15,10 @@ from sapwood.counted import counted
 from sapwood.errors import InputError, InputTypeError, ParameterError
 from sapwood.estimators.boosting_rows import GivenRows
 from sapwood.table.queries import read_queries
+
+if TYPE_CHECKING:
+    from sapwood.boosting.fitting import Rows
+    from sapwood.estimators.newton_boosting import NewtonBoosting
 
 
 def read_eval_set(eval_set: Any, weights: Any, weight_name: str) -> list[GivenRows]:
@@ -65,13 +69,19 @@ def _kind(value: Any) -> str:
     return f"{type(value).__name__}{size}"
 
 
-def hold_out(n: int, share: float | None, classes: Floats | None, groups: Ints | None, seed: int) -> Ints:
-    """Rows to validate on, ascending: a share of all rows, of each class if there are enough, or of the queries."""
-    if share is None:
+def rows_held_out(estimator: NewtonBoosting, rows: Rows, is_class: bool) -> Ints:
+    """Rows to validate on, since there are no validation sets."""
+    if estimator.validation_fraction is None:
         raise ParameterError(
-            "early_stopping_rounds needs a validation set. Pass eval_set=[(X, y)] to fit, or set "
-            "validation_fraction=0.1."
+            f"early_stopping_rounds={estimator.early_stopping_rounds} needs a validation set. Pass eval_set=[(X, y)] "
+            "to fit, or set validation_fraction=0.1."
         )
+    classes = rows.y if is_class else None
+    return hold_out(len(rows.y), estimator.validation_fraction, classes, rows.groups, estimator._seed)
+
+
+def hold_out(n: int, share: float, classes: Floats | None, groups: Ints | None, seed: int) -> Ints:
+    """Rows to validate on, ascending: a share of all rows, of each class if there are enough, or of the queries."""
     labels, units = None, n if groups is None else len(groups)
     if groups is None and classes is not None:
         counts, n_held_out = np.unique(classes, return_counts=True)[1], int(np.ceil(share * n))
