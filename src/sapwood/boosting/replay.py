@@ -9,16 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sapwood.arrays import Floats
 from sapwood.boosting.grown import GrownTree
-from sapwood.boosting.options import TreeOptions
-from sapwood.kernels.newton import add_up, keep_order
+from sapwood.kernels.newton import keep_order
+from sapwood.kernels.vector_leaves import values_of_all
 from sapwood.losses.loss import Loss
-from sapwood.shard.shard import Shard, total
-from sapwood.shard.shards import RoundRows, add_steps, set_gradients
+from sapwood.shard.shard import Shard
+from sapwood.shard.shards import RoundRows, add_values, sums_of_leaves
 
 
 @dataclass(eq=False)
@@ -28,7 +30,7 @@ class Replay:
     loss: Loss
     y: Floats
     weight: Floats | None
-    tree: TreeOptions
+    signs: NDArray[np.int8] | None  # monotone constraints
     score: Floats
 
     @classmethod
@@ -43,26 +45,29 @@ class Replay:
         """Compute the derivatives of all rows."""
         self.loss.derivatives(self.y, self.score, *self._derivatives)
 
-    def add_tree(self, shards: Sequence[Shard], grown: GrownTree, first: int, width: int, rate: float) -> Floats:
-        """Values of all nodes (nodes, width) for some scores, which they are added to; every row has its leaf."""
-        gradient, hessian = self._derivatives
+    def add_tree(self, shards: Sequence[Shard], grown: GrownTree, rules: np.void, scores: slice, rate: float) -> Floats:
+        """Values of all nodes (nodes, scores) for some scores, which they are added to; every row has its leaf."""
+        gradient, hessian = self._derivatives[:, scores]
         of = RoundRows(gradient, hessian, self.weight, rows=None, largest=None, may_pack=False)
-        found = []
-        for k in range(first, first + width):
-            values = steps_of_rows(shards, grown, of, k, self.tree) * self.loss.step_factor
-            found.append(add_steps(shards, grown.nodes, grown.splits, values, rate, self.score[k], False))
-        return np.stack(found, axis=1)
+        values = rate * steps_of_rows(shards, grown, of, StepRules(rules, self.loss.step_factor, self.signs))
+        add_values(shards, values, self.score[scores])
+        return values
 
 
-def steps_of_rows(shards: Sequence[Shard], grown: GrownTree, of: RoundRows, k: int, tree: TreeOptions) -> Floats:
-    """Newton's step of every node by the derivatives of the rows in its leaves, which need not be those of growth."""
-    units = set_gradients(shards, of, k)
-    sums = total([shard.leaf_sums(len(grown.nodes), units) for shard in shards])
-    G, H = np.multiply(sums, (units.fine_gradient_unit, units.fine_hessian_unit), dtype=np.float64).T.copy()
-    add_up(grown.nodes, grown.splits, G)
-    add_up(grown.nodes, grown.splits, H)
-    # Bounds of monotone constraints are those of growth, on other rows or another scale: they are made again.
-    values = tree.leaf_weights(G, H, -np.inf, np.inf)
-    if tree.signs is not None:
-        keep_order(grown.nodes, grown.splits, tree.signs, values)
+class StepRules(NamedTuple):
+    """Penalties of leaf values, the factor of all steps, and signs of monotone constraints."""
+
+    rules: np.void
+    factor: float
+    signs: NDArray[np.int8] | None
+
+
+def steps_of_rows(shards: Sequence[Shard], grown: GrownTree, of: RoundRows, step: StepRules) -> Floats:
+    """Newton's steps (nodes, scores) by derivatives of the rows in the leaves, which need not be those of growth."""
+    nodes, splits = grown.nodes, grown.splits
+    sums, units = sums_of_leaves(shards, of, len(nodes))
+    values = np.empty((len(nodes), len(sums)))
+    values_of_all(nodes, splits, sums, units, step.rules, step.factor, values)
+    if step.signs is not None:  # bounds of growth are those of other rows
+        keep_order(nodes, splits, step.signs, values[:, 0])
     return values

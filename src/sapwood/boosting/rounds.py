@@ -22,7 +22,7 @@ from sapwood.boosting.level_groups import LevelGroups
 from sapwood.boosting.options import TreeOptions
 from sapwood.boosting.projection import draw_direction, project_all
 from sapwood.boosting.rate import Rate
-from sapwood.boosting.replay import Replay, steps_of_rows
+from sapwood.boosting.replay import Replay, StepRules, steps_of_rows
 from sapwood.boosting.sampling import Sample, counted_rows, gradient_sample, uniform_rows
 from sapwood.boosting.trees import decoder_of, to_tree
 from sapwood.codes.coding import Coded, Method, Recode
@@ -33,13 +33,16 @@ from sapwood.kernels.routing import largest
 from sapwood.losses.loss import Loss
 from sapwood.predictor import Predictor
 from sapwood.shard.gradient_units import PACKED_ROWS, GradientUnits
+from sapwood.shard.shard import total
 from sapwood.shard.shards import (
     NewtonStep,
     RoundRows,
     add_steps,
+    add_values,
     begin_tree,
     make_shards,
     newton_steps,
+    set_gradients,
 )
 from sapwood.table.table import Table
 from sapwood.threads import blocks, run_all
@@ -93,6 +96,7 @@ class Rounds:
         dtype = np.float32 if short else np.float64
         self._gradient: Array = np.empty((self.loss.n_scores, self.table.n_rows), dtype=dtype)
         self._hessian = np.empty_like(self._gradient)
+        self._largest: Floats | None = None  # (n_scores, 2), weights included
         self.own_rows: Ints | slice = slice(None) if self.rows is None else self.rows
         self._own_weight = self.weight
         if self.rows is not None:  # gradients of validation rows must not decide about units
@@ -102,7 +106,7 @@ class Rounds:
         self._ones = np.ones(self.table.n_rows) if gradients_alone else None
         self._one_tree = self.options.one_tree and self.loss.n_scores > 1
         all_rows = self.options.leaves_of_all_rows and self.options.subsample < 1.0
-        self._refines = gradients_alone or self._one_tree or all_rows  # leaves are not set by the sums of growth
+        self._apart = self._one_tree or all_rows  # leaves are not set by the sums of growth
 
     def _place(self) -> None:
         """Put the table into shards that trees can be grown on."""
@@ -142,7 +146,7 @@ class Rounds:
             weight, self._largest = factor if weight is None else weight * factor, None
         of = RoundRows(self._gradient, self._hessian, weight, self.sample.rows, self._largest, self._may_pack)
         if self._ones is not None:
-            of = replace(of, hessian=[self._ones] * self.loss.n_scores, largest=None)
+            of = replace(of, hessian=np.broadcast_to(self._ones, self._hessian.shape), largest=None)
         if self._one_tree:
             direction = draw_direction(self.loss.n_scores, key, self.loss.sums_to_zero)
             mixture = project_all(self._gradient, self._hessian, direction, self.options.n_jobs)
@@ -190,53 +194,80 @@ class Rounds:
     def _add_tree(self, grown: GrownTree, units: GradientUnits, k: int, of: RoundRows, rate: float) -> Tree:
         """Set the values of a grown tree, and add those of its leaves to the scores."""
         grown, sums = self._groups.settle(grown, self._grower.rules)
+        if self._apart:
+            return self._add_tree_apart(grown, units, k, of, rate)
         nodes, splits, has_rest = grown.nodes, grown.splits, of.rows is not None
-        if self.options.leaves_of_all_rows and has_rest:
-            for shard in self._shards:
-                shard.settle_rest(nodes, splits)
-            of, has_rest = replace(of, weight=self._own_weight, rows=None), False
         step = NewtonStep(units, sums, self._grower.rules, self.loss.step_factor)
-        if self._one_tree:
-            return self._add_tree_of_all(grown, step, of, rate)
-        given = self._values_after_growth(grown, step, k, of) if self.loss.robust or self._refines else None
+        given = self._other_values(grown, step, k, of) if self.loss.robust or self._ones is not None else None
         if self.options.line_search:
             given = newton_steps(self._shards, nodes, splits, step) if given is None else given
-            for shard in self._shards if has_rest else ():
-                shard.settle_rest(nodes, splits)
+            self._settle_rest(grown)
             given, has_rest = given * self._step_length(given, k), False
         values = add_steps(self._shards, nodes, splits, step if given is None else given, rate, self.score[k], has_rest)
         if self.replay is not None:
-            values = self.replay.add_tree(self._shards, grown, k, 1, rate)
+            scores = slice(k, k + 1)
+            values = self.replay.add_tree(self._shards, grown, self._grower.rules, scores, rate)[:, 0]
         tree = to_tree(grown, values, units.hessian_unit, self.table.bins, self._decoder, self.n_levels)
         for table, score in self.validation:
             score[k] += tree.value[:, 0, 0][Predictor(tree).leaves(table, n_jobs=self.options.n_jobs)]
         return tree
 
-    def _add_tree_of_all(self, grown: GrownTree, step: NewtonStep, of: RoundRows, rate: float) -> Tree:
-        """Set the values of a tree of all scores, and add those of its leaves to the scores."""
-        nodes, splits, has_rest = grown.nodes, grown.splits, of.rows is not None
-        steps = [self._values_after_growth(grown, step, k, of) for k in range(self.loss.n_scores)]
-        for k, own in enumerate(steps):
-            steps[k] = add_steps(self._shards, nodes, splits, own, rate, self.score[k], has_rest and k == 0)
-        values = np.stack(steps, axis=1)
+    def _add_tree_apart(self, grown: GrownTree, units: GradientUnits, k: int, of: RoundRows, rate: float) -> Tree:
+        """The same for leaves of all scores, or of all rows, which the sums of growth do not tell."""
+        scores = slice(k, k + (self.loss.n_scores if self._one_tree else 1))
+        most = None if self._largest is None else self._largest[scores]
+        of = replace(of, gradient=self._gradient[scores], hessian=self._hessian[scores], largest=most)
+        if self.options.leaves_of_all_rows:
+            self._settle_rest(grown)
+            of = replace(of, weight=self._own_weight)
+        values = rate * self._steps(grown, of, scores)
+        if not self.options.leaves_of_all_rows:
+            self._settle_rest(grown)
+        add_values(self._shards, values, self.score[scores])
         if self.replay is not None:
-            values = self.replay.add_tree(self._shards, grown, 0, self.loss.n_scores, rate)
-        tree = to_tree(grown, values, step.units.hessian_unit, self.table.bins, self._decoder, self.n_levels)
-        for table, scores in self.validation:
-            scores[:] += tree.value[Predictor(tree).leaves(table, n_jobs=self.options.n_jobs), :, 0].T
+            values = self.replay.add_tree(self._shards, grown, self._grower.rules, scores, rate)
+        tree = to_tree(grown, values, units.hessian_unit, self.table.bins, self._decoder, self.n_levels)
+        for table, score in self.validation:
+            score[scores] += tree.value[Predictor(tree).leaves(table, n_jobs=self.options.n_jobs), :, 0].T
         return tree
 
-    def _values_after_growth(self, grown: GrownTree, step: NewtonStep, k: int, of: RoundRows) -> Floats:
-        """Values of nodes that the sums of growth do not give: by other derivatives or rows, or exact steps."""
-        if self._refines:
-            of = replace(of, gradient=self._gradient, hessian=self._hessian, largest=self._largest)
-            values = steps_of_rows(self._shards, grown, of, k, self.options.tree) * self.loss.step_factor
-        else:
-            values = newton_steps(self._shards, grown.nodes, grown.splits, step)
+    def _settle_rest(self, grown: GrownTree) -> None:
+        """Find the leaves of the rows that took no part."""
+        for shard in self._shards if self.sample.rows is not None else ():
+            shard.settle_rest(grown.nodes, grown.splits)
+
+    def _steps(self, grown: GrownTree, of: RoundRows, scores: slice) -> Floats:
+        """Steps (nodes, scores) of leaves by the rows that have found them, and of inner nodes."""
+        options = self.options.tree
+        step = StepRules(self._grower.rules, self.loss.step_factor, options.signs)
+        values = steps_of_rows(self._shards, grown, of, step)
+        if self.loss.robust:
+            for own, k in enumerate(range(scores.start, scores.stop)):
+                self._set_exact_steps(grown, values[:, own], k, of.weight)
+            if options.signs is not None:
+                keep_order(grown.nodes, grown.splits, options.signs, values[:, 0])
+        return values
+
+    def _other_values(self, grown: GrownTree, step: NewtonStep, k: int, of: RoundRows) -> Floats:
+        """Values of nodes that the sums of growth do not tell: by the true hessian, or exact steps of robust losses."""
+        nodes, splits, units, sums = grown.nodes, grown.splits, step.units, step.sums
+        G, H = nodes["gradient"] * units.gradient_unit, nodes["hessian"] * units.hessian_unit
+        if self._ones is not None:
+            of = replace(of, hessian=self._hessian, largest=self._largest)
+            units, sums = set_gradients(self._shards, of, k), None
+        if sums is None:
+            sums = total([shard.leaf_sums(len(nodes), units) for shard in self._shards])
+        fine = units.fine_gradient_unit, units.fine_hessian_unit
+        G[grown.leaves], H[grown.leaves] = (sums[grown.leaves] * fine).T
+        if self._ones is not None:
+            add_up(nodes, splits, G)
+            add_up(nodes, splits, H)
+        # These are on another scale than that of growth, whose bounds for monotone constraints are of no use.
+        values = self.options.tree.leaf_weights(G, H, -np.inf, np.inf) * self.loss.step_factor
         if self.loss.robust:
             self._set_exact_steps(grown, values, k, of.weight)
-            if self.options.tree.signs is not None:
-                keep_order(grown.nodes, grown.splits, self.options.tree.signs, values)
+        if self.options.tree.signs is not None:
+            keep_order(nodes, splits, self.options.tree.signs, values)
         return values
 
     @property

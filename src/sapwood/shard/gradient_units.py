@@ -8,6 +8,10 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+import numpy as np
+
+from sapwood.arrays import Floats
+
 PACKED_ROWS = 1 << 16  # from this many rows on, one 64-bit number holds both sums of a code
 PACKED_BITS = 15  # a packed number has 16 bits, one of them the sign
 WIDE_BITS = 40
@@ -29,8 +33,7 @@ class GradientUnits:
     @classmethod
     def of(cls, largest_gradient: float, largest_hessian: float, n_rows: int, packed: bool) -> GradientUnits:
         """For gradients up to the largest ones, of n_rows rows in all shards together."""
-        row_bits = max(1, (n_rows - 1).bit_length())
-        fine = min(WIDE_BITS, SUM_BITS - row_bits)  # sums of all rows do not overflow
+        fine = _fine_bits(n_rows)
         bits = PACKED_BITS if packed else fine
         return cls(
             packed,
@@ -40,6 +43,17 @@ class GradientUnits:
             unit(largest_hessian, fine),
             1 << (31 - bits) if packed else n_rows,
         )
+
+
+def fine_units(largest: Floats, n_rows: int) -> Floats:
+    """Units for sums of leaves over n_rows rows, by the largest |gradient| and hessian of each score (scores, 2)."""
+    bits = _fine_bits(n_rows)
+    return np.array([[unit(g, bits), unit(h, bits)] for g, h in largest.tolist()])
+
+
+def _fine_bits(n_rows: int) -> int:
+    """Bits of a number such that sums of all rows do not overflow."""
+    return min(WIDE_BITS, SUM_BITS - max(1, (n_rows - 1).bit_length()))
 
 
 def unit(largest: float, bits: int) -> float:

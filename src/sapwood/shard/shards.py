@@ -19,7 +19,8 @@ from sapwood.codes.ranked import RankedTable
 from sapwood.codes.sparse import SparseTable
 from sapwood.kernels.newton import newton_values
 from sapwood.kernels.routing import add_by_leaf
-from sapwood.shard.gradient_units import PACKED_ROWS, GradientUnits
+from sapwood.kernels.vector_leaves import add_all_by_leaf, largest_of_all, sum_all_by_leaf
+from sapwood.shard.gradient_units import PACKED_ROWS, GradientUnits, fine_units
 from sapwood.shard.ranked_shard import RankedShard
 from sapwood.shard.shard import Shard, total
 from sapwood.shard.sparse_shard import SparseShard
@@ -44,7 +45,7 @@ class RoundRows:
     """What the trees of a round are grown on: derivatives of all rows for each score, weights, and who takes part."""
 
     gradient: Array  # (n_scores, rows)
-    hessian: Array | Sequence[Array]
+    hessian: Array
     weight: Floats | None
     rows: Array | None  # None: all
     largest: Floats | None  # (n_scores, 2) |gradient| and hessian, weights included, if known
@@ -124,3 +125,28 @@ def add_steps(
         own = score[shard.offset : shard.offset + shard.n_rows]
         shard.by_blocks(partial(add_by_leaf, shard.leaf_of, values, own))
     return values
+
+
+def sums_of_leaves(shards: Sequence[Shard], of: RoundRows, n_nodes: int) -> tuple[Ints, Floats]:
+    """Sums of the leaves (scores, nodes, 2) of all scores, as whole numbers, and their units (scores, 2)."""
+    most = of.largest
+    if most is None:
+        most = np.empty((len(of.gradient), 2))
+        largest_of_all(of.gradient, of.hessian, of.weight, most)
+    units = fine_units(most, of.gradient.shape[1])
+
+    def work(shard: Shard, first: int, last: int) -> Ints:
+        own = slice(shard.offset, shard.offset + shard.n_rows)
+        weight = None if of.weight is None else of.weight[own]
+        sums = np.zeros((len(units), n_nodes, 2), dtype=np.int64)
+        sum_all_by_leaf(shard.leaf_of, of.gradient[:, own], of.hessian[:, own], weight, units, first, last, sums)
+        return sums
+
+    return total([part for shard in shards for part in shard.by_blocks(partial(work, shard))]), units
+
+
+def add_values(shards: Sequence[Shard], values: Floats, score: Floats) -> None:
+    """Add its leaf's values (nodes, scores) to the scores of every row; OUT score."""
+    for shard in shards:
+        own = score[:, shard.offset : shard.offset + shard.n_rows]
+        shard.by_blocks(partial(add_all_by_leaf, shard.leaf_of, values, own))
