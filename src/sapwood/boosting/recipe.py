@@ -110,7 +110,7 @@ def _recipe_2026_1(counts: Counts, given: Mapping[str, Any], rounds: Rounds) -> 
         "grow_policy": Choice("lossguide", "the leaf of largest gain is split first"),
         "reg_lambda": Choice(ridge, "keeps leaves of few rows small"),
         "min_child_weight": Choice(1e-3, "rows predicted with certainty may have a leaf of their own"),
-        "subsample": Choice(0.8, "trees differ more"),
+        "subsample": Choice(1.0, "few rows") if n < FEW_ROWS else Choice(0.8, "trees differ more"),
         "leaf_rows": Choice("all", "draws decide about splits only"),
         "colsample_bytree": Choice(_share_of_columns(counts), f"{counts.columns} columns"),
         "max_cat_to_onehot": Choice(16, "few levels are split one by one"),
@@ -133,8 +133,8 @@ def _trees_of_round(counts: Counts) -> Choice:
 
 
 def _size_of_steps(counts: Counts) -> tuple[float, int, float]:
-    """Learning rate, leaves of a tree, and penalty of leaf values."""
-    n = counts.rows
+    """Learning rate, leaves of a tree, and penalty of leaf values; for few rows, the same whatever their number."""
+    n = max(counts.rows, FEW_ROWS)
     if counts.classes == 2:
         return _rounded(_clip(0.05 * (n / 1e4) ** 0.25, 0.02, 0.1)), 31 if n >= 2000 else 15, 2.0
     if counts.classes:

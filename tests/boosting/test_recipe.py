@@ -1,0 +1,78 @@
+"""What "auto" stands for: a pure function of counts, and of what the user gave."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from sapwood import NewtonBoostingClassifier
+from sapwood.boosting.recipe import AUTO, RECIPES, XGBOOST, Counts, Recipe, resolve
+
+GIVEN = dict.fromkeys(XGBOOST, AUTO) | {"recipe": "2026.1", "early_stopping_rounds": None}
+
+
+def recipe_of(counts: Counts, validates: bool = True, **given: Any) -> Recipe:
+    return resolve(counts, GIVEN | given, validates)
+
+
+@pytest.mark.parametrize("name", RECIPES)
+def test_a_recipe_names_parameters_of_the_estimator_and_all_of_the_same(name: str) -> None:
+    found = recipe_of(Counts(1000, 10, 2), recipe=name).values
+    assert set(found) == set(XGBOOST)
+    assert NewtonBoostingClassifier(**found).get_params().items() >= found.items()
+
+
+# By hand: 0.05 (n / 10^4)^(1/4) for two classes, 0.06 (n / 10^4)^0.16 for numbers, within their limits.
+@pytest.mark.parametrize(
+    ("counts", "rate", "leaves", "n_folds"),
+    [
+        (Counts(300, 10, 2), 0.0208, 15, 5),
+        (Counts(10_000, 20, 2), 0.05, 31, 5),
+        (Counts(50_000, 20, 2), 0.0748, 31, 1),
+        (Counts(1000, 20, 3), 0.08, 15, 5),
+        (Counts(500, 5), 0.0372, 15, 5),
+        (Counts(10_000, 5), 0.06, 63, 5),
+        (Counts(20_000, 5), 0.067, 63, 1),
+    ],
+)
+def test_numbers_by_hand(counts: Counts, rate: float, leaves: int, n_folds: int) -> None:
+    found = recipe_of(counts)
+    assert (found.values["learning_rate"], found.values["max_leaves"], found.n_folds) == (rate, leaves, n_folds)
+
+
+@pytest.mark.parametrize(("n_rows", "n_rounds"), [(150, 100), (200_000, 300), (1_000_000, 300)])
+def test_rounds_are_fixed_for_few_and_for_many_rows(n_rows: int, n_rounds: int) -> None:
+    found = recipe_of(Counts(n_rows, 10, 2))
+    assert (found.values["n_estimators"], found.n_folds) == (n_rounds, 0)
+
+
+def test_what_was_given_is_not_chosen() -> None:
+    found = recipe_of(Counts(1000, 10, 2), n_estimators=50, max_leaves=7)
+    assert "n_estimators" not in found.values
+    assert "max_leaves" not in found.values
+    assert found.n_folds == 0
+    assert found.values["learning_rate"] > recipe_of(Counts(1000, 10, 2)).values["learning_rate"]
+
+
+def test_levels_are_complete_if_trees_grow_by_level() -> None:
+    found = recipe_of(Counts(1000, 10, 2), grow_policy="depthwise").values
+    assert (found["max_depth"], found["max_leaves"]) == (6, 0)
+
+
+def test_early_stopping_of_the_user_takes_small_steps_and_no_folds() -> None:
+    found = recipe_of(Counts(1000, 10, 2), early_stopping_rounds=10)
+    assert (found.values["n_estimators"], found.n_folds) == (2000, 0)
+    assert found.values["learning_rate"] == recipe_of(Counts(1000, 10, 2)).values["learning_rate"]
+
+
+def test_each_choice_has_a_sentence() -> None:
+    found = recipe_of(Counts(1000, 10, 3))
+    assert len(found.sentences) == len(found.choices)
+    assert "multi_strategy=multi_output_tree: one tree of all 3 classes" in "\n".join(found.sentences)
+
+
+def test_xgboosts_recipe_does_not_depend_on_the_data() -> None:
+    one, other = (recipe_of(Counts(*counts), recipe="xgboost") for counts in ((10, 1, 0), (10**6, 100, 7)))
+    assert one.values == other.values == XGBOOST
+    assert one.n_folds == other.n_folds == 0

@@ -1,0 +1,165 @@
+"""The recipe 2026.1: rounds by themselves, and a final model that has learned from all rows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import sapwood as sw
+from sapwood.boosting import internal_validation
+from sapwood.boosting.internal_validation import draw_folds
+from sapwood.explain import shap_values
+
+CANCER, DIABETES, IRIS = (load(return_X_y=True) for load in (load_breast_cancer, load_diabetes, load_iris))
+# Few rounds, so that the tests are fast.
+QUICK: dict[str, Any] = {"recipe": "2026.1", "learning_rate": 0.2, "random_state": 0}
+
+
+@pytest.fixture(scope="module")
+def flowers() -> tuple[np.ndarray, np.ndarray]:
+    """Three classes, and enough rows to validate on."""
+    X, y = IRIS
+    noise = np.random.default_rng(0).normal(scale=0.3, size=(300, 4))
+    return np.concatenate([X, X]) + noise, np.concatenate([y, y])
+
+
+def test_folds_divide_rows_and_classes_evenly_and_depend_on_seed_and_number_alone() -> None:
+    classes = np.repeat([0.0, 1.0, 2.0], [50, 30, 23])
+    folds = draw_folds(5, 103, classes, seed=7)
+    assert np.array_equal(np.sort(np.concatenate(folds)), np.arange(103))
+    for label in range(3):
+        sizes = [int((classes[fold] == label).sum()) for fold in folds]
+        assert max(sizes) - min(sizes) <= 1
+    assert all(np.array_equal(one, two) for one, two in zip(folds, draw_folds(5, 103, classes, 7), strict=True))
+    assert not np.array_equal(folds[0], draw_folds(5, 103, classes, 8)[0])
+
+
+def test_members_are_averaged_and_each_has_its_own_rounds() -> None:
+    model = sw.NewtonBoostingClassifier(**QUICK).fit(*CANCER)
+    curves = model.evals_result()
+    assert list(curves) == [f"fold {k}" for k in range(1, 6)]
+    best = [int(np.argmin(curve["logloss"])) + 1 for curve in curves.values()]
+    lengths = [len(curve["logloss"]) for curve in curves.values()]
+    expected = [min(int(np.ceil(1.25 * n)), m) for n, m in zip(best, lengths, strict=True)]
+    assert model.ensemble_.n_rounds == sum(expected)
+    assert f"Best numbers of rounds in validation: {', '.join(map(str, best))};" in model.recipe_[-1]
+
+
+@pytest.mark.parametrize("task", ["two", "three", "numbers"])
+def test_the_same_model_for_any_number_of_threads(task: str, flowers: tuple[np.ndarray, np.ndarray]) -> None:
+    X, y = {"two": CANCER, "three": flowers, "numbers": DIABETES}[task]
+    kind = sw.NewtonBoostingRegressor if task == "numbers" else sw.NewtonBoostingClassifier
+    one, two = (kind(**QUICK, n_jobs=n).fit(X, y) for n in (1, 2))
+    assert sw.fingerprint(one) == sw.fingerprint(two)
+
+
+def test_rows_of_weight_zero_neither_train_nor_validate() -> None:
+    X, y = DIABETES
+    weight = np.ones(len(y))
+    weight[300:] = 0.0
+    wrong = np.where(weight > 0, y, 1e6)
+    model = sw.NewtonBoostingRegressor(**QUICK).fit(X, wrong, sample_weight=weight)
+    without = sw.NewtonBoostingRegressor(**QUICK).fit(X[:300], y[:300], sample_weight=weight[:300])
+    assert np.array_equal(model.predict(X), without.predict(X))
+
+
+def test_a_hold_out_chooses_the_rounds_of_a_model_of_all_rows() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(20_000, 3))
+    y = X[:, 0] + rng.normal(size=20_000)
+    model = sw.NewtonBoostingRegressor(**QUICK).fit(X, y)
+    best = int(np.argmin(model.evals_result()["validation"]["rmse"])) + 1
+    n_rounds = int(np.ceil(1.25 * best))
+    direct = sw.NewtonBoostingRegressor(**(QUICK | {"n_estimators": n_rounds})).fit(X, y)
+    assert model.n_estimators_ == n_rounds
+    assert np.array_equal(model.predict(X), direct.predict(X))
+
+
+def test_leaves_of_members_have_learned_from_all_rows() -> None:
+    """The mean of the first tree over all rows is the mean target: the base, as squared errors of all rows say."""
+    X, y = DIABETES
+    params = QUICK | {"reg_lambda": 0.0, "subsample": 1.0, "max_leaves": 4}
+    model = sw.NewtonBoostingRegressor(**params).fit(X, y)
+    first = model.ensemble_.rounds[0][0]
+    leaf = model.ensemble_.leaves(model.schema_.match(X))[:, 0, 0]
+    for one in np.unique(leaf):
+        expected = 0.2 * (y[leaf == one].mean() - y.mean()) / 5
+        assert first.value[one, 0, 0] == pytest.approx(expected, rel=1e-9)
+
+
+def test_absolute_error_is_validated_too_and_trained_again() -> None:
+    model = sw.NewtonBoostingRegressor(**QUICK, objective="absolute_error").fit(*DIABETES)
+    best = [int(np.argmin(curve["mae"])) + 1 for curve in model.evals_result().values()]
+    assert model.n_estimators_ == int(np.ceil(1.25 * np.mean(best)))
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"n_estimators": 7},
+        {"early_stopping_rounds": 5, "validation_fraction": 0.2},
+        {"validation_fraction": 0.2},
+        {"max_seconds": 100.0},
+        {"callbacks": [lambda _: None]},
+    ],
+)
+def test_nothing_is_validated_that_was_not_asked_for(given: dict[str, Any]) -> None:
+    model = sw.NewtonBoostingRegressor(**QUICK, **given).fit(*DIABETES)
+    assert set(model.evals_result()) <= {"validation"}
+
+
+def test_what_was_chosen_is_told_and_kept_in_files(tmp_path: Path) -> None:
+    model = sw.NewtonBoostingRegressor(recipe="2026.1", n_estimators=20, random_state=0).fit(*DIABETES)
+    assert model.params_["max_leaves"] == 15
+    assert model.params_["n_estimators"] == 20
+    assert model.get_params()["max_leaves"] == "auto"
+    assert any(sentence.startswith("max_leaves=15: ") for sentence in model.recipe_)
+    sw.save(model, tmp_path / "m.sapwood")
+    loaded = sw.load(tmp_path / "m.sapwood")
+    assert loaded.recipe_ == model.recipe_
+    assert loaded.params_ == model.params_
+
+
+def test_auto_is_what_it_stands_for() -> None:
+    model = sw.NewtonBoostingRegressor(recipe="2026.1", n_estimators=20, random_state=0).fit(*DIABETES)
+    chosen = {name: value for name, value in model.params_.items() if model.get_params()[name] == "auto"}
+    explicit = sw.NewtonBoostingRegressor(n_estimators=20, random_state=0, **chosen).fit(*DIABETES)
+    assert sw.fingerprint(model) == sw.fingerprint(explicit)
+
+
+def test_xgboosts_numbers_are_those_of_the_recipe_xgboost() -> None:
+    usual = {"max_depth": 6, "learning_rate": 0.3, "n_estimators": 100, "reg_lambda": 1.0, "min_child_weight": 1.0}
+    one = sw.NewtonBoostingClassifier(recipe="xgboost", random_state=0).fit(*CANCER)
+    two = sw.NewtonBoostingClassifier(recipe="xgboost", random_state=0, **usual).fit(*CANCER)
+    assert sw.fingerprint(one) == sw.fingerprint(two)
+
+
+def test_shapley_values_of_members_add_up(flowers: tuple[np.ndarray, np.ndarray]) -> None:
+    X, y = flowers
+    model = sw.NewtonBoostingClassifier(**QUICK).fit(X, y)
+    found = shap_values(model, X[:20])
+    scores = model.decision_function(X[:20])
+    assert np.allclose(found.values.sum(axis=1) + found.base_values, scores, atol=1e-8)
+
+
+def test_an_interrupted_validation_gives_a_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(advance: Any, *_: Any) -> str:
+        for _round in range(3):
+            advance(0.0)
+        return "interrupted by SIGINT"
+
+    monkeypatch.setattr(internal_validation, "advance_until_stop", interrupted)
+    model = sw.NewtonBoostingRegressor(**QUICK).fit(*DIABETES)
+    assert 5 <= model.n_estimators_ <= 15
+    assert np.isfinite(model.predict(DIABETES[0])).all()
+
+
+@pytest.mark.filterwarnings("default")
+@parametrize_with_checks([sw.NewtonBoostingClassifier(**QUICK), sw.NewtonBoostingRegressor(**QUICK)])
+def test_scikit_learn_accepts_the_recipe(estimator: Any, check: Any) -> None:
+    check(estimator)
