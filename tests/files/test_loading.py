@@ -149,7 +149,8 @@ def test_a_parameter_that_the_file_does_not_name_has_its_default(tmp_path: Path)
         del document["parameters"]["reg_lambda"], document["parameters"]["max_seconds"]
 
     loaded = changed(model, tmp_path, forget)
-    assert loaded.reg_lambda == 1.0
+    assert loaded.reg_lambda == "auto"
+    assert loaded.params_["reg_lambda"] == 1.0
     assert_same_answers(model, loaded, X)
 
 

@@ -30,7 +30,6 @@ from sapwood.boosting.rounds import Rounds
 from sapwood.boosting.training import ALL_DONE, AnyProgress, Outcome, Plan, advance_until_stop, train
 from sapwood.codes.coding import Coded, Recode, code
 from sapwood.kernels.draws import mix_into
-from sapwood.result import Result
 from sapwood.threads import run_all
 from sapwood.tree import Tree
 
@@ -75,7 +74,7 @@ class Candidate:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ValidationProgress(AnyProgress, Result):
+class ValidationProgress(AnyProgress):
     """What a progress bar shows of the validation; `folds` are the models that are still trained."""
 
     folds: Sequence[Candidate]

@@ -87,7 +87,8 @@ def _facts(saved: SavedModel) -> dict[str, object]:
         "estimator": model.estimator,
         "task": saved.document["task"],
         "is_finished": saved.is_finished,
-        "parameters": estimator.get_params(deep=False),
+        "parameters": getattr(estimator, "params_", estimator.get_params(deep=False)),
+        "recipe": getattr(estimator, "recipe_", None),
         "changed_parameters": _changed(estimator),
         "has_column_names": model.schema.named,
         "columns": [
@@ -160,13 +161,15 @@ def _show_file(saved: SavedModel) -> None:
 
 
 def _show_parameters(estimator: Estimator, which: Parameters) -> None:
-    changed, values = _changed(estimator), estimator.get_params(deep=False)
+    changed, values = _changed(estimator), getattr(estimator, "params_", estimator.get_params(deep=False))
     shown = list(values) if which is Parameters.ALL else changed
     if not shown:
         print_line("All parameters are the defaults.")
         return
     rows = [[name, _short(values[name]), "yes" if name in changed else ""] for name in shown]
     print_table("Parameters", ["parameter", "value", "changed"], rows, n_names=3)
+    for sentence in getattr(estimator, "recipe_", ()) if which is Parameters.ALL else ():
+        print_line(sentence)
 
 
 def _short(value: object) -> str:

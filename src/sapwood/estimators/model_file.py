@@ -189,8 +189,11 @@ def fingerprint(model: Any) -> str:
     of the training rows does not matter either.
     """
     document, arrays = describe(_without_row_order(model) if isinstance(model, ForestEstimator) else model)
-    chosen = {name: _writer().write(value, name) for name, value in vars(model).get("_chosen", {}).items()}
-    document["parameters"] = _distinguishing(type(model).__name__, document["parameters"] | chosen)
+    parameters = document["parameters"]
+    for name, value in vars(model).get("_chosen", {}).items():
+        if parameters[name] == AUTO:
+            parameters[name] = _writer().write(value, name)
+    document["parameters"] = _distinguishing(type(model).__name__, parameters)
     for name in LEFT_OUT_FITTED:
         document["fitted"].pop(name, None)
     return content_digest(document, {name: array for name, array in arrays.items() if name not in SUMS})

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal, Self
 from sapwood.boosting.eval_metrics import warn_of_direction
 from sapwood.boosting.fitting import fit_ensemble
 from sapwood.boosting.internal_validation import fit_validated, validation_for
-from sapwood.boosting.recipe import AUTO
+from sapwood.boosting.recipe import AUTO, is_auto
 from sapwood.declaration import declared, fitted, parameter
 from sapwood.estimators import shared_parameters as shared
 from sapwood.estimators.boosting import Boosting, Constraints
@@ -339,7 +339,8 @@ class NewtonBoosting(Boosting):
     def params_(self) -> dict[str, Any]:
         """All parameters, with the values that the recipe chose where they are "auto"."""
         self._check_fitted()
-        return {**self.get_params(deep=False), **vars(self).get("_chosen", {})}
+        given, chosen = self.get_params(deep=False), vars(self).get("_chosen", {})
+        return {name: chosen.get(name, AUTO) if is_auto(value) else value for name, value in given.items()}
 
     _loss = newton_loss
     _setup = newton_setup
