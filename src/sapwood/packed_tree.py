@@ -105,6 +105,15 @@ class PackedTree:
         )
 
     @property
+    def root_value(self) -> Array:
+        """Value of the root, as `unpack` gives it, flat."""
+        root = self.inner if self.node_count > 1 else self.leaf
+        if "class_weight" not in root:
+            return np.asarray(root["value"][0], dtype=np.float64)
+        weights = np.asarray(root["class_weight"][0], dtype=np.float64)
+        return np.asarray(weights / weights.sum())
+
+    @property
     def nbytes(self) -> int:
         """Bytes of all arrays that belong to the tree."""
         arrays = [self.is_leaf, self.subsets, *self.inner.values(), *self.leaf.values()]

@@ -7,7 +7,7 @@ the first of these numbers is added to:
 
 | model | value of a node | columns |
 |---|---|---|
-| single tree, forest, bagging | class shares, votes or means | one for each output and class; divisor: trees |
+| single tree, forest, bagging | class shares, votes or means | one for each output and class; divisor: trees + prior |
 | boosting | the leaf value, or one for each score | tree k of a round adds to score k; a tree of all scores to each |
 | AdaBoost, classes | ± the learner's weight | one per class, or one for the second of two; divisor: sum of weights |
 | AdaBoost, numbers | the leaf value | one for each learner: the prediction is their weighted median, not their sum |

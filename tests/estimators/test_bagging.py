@@ -29,7 +29,7 @@ TWO, THREE = (NUMBERS > 1).astype(int), np.digitize(NUMBERS, [0.3, 1.5])
 
 def test_bagged_trees_are_a_forest_that_looks_at_all_columns() -> None:
     bagging = BaggingClassifier(n_estimators=6, random_state=0).fit(X, THREE)
-    forest = RandomForestClassifier(6, random_state=0, max_features=None, max_bins=None).fit(X, THREE)
+    forest = RandomForestClassifier(6, random_state=0, max_features=None, max_bins=None, prior_weight=0.0).fit(X, THREE)
     np.testing.assert_array_equal(bagging.predict_proba(X), forest.predict_proba(X))
     np.testing.assert_array_equal(bagging.estimators_samples_, forest.estimators_samples_)
 

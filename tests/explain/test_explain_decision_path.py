@@ -20,7 +20,7 @@ def test_a_single_tree_is_told_as_it_tells_itself():
 
 def test_a_worked_example():
     X = pd.DataFrame({"a": [0.0, 1.0, 2.0, 3.0]})
-    model = sw.RandomForestClassifier(n_estimators=2, random_state=0)
+    model = sw.RandomForestClassifier(n_estimators=2, prior_weight=0.0, random_state=0)
     model.fit(X, ["no", "no", "yes", "yes"], rows=[[0, 1, 2, 3], [1, 2, 2, 2]])
     found = decision_path(model, {"a": 3})
     assert str(found).splitlines() == [

@@ -169,7 +169,7 @@ def test_columns_of_trees() -> None:
 
 
 def test_estimators_are_trees() -> None:
-    model = RandomForestClassifier(4, random_state=0).fit(X, THREE)
+    model = RandomForestClassifier(4, random_state=0, prior_weight=0.0).fit(X, THREE)
     assert len(model.estimators_) == 4
     assert len(model.estimators_[1:3]) == 2
     mean = np.mean([tree.predict_proba(X) for tree in model.estimators_], axis=0)

@@ -22,7 +22,7 @@ def outside(model: Any, t: int) -> Any:
 
 
 def test_predictions_out_of_bag_are_those_of_the_trees_that_did_not_see_a_row() -> None:
-    model = RandomForestClassifier(40, random_state=0, oob_score=True).fit(X, THREE)
+    model = RandomForestClassifier(40, random_state=0, oob_score=True, prior_weight=0.0).fit(X, THREE)
     sums, counts = np.zeros((len(X), 3)), np.zeros(len(X))
     errors = []
     for t, tree in enumerate(model.estimators_):

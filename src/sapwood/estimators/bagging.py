@@ -146,7 +146,7 @@ class Bagging(ForestEstimator):
         tree = own_tree(self)
         common["unseen"] = getattr(self.estimator, "unseen", "missing")
         if self._members is None and tree is not None:
-            return forest_model(self.forest_, tree.criterion, **common)
+            return forest_model(self.forest_, tree.criterion, self.prior_weight, **common)
         return members_model(self.n_outputs_, **common | {"begin": self._member_scores})
 
     def _member_scores(self, X: Any) -> Floats:

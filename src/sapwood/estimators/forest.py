@@ -23,6 +23,7 @@ from sapwood.errors import InputError, ParameterError, warn_user
 from sapwood.estimators.checkpoint import Checkpoints, take_over
 from sapwood.estimators.estimator import Estimator
 from sapwood.estimators.forest_arguments import column_groups, fractions, given_bags, require_same_bags
+from sapwood.estimators.forest_measures import out_of_bag
 from sapwood.estimators.methods_by_task import of_regressors
 from sapwood.estimators.settings import growth_options
 from sapwood.estimators.tree import DecisionTree, LazyTrees, fitted_tree
@@ -31,7 +32,7 @@ from sapwood.forest.bags import Bag, Bags, canonical_order
 from sapwood.forest.forest import Forest, Vote
 from sapwood.forest.growing import Growing, grow_forest
 from sapwood.forest.leaf_targets import forest_quantiles
-from sapwood.forest.out_of_bag import OutOfBag, residual_bounds
+from sapwood.forest.out_of_bag import residual_bounds
 from sapwood.forest.permutation import PermutationImportance, permutation_importance
 from sapwood.forest.proximity import proximity
 from sapwood.growth.criteria import statistics_of
@@ -52,7 +53,7 @@ MEASURED = ("oob_score_", "oob_curve_", "oob_decision_function_", "oob_predictio
 class ForestEstimator(MultiOutputMixin, Estimator):
     """What all forests share. Use one of them."""
 
-    model_settings: ClassVar[tuple[str, ...]] = ("forest_", "schema_", "unseen", "drift_warning")
+    model_settings: ClassVar[tuple[str, ...]] = ("forest_", "schema_", "unseen", "drift_warning", "prior_weight")
     task: ClassVar[Task]
 
     n_estimators: int
@@ -64,7 +65,8 @@ class ForestEstimator(MultiOutputMixin, Estimator):
     warm_start: bool
     unseen: Any
 
-    voting: str = "soft"  # this and the next three are parameters of some kinds only
+    voting: str = "soft"  # this and the next four are parameters of some kinds only
+    prior_weight: float = 0.0
     oob_stop: bool = False
     oob_tol: float = 0.0
     keep_targets: bool = False
@@ -158,7 +160,7 @@ class ForestEstimator(MultiOutputMixin, Estimator):
             table,
             Vote(self.voting == "hard", training.target.n_classes),
             n_jobs,
-            OutOfBag(training.target, training.given) if self.oob_score or self.oob_stop else None,
+            out_of_bag(self, training),
             self.oob_tol if self.oob_stop else None,
             self.keep_targets,
             str(getattr(tree, "class_weight", None)) == "balanced_subsample",
@@ -196,7 +198,7 @@ class ForestEstimator(MultiOutputMixin, Estimator):
             self.__dict__.update(self.task.measure(growing.out_of_bag, training, self.oob_score))
 
     def _new_model(self, **common: Any) -> Model:
-        return forest_model(self.forest_, self._tree().criterion, **common)
+        return forest_model(self.forest_, self._tree().criterion, self.prior_weight, **common)
 
     @property
     @abstractmethod
@@ -246,8 +248,7 @@ class ForestEstimator(MultiOutputMixin, Estimator):
     def apply(self, X: Any) -> Ints:
         """Leaf of every row in every tree, (rows, trees)."""
         table, stop = self.model_.new_rows(X), self.unseen == "node"
-        leaves = self.forest_.leaves(table, stop_at_unseen=stop, n_jobs=resolve_jobs(self.n_jobs))
-        return leaves.T.astype(np.int64)
+        return self.forest_.leaves(table, stop_at_unseen=stop, n_jobs=resolve_jobs(self.n_jobs)).T.astype(np.int64)
 
     def decision_path(self, X: Any) -> tuple[sparse.csr_matrix, Ints]:
         """Indicator matrix (rows x nodes of all trees) of the nodes each row passes, and where each tree's begin."""
@@ -264,8 +265,7 @@ class ForestEstimator(MultiOutputMixin, Estimator):
         if k is not None:
             check_parameters(type(self).__name__, {"k": (Interval(int, low=1),)}, {"k": k})
         mine = self.apply(X)
-        theirs = mine if other is None else self.apply(other)
-        return proximity(mine, theirs, k)
+        return proximity(mine, mine if other is None else self.apply(other), k)
 
     def permutation_importance(
         self,

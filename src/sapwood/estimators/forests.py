@@ -28,6 +28,11 @@ CLASS_WEIGHT = Meaning(
 VOTING = Meaning(
     (OneOf("soft", "hard"),), "Average the probabilities that the trees predict, or count the classes they vote for."
 )
+PRIOR_WEIGHT = Meaning(
+    (Interval(float, low=0),),
+    "How many trees the shares of the classes among all rows count for when probabilities are averaged, so that no "
+    "class has a probability of zero; 0 averages the trees alone. Hard votes are counted without it.",
+)
 KEEP_TARGETS = Meaning(
     (Flag(),), "Keep the training rows of each leaf, 8 bytes for each row and tree, for predict_quantiles."
 )
@@ -152,6 +157,7 @@ class RandomForestClassifier(ClassifierMixin, RandomizedForest):
     max_bins: int | None = 255
     class_weight: Any = parameter(CLASS_WEIGHT, default=None)
     voting: Literal["soft", "hard"] = parameter(VOTING, default="soft")
+    prior_weight: float = parameter(PRIOR_WEIGHT, default=0.1)
 
     classes_: Any = fitted("The classes, in order; a list of arrays if there are several outputs.")
     n_classes_: Any = fitted("Number of classes, or a list of numbers if there are several outputs.")
@@ -191,6 +197,7 @@ class ExtraTreesClassifier(ClassifierMixin, RandomizedForest):
     bootstrap: bool = False
     class_weight: Any = parameter(CLASS_WEIGHT, default=None)
     voting: Literal["soft", "hard"] = parameter(VOTING, default="soft")
+    prior_weight: float = parameter(PRIOR_WEIGHT, default=0.1)
 
     classes_: Any = fitted("The classes, in order; a list of arrays if there are several outputs.")
     n_classes_: Any = fitted("Number of classes, or a list of numbers if there are several outputs.")

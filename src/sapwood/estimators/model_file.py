@@ -37,6 +37,10 @@ from sapwood.parameters import CallableRule, RandomState, check_parameters
 
 LEFT_OUT = (*WITHOUT_EFFECT, "warm_start", "recipe")  # parameters that change nothing in what a model predicts
 FORMER = {"huber_delta": 1.0}  # defaults of earlier versions; a loss that has a delta is described with its own
+EARLIER: dict[str, dict[str, Any]] = {  # defaults of the first version, which models without a name for them have
+    "RandomForestClassifier": {"prior_weight": 0.0},
+    "ExtraTreesClassifier": {"prior_weight": 0.0},
+}
 LEFT_OUT_FITTED = ("_seed", "_seeds", "_grown_with", "_chosen", "recipe_")  # of draws, and of parameters
 SUMS = tuple(  # parts of a forest's file that no prediction needs, and whose last bits depend on the order of rows
     f"fitted.forest_.trees.{name}" for name in ("value.inner", "impurity.inner", "impurity.leaf")
@@ -139,7 +143,7 @@ def rebuild(document: Json, arrays: Mapping[str, Array]) -> Any:
 
 def _with_parameters(saved: SavedEstimator, where: str) -> Any:
     """An estimator that is not fitted; its parameters follow its own rules."""
-    cls, values = ESTIMATORS[saved.name], dict(saved.parameters)
+    cls, values = ESTIMATORS[saved.name], EARLIER.get(saved.name, {}) | dict(saved.parameters)
     for key in set(values) - set(cls._get_param_names()):
         expect(False, f"{where}.{key}", f"is not a parameter of {saved.name}")
     for key, value in values.items():
@@ -201,7 +205,7 @@ def fingerprint(model: Any) -> str:
 
 def _distinguishing(estimator: str, parameters: Mapping[str, Json]) -> dict[str, Json]:
     """Parameters that distinguish a model from others, those of an estimator inside of it included."""
-    usual, writer, kept = ESTIMATORS[estimator]().get_params(deep=False), _writer(), {}
+    usual, writer, kept = ESTIMATORS[estimator]().get_params(deep=False) | EARLIER.get(estimator, {}), _writer(), {}
     if "recipe" in usual:
         parameters, usual = {n: v for n, v in parameters.items() if v != AUTO}, usual | XGBOOST
     for name, value in parameters.items():

@@ -28,6 +28,12 @@ def number(value: object, where: str) -> None:
     expect(fits, where, f"must be a number, not {shown(value)}")
 
 
+def number_from_zero(value: object, where: str) -> None:
+    """A finite number of at least 0."""
+    number(value, where)
+    expect(isinstance(value, (int, float)) and 0 <= value < float("inf"), where, f"must be at least 0, not {value}")
+
+
 def anything(value: object, where: str) -> None:
     """What is checked elsewhere."""
 

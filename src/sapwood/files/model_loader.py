@@ -8,7 +8,7 @@ from typing import Any, get_args
 
 from sapwood.adaboost.members import TreeMembers
 from sapwood.boosting.ensemble import Ensemble
-from sapwood.files.checks import Check, flag, one_of
+from sapwood.files.checks import Check, flag, number_from_zero, one_of
 from sapwood.files.content import FilePath, read_content
 from sapwood.files.estimator_reader import read_estimator, refusing_misfits
 from sapwood.files.families import ADABOOST, FAMILIES, FOREST, GRADIENT, NEWTON, TREE
@@ -53,7 +53,8 @@ def _tree_model(saved: SavedEstimator) -> Model:
 
 
 def _forest_model(saved: SavedEstimator) -> Model:
-    return forest_model(saved.fitted["forest_"], _criterion(saved), **_common(saved, _unseen(saved)))
+    prior_weight = _parameter(saved.parameters, "prior_weight", 0.0, number_from_zero)
+    return forest_model(saved.fitted["forest_"], _criterion(saved), prior_weight, **_common(saved, _unseen(saved)))
 
 
 def _adaboost_model(saved: SavedEstimator) -> Model:

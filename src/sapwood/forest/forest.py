@@ -83,10 +83,19 @@ class Forest(Result):
             self._votes[t] = np.ascontiguousarray(self.vote(self.tree(t).value))
         return self._votes[t]
 
-    def tree_sum(self, criterion: str = "") -> TreeSum:
-        """The trees and their votes; scores are means."""
-        width = self._term(0).values.shape[1]
-        return TreeSum(np.zeros(width), len(self), self._term, float(len(self)), criterion=criterion)
+    def tree_sum(self, criterion: str = "", prior_weight: float = 0.0) -> TreeSum:
+        """The trees and their votes; scores are means.
+
+        The mean of the roots counts as so many trees; not among hard votes, which are counted.
+        """
+        weight = 0.0 if self.vote.hard else float(prior_weight)
+        base = weight * self._mean_root() if weight else np.zeros(self._term(0).values.shape[1])
+        return TreeSum(base, len(self), self._term, len(self) + weight, criterion=criterion)
+
+    def _mean_root(self) -> Floats:
+        """What the trees predict before their first split; one after the other, so that the sum is always the same."""
+        roots = [tree.root_value for tree in self.trees]
+        return np.asarray(sum(roots[1:], start=roots[0]) / len(roots))
 
     def _term(self, t: int) -> Term:
         tree = self.tree(t)

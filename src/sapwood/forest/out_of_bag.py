@@ -22,6 +22,8 @@ class OutOfBag:
 
     target: ClassTarget | NumberTarget
     weight: Floats | None  # of the rows, in the error
+    prior: Floats | None = None  # (outputs, classes): shares of the classes, which count as `prior_weight` trees
+    prior_weight: float = 0.0
     sums: Floats = field(init=False)  # (rows, outputs, classes or 1)
     counts: Ints = field(init=False)
     curve: list[float] = field(default_factory=list)
@@ -29,6 +31,8 @@ class OutOfBag:
     def __post_init__(self) -> None:
         n_rows = len(self.target.numbers)
         self.sums = np.zeros((n_rows, self.target.n_outputs, max(self.target.n_classes, default=1)))
+        if self.prior is not None:
+            self.sums += self.prior_weight * self.prior
         self.counts = np.zeros(n_rows, dtype=np.int64)
         self._loss = np.zeros(n_rows)
 
@@ -53,8 +57,20 @@ class OutOfBag:
 
     def predictions(self) -> Floats:
         """Mean over the trees, (rows, outputs, classes or 1); NaN for rows that were in every bag."""
-        with np.errstate(invalid="ignore"):
-            return self.sums / self.counts[:, None, None]
+        n_votes = np.where(self.counts > 0, self.counts + self.prior_weight, np.nan)
+        return np.asarray(self.sums / n_votes[:, None, None])
+
+
+def class_shares(target: ClassTarget, order: Array, weights: Floats | None, *, balanced: bool) -> Floats:
+    """Shares of the classes among the rows, (outputs, classes), added up in this order; equal ones if balanced.
+
+    They are what the roots of the trees are on average, which differ by the rows that were drawn.
+    """
+    shares = np.zeros((target.n_outputs, max(target.n_classes)))
+    for o, size in enumerate(target.n_classes):
+        totals = np.ones(size) if balanced else np.bincount(target.codes[order, o], weights, minlength=size)
+        shares[o, :size] = totals / totals.sum()
+    return shares
 
 
 def is_flat(curve: list[float], tolerance: float) -> bool:

@@ -58,10 +58,10 @@ def tree_model(tree: Tree, criterion: str, **common: Unpack[Common]) -> Model:
     return Model(trees=trees, response=Response(), score_names=names, **common)
 
 
-def forest_model(forest: Forest, criterion: str, **common: Unpack[Common]) -> Model:
-    """The mean of the trees of a forest."""
+def forest_model(forest: Forest, criterion: str, prior_weight: float, **common: Unpack[Common]) -> Model:
+    """The mean of the trees of a forest, in which the mean of their roots counts as `prior_weight` trees."""
     names = _outputs(forest.trees[0].value_shape[0], common["classes"], common["single"])
-    return Model(trees=forest.tree_sum(criterion), response=Response(), score_names=names, **common)
+    return Model(trees=forest.tree_sum(criterion, prior_weight), response=Response(), score_names=names, **common)
 
 
 def members_model(n_outputs: int, **common: Unpack[Common]) -> Model:

@@ -140,7 +140,7 @@ def _tree(model: Any, kind: type[DecisionTree]) -> Estimator:
 
 
 def _forest(model: Any, kind: type[ForestEstimator]) -> Estimator:
-    found, schema = estimator_with(kind, model.get_params(deep=False)), _schema(model)
+    found, schema = estimator_with(kind, model.get_params(deep=False) | {"prior_weight": 0.0}), _schema(model)
     trees = [tree_of(one.tree_, schema.n_levels, _sizes(model)) for one in model.estimators_]
     set_forest(found, schema, trees, _classes(model), IMPORTED)
     _copy_attributes(model, found, OUT_OF_BAG)
