@@ -110,7 +110,7 @@ def _boosted(split: Any, folder: Path) -> list[Entry]:
 
 
 def _forests(split: Any, folder: Path) -> list[Entry]:
-    ours = sapwood.RandomForestClassifier(100, random_state=0, n_jobs=-1).fit(split.X, split.y)
+    ours = sapwood.RandomForestClassifier(100, max_features="sqrt", random_state=0, n_jobs=-1).fit(split.X, split.y)
     theirs = SklearnForest(100, random_state=0, n_jobs=-1).fit(split.X, split.y)
     return [
         _ours("Sapwood", ours, folder / "forest.sapwood"),

@@ -78,8 +78,8 @@ class Models:
     def _fit(self, source: str) -> Any:
         if self.ground.is_forest:
             forest = import_module(FORESTS[source]).RandomForestClassifier
-            model = forest(n_estimators=self.ground.rounds, n_jobs=self.settings.threads, random_state=0)
-            return model.fit(self.split.X, self.split.y)
+            given = {"n_estimators": self.ground.rounds, "max_features": "sqrt", "n_jobs": self.settings.threads}
+            return forest(random_state=0, **given).fit(self.split.X, self.split.y)
         booster = BOOSTERS[source]()
         return booster.fit(booster.prepare(self.split.X), self.split.y, self.settings)
 

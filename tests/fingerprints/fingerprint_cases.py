@@ -117,29 +117,30 @@ def _trees() -> Iterator[Case]:
 def _forests() -> Iterator[Case]:
     few: dict[str, Any] = {"n_estimators": 4}
     alone: dict[str, Any] = {"prior_weight": 0.0}
+    root, third = alone | {"max_features": "sqrt"}, {"max_features": "third"}
     for criterion in ("gini", "entropy", "error"):
-        yield _case("RandomForestClassifier", "missing", "three", criterion=criterion, **few, **alone)
+        yield _case("RandomForestClassifier", "missing", "three", criterion=criterion, **few, **root)
     for criterion, goal in (("squared_error", "tenths"), ("absolute_error", "eighths"), ("poisson", "counts")):
-        yield _case("RandomForestRegressor", "missing", goal, criterion=criterion, max_depth=7, **few)
+        yield _case("RandomForestRegressor", "missing", goal, criterion=criterion, max_depth=7, **few, **third)
     for columns in ("few levels", "many levels", "tied", "thin"):
         yield _case("RandomForestClassifier", columns, "two", max_features=1, max_bins=None, **few, **alone)
-        yield _case("RandomForestRegressor", columns, "tenths", "whole", max_samples=0.5, **few)
-    yield _case("RandomForestRegressor", "fine", "tenths", rows=DEEP_ROWS, max_bins=None, n_estimators=1)
+        yield _case("RandomForestRegressor", columns, "tenths", "whole", max_samples=0.5, **few, **third)
+    yield _case("RandomForestRegressor", "fine", "tenths", rows=DEEP_ROWS, max_bins=None, n_estimators=1, **third)
     yield _case(
         "RandomForestRegressor", "fine", "tenths", rows=DEEP_ROWS, max_bins=None, max_features=1, n_estimators=1
     )
     yield _case("RandomForestRegressor", "fine", "tenths", max_features="third", max_bins=None, **few)
     yield _case("RandomForestRegressor", "fine", "tenths", "thirds", max_features=1, max_leaf_nodes=25, **few)
-    yield _case("RandomForestRegressor", "missing", "tenths", bootstrap=False, feature_sampling="tree", **few)
+    yield _case("RandomForestRegressor", "missing", "tenths", bootstrap=False, feature_sampling="tree", **few, **third)
     yield _case(
-        "RandomForestClassifier", "coarse", "three", class_weight="balanced_subsample", voting="hard", **few, **alone
+        "RandomForestClassifier", "coarse", "three", class_weight="balanced_subsample", voting="hard", **few, **root
     )
-    yield _case("RandomForestRegressor", "fine", "number outputs", keep_targets=True, max_depth=6, **few)
-    yield _case("RandomForestClassifier", "fine", "class outputs", max_depth=6, **few, **alone)
-    yield _case("RandomForestRegressor", "fine", "tenths", monotonic_cst=TWO_SIGNS, max_depth=6, **few)
-    yield _case("RandomForestClassifier", "levels", "two", ccp_alpha=0.004, min_samples_leaf=3, **few, **alone)
+    yield _case("RandomForestRegressor", "fine", "number outputs", keep_targets=True, max_depth=6, **few, **third)
+    yield _case("RandomForestClassifier", "fine", "class outputs", max_depth=6, **few, **root)
+    yield _case("RandomForestRegressor", "fine", "tenths", monotonic_cst=TWO_SIGNS, max_depth=6, **few, **third)
+    yield _case("RandomForestClassifier", "levels", "two", ccp_alpha=0.004, min_samples_leaf=3, **few, **root)
     for columns in ("missing", "levels", "thin"):
-        yield _case("ExtraTreesClassifier", columns, "three", **few, **alone)
+        yield _case("ExtraTreesClassifier", columns, "three", **few, **root)
         yield _case("ExtraTreesRegressor", columns, "tenths", "thirds", max_features=0.4, **few)
 
 

@@ -1,4 +1,4 @@
-"""The shares of the classes count as `prior_weight` trees."""
+"""The shares of the classes count as `prior_weight` trees, and how many columns forests draw."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from forest_cases import frame, signal
 from sklearn.base import clone
 
 import sapwood as sw
-from sapwood import ExtraTreesClassifier, RandomForestClassifier
+from sapwood import ExtraTreesClassifier, ExtraTreesRegressor, RandomForestClassifier, RandomForestRegressor
 
 X = frame()
 TWO, THREE = (signal(X) > 0.5).astype(int), np.digitize(signal(X), [0.0, 1.5])
@@ -102,3 +102,20 @@ def test_the_prior_is_part_of_the_fingerprint() -> None:
     forest = RandomForestClassifier(3, random_state=0).fit(X, TWO)
     usual = sw.fingerprint(forest)
     assert sw.fingerprint(forest.set_params(prior_weight=0.0)) != usual
+
+
+DRAWN = {RandomForestClassifier: 5, ExtraTreesClassifier: 5, RandomForestRegressor: 7, ExtraTreesRegressor: 10}
+
+
+@pytest.mark.parametrize("kind", DRAWN)
+def test_columns_of_a_split_by_default(kind: Any) -> None:
+    table = np.random.default_rng(0).normal(size=(40, 10))
+    y = (table[:, 0] > 0).astype(int)
+    assert kind(2).fit(table, y).max_features_ == DRAWN[kind]
+
+
+@pytest.mark.parametrize("max_features", [0.5, "third", "sqrt", None])
+def test_a_tree_of_a_forest_can_be_fitted_again(max_features: Any) -> None:
+    forest = RandomForestClassifier(2, random_state=0, max_features=max_features).fit(X, TWO)
+    again = clone(forest.estimators_[0]).fit(X, TWO)
+    assert again.max_features_ == forest.max_features_

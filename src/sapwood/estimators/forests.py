@@ -60,7 +60,7 @@ class RandomizedForest(ForestEstimator):
         Interval(float, 0, 1, closed="right", integers=False),
         OneOf("sqrt", "log2", "third"),
         Nothing(remedy="Use max_features=None for all columns."),
-        default="sqrt",
+        default=0.5,
         doc="Columns that are drawn for each split (or each tree, see feature_sampling): a number, a fraction, the "
         "square root, the binary logarithm or a third of the number of columns, or None for all of them.",
     )
@@ -122,6 +122,8 @@ class RandomizedForest(ForestEstimator):
         known = {name: getattr(self, name) for name in kind._get_param_names()}
         if self.feature_sampling == "tree":
             known["max_features"] = None
+        elif self.max_features == "third":  # a name that single trees do not have
+            known["max_features"] = self.max_features_
         if str(known.get("class_weight")) == "balanced_subsample":
             known["class_weight"] = None
         return kind(**known)
@@ -143,7 +145,7 @@ class RandomizedForest(ForestEstimator):
 
 @declared
 class RandomForestClassifier(ClassifierMixin, RandomizedForest):
-    """A random forest for classes: trees on bootstrap samples, each split from a few columns drawn anew.
+    """A random forest for classes: trees on bootstrap samples, each split from half of the columns, drawn anew.
 
     Rows are drawn by the order of a hash of their contents, so the forest does not depend on their order. Weights of
     rows and classes are probabilities of the draws, and as many rows are drawn as there are: weights times a constant
@@ -166,7 +168,7 @@ class RandomForestClassifier(ClassifierMixin, RandomizedForest):
 
 @declared
 class RandomForestRegressor(RegressorMixin, RandomizedForest):
-    """A random forest for numbers: trees on bootstrap samples, each split from a third of the columns, drawn anew.
+    """A random forest for numbers: trees on bootstrap samples, each split from 70 % of the columns, drawn anew.
 
     See `RandomForestClassifier` for how rows are drawn.
     """
@@ -175,7 +177,7 @@ class RandomForestRegressor(RegressorMixin, RandomizedForest):
 
     criterion: str = parameter(shared.NUMBER_CRITERION, default="squared_error")
     leaf: str = parameter(shared.NUMBER_LEAF, default="auto")
-    max_features: int | float | str | None = "third"
+    max_features: int | float | str | None = 0.7
     max_bins: int | None = 255
     keep_targets: bool = parameter(KEEP_TARGETS, default=False)
 
@@ -184,7 +186,7 @@ class RandomForestRegressor(RegressorMixin, RandomizedForest):
 
 @declared
 class ExtraTreesClassifier(ClassifierMixin, RandomizedForest):
-    """Extremely randomised trees for classes: all rows, and for each column drawn one threshold drawn.
+    """Extremely randomised trees for classes: all rows, and for half of the columns one threshold each, drawn anew.
 
     Thresholds are drawn between the least and the largest value in the node; with max_bins they are moved to the border
     of a bin.

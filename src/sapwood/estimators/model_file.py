@@ -38,8 +38,9 @@ from sapwood.parameters import CallableRule, RandomState, check_parameters
 LEFT_OUT = (*WITHOUT_EFFECT, "warm_start", "recipe")  # parameters that change nothing in what a model predicts
 FORMER = {"huber_delta": 1.0}  # defaults of earlier versions; a loss that has a delta is described with its own
 EARLIER: dict[str, dict[str, Any]] = {  # defaults of the first version, which models without a name for them have
-    "RandomForestClassifier": {"prior_weight": 0.0},
-    "ExtraTreesClassifier": {"prior_weight": 0.0},
+    "RandomForestClassifier": {"prior_weight": 0.0, "max_features": "sqrt"},
+    "RandomForestRegressor": {"max_features": "third"},
+    "ExtraTreesClassifier": {"prior_weight": 0.0, "max_features": "sqrt"},
 }
 LEFT_OUT_FITTED = ("_seed", "_seeds", "_grown_with", "_chosen", "recipe_")  # of draws, and of parameters
 SUMS = tuple(  # parts of a forest's file that no prediction needs, and whose last bits depend on the order of rows
