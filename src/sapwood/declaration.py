@@ -39,11 +39,11 @@ def parameter(*given: Rule | Meaning, default: Any, doc: str = "", kw_only: bool
     A default of "auto" is always allowed.
     """
     rules = tuple(rule for rule in given if isinstance(rule, Rule))
-    if default == "auto":
-        rules = (*rules, OneOf(default))
     for shared in given:
         if isinstance(shared, Meaning):
             rules, doc = (*rules, *shared.rules), doc or shared.doc
+    if default == "auto" and not any(rule.accepts(default) for rule in rules):
+        rules = (*rules, OneOf(default))
     return field(default=default, kw_only=kw_only, metadata={"rules": rules, "doc": doc})
 
 
