@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sapwood.estimators.task import CLASSES
+from sapwood.estimators.tree_rows import CLASSES
 from sapwood.forest.out_of_bag import OutOfBag, class_shares
 
 if TYPE_CHECKING:
