@@ -52,9 +52,9 @@ def sapwood(job: Job) -> Any:
     return _sapwood("NewtonBoosting", job)
 
 
-def sapwood_xgboost(job: Job) -> Any:
-    """Sapwood's Newton boosting with the defaults of XGBoost."""
-    return _sapwood("NewtonBoosting", job, recipe="xgboost")
+def sapwood_2026(job: Job) -> Any:
+    """Sapwood's Newton boosting with the recipe 2026.1."""
+    return _sapwood("NewtonBoosting", job, recipe="2026.1")
 
 
 def sapwood_forest(job: Job) -> Any:
@@ -199,7 +199,7 @@ class Library:
             import_module(self.package)
         except ImportError as error:
             return str(error)
-        return _no_recipe() if self.fit is sapwood_xgboost else None
+        return None
 
 
 LIBRARIES = {
@@ -209,7 +209,7 @@ LIBRARIES = {
     "catboost": Library(catboost, with_text, "catboost"),
     "sklearn_forest": Library(sklearn_forest, with_indicators, "sklearn"),
     "sapwood": Library(sapwood, as_read, "sapwood", compiles=True),
-    "sapwood_xgboost": Library(sapwood_xgboost, as_read, "sapwood", compiles=True),
+    "sapwood_2026": Library(sapwood_2026, as_read, "sapwood", compiles=True),
     "sapwood_forest": Library(sapwood_forest, as_read, "sapwood", compiles=True),
     "lightgbm_rf": Library(lightgbm_rf, with_categories, "lightgbm"),
     "ydf_forest": Library(ydf_forest, as_arrays, "ydf"),
@@ -249,10 +249,3 @@ def _hold_out(job: Job) -> Any:
     """Training and validation rows, training and validation targets."""
     stratify = None if job.is_numbers else job.y
     return train_test_split(job.X, job.y, test_size=VALIDATION_SHARE, random_state=job.seed, stratify=stratify)
-
-
-def _no_recipe() -> str | None:
-    from sapwood import NewtonBoostingClassifier
-
-    has_recipe = "recipe" in NewtonBoostingClassifier().get_params()
-    return None if has_recipe else "NewtonBoostingClassifier has no parameter recipe"

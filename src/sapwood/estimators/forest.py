@@ -23,7 +23,6 @@ from sapwood.errors import InputError, ParameterError, warn_user
 from sapwood.estimators.checkpoint import Checkpoints, take_over
 from sapwood.estimators.estimator import Estimator
 from sapwood.estimators.forest_arguments import column_groups, fractions, given_bags, require_same_bags
-from sapwood.estimators.forest_measures import out_of_bag
 from sapwood.estimators.methods_by_task import of_regressors
 from sapwood.estimators.settings import growth_options
 from sapwood.estimators.tree import DecisionTree, LazyTrees, fitted_tree
@@ -160,7 +159,7 @@ class ForestEstimator(MultiOutputMixin, Estimator):
             table,
             Vote(self.voting == "hard", training.target.n_classes),
             n_jobs,
-            out_of_bag(self, training),
+            self.task.out_of_bag(self, training) if self.oob_score or self.oob_stop else None,
             self.oob_tol if self.oob_stop else None,
             self.keep_targets,
             str(getattr(tree, "class_weight", None)) == "balanced_subsample",

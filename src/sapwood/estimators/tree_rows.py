@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,7 @@ from sklearn.metrics import r2_score
 from sapwood.arrays import Floats
 from sapwood.errors import InputError, warn_user
 from sapwood.estimators.settings import class_weights
-from sapwood.forest.out_of_bag import OutOfBag
+from sapwood.forest.out_of_bag import OutOfBag, class_shares
 from sapwood.model.model import Model
 from sapwood.table.digest import digest_arrays, digest_table
 from sapwood.table.identifiers import warn_of_identifiers
@@ -26,6 +26,9 @@ from sapwood.table.table import Table
 from sapwood.table.target import ClassTarget, NumberTarget, warn_of_column
 from sapwood.table.text_warning import warn_of_classes
 from sapwood.table.weight import check_weight
+
+if TYPE_CHECKING:
+    from sapwood.estimators.forest import ForestEstimator
 
 Score = bool | Callable[..., float]
 
@@ -80,6 +83,10 @@ class Task(ABC):
     def read(self, y: Any, n_rows: int) -> ClassTarget | NumberTarget:
         """The target that `fit` was given."""
 
+    def out_of_bag(self, forest: ForestEstimator, rows: TreeRows) -> OutOfBag:  # noqa: ARG002
+        """Sums of the votes for rows outside of the bags of a forest."""
+        return OutOfBag(rows.target, rows.given)
+
     @abstractmethod
     def measure(self, found: OutOfBag, rows: TreeRows, score: Score) -> dict[str, Any]:
         """Fitted attributes that follow from out-of-bag predictions; `score` may be the user's own function."""
@@ -95,6 +102,15 @@ class ClassTask(Task):
         target = ClassTarget.from_any(y, n_rows)
         warn_of_classes(target)
         return target
+
+    def out_of_bag(self, forest: ForestEstimator, rows: TreeRows) -> OutOfBag:
+        """The same, with the shares of the classes, which count as `prior_weight` trees unless votes are hard."""
+        if forest.voting == "hard" or not forest.prior_weight:
+            return super().out_of_bag(forest, rows)
+        order, is_balanced = forest._bags.order, str(getattr(forest, "class_weight", None)) == "balanced_subsample"
+        weights = None if rows.weight is None else rows.weight[order]
+        shares = class_shares(rows.target, order, weights, balanced=is_balanced)
+        return OutOfBag(rows.target, rows.given, shares, float(forest.prior_weight))
 
     def measure(self, found: OutOfBag, rows: TreeRows, score: Score) -> dict[str, Any]:
         """Probabilities, and accuracy: of several outputs the share of rows for which all are right."""
