@@ -157,6 +157,19 @@ def test_an_interrupted_validation_gives_a_model(monkeypatch: pytest.MonkeyPatch
     model = sw.NewtonBoostingRegressor(**QUICK).fit(*DIABETES)
     assert 5 <= model.n_estimators_ <= 15
     assert np.isfinite(model.predict(DIABETES[0])).all()
+    assert model.recipe_[-1].endswith("has learned from all rows.")
+    refitted = sw.NewtonBoostingRegressor(**QUICK, objective="absolute_error").fit(*DIABETES)
+    assert refitted.n_estimators_ <= 3
+    assert refitted.recipe_[-1].endswith("the rows that did not validate, as training was interrupted.")
+
+
+def test_a_class_of_one_row_is_learned_though_one_fold_trains_without_it() -> None:
+    X, y = CANCER
+    labels = y.astype(str)
+    labels[0] = "rare"
+    shares = sw.NewtonBoostingClassifier(**QUICK).fit(X, labels).predict_proba(X)
+    assert shares.shape == (len(y), 3)
+    assert np.isfinite(shares).all()
 
 
 @pytest.mark.filterwarnings("default")

@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -50,11 +50,6 @@ class Candidate:
 
     rounds: Rounds
     history: History
-    rows: Ints
-    best_score: Floats = field(init=False)  # (n_scores, rows that validate) after the best round
-
-    def __post_init__(self) -> None:
-        self.best_score = self.rounds.score[:, self.rows]
 
     @property
     def n_best(self) -> int:
@@ -69,8 +64,6 @@ class Candidate:
         """One round."""
         self.rounds.advance(plan.rate)
         self.history.record(self.rounds.loss)
-        if self.n_best == len(self.rounds.trees):
-            self.best_score = self.rounds.score[:, self.rows]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -82,17 +75,18 @@ class ValidationProgress(AnyProgress):
 
 @dataclass(frozen=True, eq=False)
 class Validated:
-    """The final model, the best number of rounds of each fold, and the scores of its rows there (n_scores, rows)."""
+    """The final model, the best number of rounds of each fold, and whether the model has learned from all rows."""
 
     outcome: Outcome
     n_best: list[int]
-    scores: Floats
+    is_of_all_rows: bool
 
     @property
     def sentence(self) -> str:
         """What was found."""
         best, n = ", ".join(map(str, self.n_best)), self.outcome.ensemble.n_rounds
-        return f"Best numbers of rounds in validation: {best}; the model has {n} rounds and has learned from all rows."
+        rows = "all rows" if self.is_of_all_rows else "the rows that did not validate, as training was interrupted"
+        return f"Best numbers of rounds in validation: {best}; the model has {n} rounds and has learned from {rows}."
 
 
 def validation_for(rows: Rows, setup: Setup, is_class: bool) -> Validation:
@@ -120,21 +114,18 @@ def fit_validated(rows: Rows, setup: Setup, validation: Validation) -> Validated
     coded = code(rows.table, setup.rounds.method, setup.max_bins, setup.rounds.n_jobs)
     candidates = [_candidate(number, rows, setup, validation, coded) for number in range(len(validation.folds))]
     reason = _train_all(candidates, setup, validation.patience)
-    scores = np.full((setup.loss.n_scores, len(rows.y)), np.nan)
-    for one in candidates:
-        scores[:, one.rows] = one.best_score
     best = [one.n_best for one in candidates]
     history = History((), (), _joined([one.history.curves for one in candidates]))
+    is_of_all_rows = validation.members or reason == ALL_DONE
     if validation.members:
         ensemble = _mean_of([one.rounds for one in candidates], best, validation.stretch)
-    elif reason == ALL_DONE:
+    elif is_of_all_rows:
         plan = replace(setup.plan, n_rounds=math.ceil(validation.stretch * float(np.mean(best))))
-        rounds = begin_rounds(rows, None, setup, coded=coded)
-        final = train(rounds, History((), ()), plan)
+        final = train(begin_rounds(rows, None, setup, coded=coded), History((), ()), plan)
         ensemble, reason = final.ensemble, final.stopped_reason
     else:  # it was interrupted: there is no time for another training
         ensemble = candidates[0].rounds.ensemble.upto(best[0])
-    return Validated(Outcome(ensemble, history, None, reason), best, scores)
+    return Validated(Outcome(ensemble, history, None, reason), best, is_of_all_rows)
 
 
 def _candidate(
@@ -153,7 +144,7 @@ def _candidate(
     weight = rows.weight if rows.measured is None else rows.measured
     name = f"fold {number + 1}" if several else "validation"
     measured = validation_rows(name, rounds, held_out, weight, None)
-    return Candidate(rounds, History([measured], setup.metrics), held_out)
+    return Candidate(rounds, History([measured], setup.metrics))
 
 
 def _train_all(candidates: Sequence[Candidate], setup: Setup, patience: int) -> str:

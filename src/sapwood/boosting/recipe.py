@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
-Rounds = Literal["validated", "stopped", "fixed"]
+RoundsBy = Literal["validated", "stopped", "fixed"]
 """How the number of rounds is found if it is "auto": by validation, by the user's early stopping, or not at all."""
 AUTO = "auto"
 FEW_ROWS = 200  # fewer are too few to validate on
@@ -82,7 +82,7 @@ class Recipe:
 def resolve(counts: Counts, given: Mapping[str, Any], validates: bool) -> Recipe:
     """The recipe that was given, for data of these counts; what else was given by the user is taken as it is."""
     name, stops = given["recipe"], given["early_stopping_rounds"] is not None
-    rounds: Rounds = "stopped" if stops else "validated" if validates else "fixed"
+    rounds: RoundsBy = "stopped" if stops else "validated" if validates else "fixed"
     recipe = RECIPES[name](counts, given, rounds)
     return Recipe({n: choice for n, choice in recipe.choices.items() if is_auto(given.get(n))}, recipe.n_folds)
 
@@ -92,11 +92,11 @@ def is_auto(value: Any) -> bool:
     return isinstance(value, str) and value == AUTO
 
 
-def _xgboost(counts: Counts, given: Mapping[str, Any], rounds: Rounds) -> Recipe:  # noqa: ARG001
+def _xgboost(counts: Counts, given: Mapping[str, Any], rounds: RoundsBy) -> Recipe:  # noqa: ARG001
     return Recipe({name: Choice(value, "XGBoost's default") for name, value in XGBOOST.items()})
 
 
-def _recipe_2026_1(counts: Counts, given: Mapping[str, Any], rounds: Rounds) -> Recipe:
+def _recipe_2026_1(counts: Counts, given: Mapping[str, Any], rounds: RoundsBy) -> Recipe:
     n, by_level = counts.rows, given.get("grow_policy") == "depthwise"
     rate, leaves, ridge = _size_of_steps(counts)
     size, n_folds = f"{n} rows", 0
@@ -157,7 +157,7 @@ def _rounded(number: float) -> float:
     return float(f"{number:.3g}")
 
 
-RECIPES: dict[str, Callable[[Counts, Mapping[str, Any], Rounds], Recipe]] = {
+RECIPES: dict[str, Callable[[Counts, Mapping[str, Any], RoundsBy], Recipe]] = {
     "2026.1": _recipe_2026_1,
     "xgboost": _xgboost,
 }

@@ -313,8 +313,8 @@ class NewtonBoosting(Boosting):
         held_out = None
         if not evals and (self.validation_fraction is not None or self.early_stopping_rounds is not None):
             held_out = rows_held_out(self, rows, task.classes is not None)
-        given_up = (start, kept, held_out, self.callbacks, self.max_seconds)
-        validates = not (evals or loss.whole) and all(one is None for one in given_up)
+        own_limits = (start, kept, held_out, self.callbacks, self.max_seconds)
+        validates = not (evals or loss.whole) and all(one is None for one in own_limits)
         setup = self._setup(rows, loss, start, held_out, validates)
         setup = replace(setup, metrics=task.metrics(self.eval_metric, loss, self))
         if verbose is not None:
