@@ -40,10 +40,10 @@ class Grower:
         self._signs = np.zeros(n_features, np.int8) if options.signs is None else options.signs.astype(np.int8)
         self._n_jobs = n_jobs
         self._prunes = options.ccp_alpha > 0.0 or options.gamma > 0.0
-        self._team: TeamGrowth | None = None
+        self.team: TeamGrowth | None = None
         is_alone = len(shards) == 1 and shards[0].suits_team
         if is_alone and TeamGrowth.suits(options, n_features, n_jobs):
-            self._team = TeamGrowth(shards[0], options, self._signs, n_jobs)
+            self.team = TeamGrowth(shards[0], options, self._signs, n_jobs)
 
     @cached_property
     def _finder(self) -> Search:
@@ -57,8 +57,8 @@ class Grower:
         Afterwards `leaf_of` of the shards holds the leaf of every row of the sample.
         """
         self.rules = self._options.rules(units)[0]
-        if self._team is not None and columns.is_plain:
-            grown = GrownTree(*self._team.grow(self.rules, n_rows, columns.of_tree, key))
+        if self.team is not None and columns.is_plain:
+            grown = GrownTree(*self.team.grow(self.rules, n_rows, columns.of_tree, key))
             if self._prunes and self._prune(grown, units):
                 self._shards[0].merge_leaves(grown.leaf_above)
             return grown

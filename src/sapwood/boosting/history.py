@@ -9,7 +9,7 @@ import numpy as np
 
 from sapwood.arrays import Floats, Ints
 from sapwood.losses.loss import Loss
-from sapwood.metrics.metric import Metric
+from sapwood.metrics.metric import MeanOfRows, Metric
 
 Curves = dict[str, dict[str, list[float]]]
 
@@ -51,6 +51,12 @@ class History:
         for rows in self.validation_sets:
             for metric in self.metrics:
                 self.curves[rows.name][metric.name].append(rows.measure(metric, loss))
+
+    def add(self, losses: Floats) -> None:
+        """Note rounds whose losses (rounds, rows) of the validation set are known, of which the metric is the mean."""
+        (rows,), (metric,) = self.validation_sets, self.metrics
+        assert isinstance(metric.function, MeanOfRows)
+        self.curves[rows.name][metric.name] += [metric.function.of_losses(own, rows.weight) for own in losses]
 
     @property
     def deciding(self) -> list[float] | None:

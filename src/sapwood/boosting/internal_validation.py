@@ -28,10 +28,13 @@ from sapwood.boosting.recipe import HELD_OUT
 from sapwood.boosting.replay import Replay
 from sapwood.boosting.rounds import Rounds
 from sapwood.boosting.training import ALL_DONE, AnyProgress, Outcome, Plan, advance_until_stop, train
+from sapwood.boosting.whole_rounds import WholeRounds
 from sapwood.codes.coding import Coded, Recode, code
 from sapwood.kernels.draws import mix_into
 from sapwood.threads import run_all
 from sapwood.tree import Tree
+
+STEP = 8  # rounds between two looks at the losses
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,10 +49,11 @@ class Validation:
 
 @dataclass(eq=False)
 class Candidate:
-    """A model in training, and the rows that validate it."""
+    """A model in training, and the rows that validate it; `whole` if a kernel advances it by whole rounds."""
 
     rounds: Rounds
     history: History
+    whole: WholeRounds | None = None
 
     @property
     def n_best(self) -> int:
@@ -61,9 +65,15 @@ class Candidate:
         return len(self.rounds.trees) - self.n_best >= patience
 
     def advance(self, plan: Plan) -> None:
-        """One round."""
-        self.rounds.advance(plan.rate)
-        self.history.record(self.rounds.loss)
+        """Some rounds, up to the most that are wanted."""
+        n_done = len(self.rounds.trees)
+        wanted = range(n_done, min(n_done + STEP, plan.n_rounds))
+        if self.whole is None:
+            for _ in wanted:
+                self.rounds.advance(plan.rate)
+                self.history.record(self.rounds.loss)
+        else:
+            self.history.add(self.whole.advance([plan.rate(t, lambda: 0.0) for t in wanted]))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -144,14 +154,17 @@ def _candidate(
     weight = rows.weight if rows.measured is None else rows.measured
     name = f"fold {number + 1}" if several else "validation"
     measured = validation_rows(name, rounds, held_out, weight, None)
-    return Candidate(rounds, History([measured], setup.metrics))
+    whole = None
+    if len(setup.metrics) == 1 and WholeRounds.suits(rounds, setup.metrics[0].name, setup.plan.rate):
+        whole = WholeRounds(rounds, held_out)
+    return Candidate(rounds, History([measured], setup.metrics), whole)
 
 
 def _train_all(candidates: Sequence[Candidate], setup: Setup, patience: int) -> str:
-    """Advance all models by one round after the other, each until it is done; returns the reason to stop."""
+    """Advance all models, a few rounds at a time, each until it is done; returns the reason to stop."""
     plan, n_jobs = replace(setup.plan, early_stopping_rounds=None), setup.rounds.n_jobs
     open_ones, metric = list(candidates), setup.metrics[-1].name
-    mean: list[float] = []  # of the models that are trained in the round
+    mean: list[float] = []  # of the models that are trained in these rounds
 
     def advance(begin: float) -> ValidationProgress:
         run_all([partial(one.advance, plan) for one in open_ones], n_jobs)

@@ -29,15 +29,15 @@ class LevelGroups:
         bins = shards[0].table.bins
         self._shards = shards
         self._decoder = decoder
-        self._features = [j for j, own in enumerate(bins) if isinstance(own, GroupedLevels)]
-        self._n_levels = [bins[j].n_levels for j in self._features]
+        self.features = [j for j, own in enumerate(bins) if isinstance(own, GroupedLevels)]
+        self._n_levels = [bins[j].n_levels for j in self.features]
         self._place_of = np.full(len(bins), -1)
-        self._place_of[self._features] = np.arange(len(self._features))
-        self._codes = np.zeros((len(self._features), 1 + max(self._n_levels, default=0)), dtype=np.uint8)
+        self._place_of[self.features] = np.arange(len(self.features))
+        self._codes = np.zeros((len(self.features), 1 + max(self._n_levels, default=0)), dtype=np.uint8)
 
     def begin(self) -> None:
         """Group the levels by the gradients that the shards have begun with, and code the rows; OUT shards, decoder."""
-        for place, (j, n_levels) in enumerate(zip(self._features, self._n_levels, strict=True)):
+        for place, (j, n_levels) in enumerate(zip(self.features, self._n_levels, strict=True)):
             codes = group_levels(total([shard.level_sums[place] for shard in self._shards]))
             for shard in self._shards:
                 shard.begin_groups(place, j, codes[:2])
@@ -51,10 +51,10 @@ class LevelGroups:
         Splits whose children are too small with these rows are undone. Returns the tree of these rows, and the sums of
         its leaves as `Shard.leaf_sums` has them; None where no row can have moved.
         """
-        if not self._features:
+        if not self.features:
             return grown, None
         n_nodes = len(grown.nodes)
-        start, low = np.full(n_nodes, -1), np.zeros((len(self._features), n_nodes), np.uint8)
+        start, low = np.full(n_nodes, -1), np.zeros((len(self.features), n_nodes), np.uint8)
         moves = Moves(grown.nodes, grown.splits, self._place_of, self._codes, start, low, np.full_like(low, 255))
         if not bound_nodes(moves):
             return grown, None

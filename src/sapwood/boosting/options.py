@@ -54,14 +54,15 @@ class TreeOptions:
 
     def rules(self, units: GradientUnits) -> Array:
         """In the layout of the kernels."""
-        record = self._unitless_rules.copy()
+        record = self.unitless_rules.copy()
         record["gradient_unit"], record["hessian_unit"] = units.gradient_unit, units.hessian_unit
         record["lambda_units"] = self.reg_lambda / units.hessian_unit
         record["score_unit"] = units.gradient_unit**2 / units.hessian_unit
         return record
 
     @cached_property
-    def _unitless_rules(self) -> Array:
+    def unitless_rules(self) -> Array:
+        """Rules whose units are yet to be set."""
         record = np.zeros(1, dtype=RULES)
         for name in RULES.names or ():
             if hasattr(self, name):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,21 +14,16 @@ from sapwood.errors import ParameterError
 Rate = Callable[[int, Callable[[], float]], float]  # from the round, and what computes the norm of the gradient
 
 
-def learning_rate(setting: Any) -> Rate:
-    """From the user's value."""
-    if callable(setting):
-        return _checked(setting)
-    if isinstance(setting, Sequence) or np.ndim(setting) > 0:
-        rates = [float(rate) for rate in setting]
-        return lambda t, _norm: rates[min(t, len(rates) - 1)]  # the last value is reused
-    return lambda _t, _norm: float(setting)
+@dataclass(frozen=True)
+class GivenRate:
+    """A function of the round, or of the round and the norm of the gradient, whose values are checked."""
 
+    function: Callable[..., object]
+    needs_norm: bool
 
-def _checked(function: Callable[..., object]) -> Rate:
-    needs_norm = _n_arguments(function) >= 2
-
-    def rate(t: int, norm: Callable[[], float]) -> float:
-        found = function(t, norm()) if needs_norm else function(t)
+    def __call__(self, t: int, norm: Callable[[], float]) -> float:
+        """The rate of round t."""
+        found = self.function(t, norm()) if self.needs_norm else self.function(t)
         if not isinstance(found, (int, float, np.number)) or not np.isfinite(found) or found <= 0:
             raise ParameterError(
                 f"learning_rate returned {found!r} for round {t}, but a learning rate must be a finite number above 0. "
@@ -35,7 +31,15 @@ def _checked(function: Callable[..., object]) -> Rate:
             )
         return float(found)
 
-    return rate
+
+def learning_rate(setting: Any) -> Rate:
+    """From the user's value."""
+    if callable(setting):
+        return GivenRate(setting, _n_arguments(setting) >= 2)
+    if isinstance(setting, Sequence) or np.ndim(setting) > 0:
+        rates = [float(rate) for rate in setting]
+        return lambda t, _norm: rates[min(t, len(rates) - 1)]  # the last value is reused
+    return lambda _t, _norm: float(setting)
 
 
 def _n_arguments(function: Callable[..., object]) -> int:

@@ -98,10 +98,10 @@ class Rounds:
         self._hessian = np.empty_like(self._gradient)
         self._largest: Floats | None = None  # (n_scores, 2), weights included
         self.own_rows: Ints | slice = slice(None) if self.rows is None else self.rows
-        self._own_weight = self.weight
+        self.own_weight = self.weight
         if self.rows is not None:  # gradients of validation rows must not decide about units
-            self._own_weight = np.zeros(self.table.n_rows)
-            self._own_weight[self.rows] = 1.0 if self.weight is None else self.weight[self.rows]
+            self.own_weight = np.zeros(self.table.n_rows)
+            self.own_weight[self.rows] = 1.0 if self.weight is None else self.weight[self.rows]
         gradients_alone = self.options.unit_hessian and not self.loss.constant_hessian
         self._ones = np.ones(self.table.n_rows) if gradients_alone else None
         self._one_tree = self.options.one_tree and self.loss.n_scores > 1
@@ -110,11 +110,23 @@ class Rounds:
 
     def _place(self) -> None:
         """Put the table into shards that trees can be grown on."""
-        self._decoder = decoder_of(self.table.bins, self.n_levels)
+        self.decoder = decoder_of(self.table.bins, self.n_levels)
         self._shards = make_shards(self.table, self.options.n_shards, self.options.n_jobs)
         self._grower = Grower(self._shards, self.options.tree, self.options.n_jobs)
-        self._groups = LevelGroups(self._shards, self._decoder)
+        self._groups = LevelGroups(self._shards, self.decoder)
         self._may_pack = not (self.options.tree.counts_rows or isinstance(self.table, RankedTable))
+
+    @property
+    def suits_whole(self) -> bool:
+        """Whether a kernel may advance whole rounds: one thread grows trees, and no category is grouped anew."""
+        team, is_wide = self._grower.team, self._gradient.dtype == np.float64
+        is_short = self.table.n_rows < PACKED_ROWS and is_wide
+        return team is not None and team.n_threads == 1 and is_short and not self._groups.features
+
+    def team_frame(self) -> tuple[Array, Array, Array, int]:
+        """What such a kernel needs to grow trees, see `TeamGrowth.frame`."""
+        assert self._grower.team is not None
+        return self._grower.team.frame()
 
     @property
     def n_done(self) -> int:
@@ -141,7 +153,7 @@ class Rounds:
             rate = rate(self.n_done, self._gradient_norm)
         key = int(mix(np.uint64(self.options.seed), np.int64(self.n_done)))
         self.sample = Sample(self.rows) if self.options.subsample >= 1.0 else self._draw(key)
-        weight, factor, trees = self._own_weight, self.sample.factor, []
+        weight, factor, trees = self.own_weight, self.sample.factor, []
         if factor is not None:
             weight, self._largest = factor if weight is None else weight * factor, None
         of = RoundRows(self._gradient, self._hessian, weight, self.sample.rows, self._largest, self._may_pack)
@@ -172,7 +184,7 @@ class Rounds:
                 of = slice(start, stop)
                 self.loss.derivatives(self.y[of], self.score[:, of], self._gradient[:, of], self._hessian[:, of])
                 for k in range(self.loss.n_scores):  # while they are in the cache
-                    found = largest(self._gradient[k], self._hessian[k], self._own_weight, start, stop)
+                    found = largest(self._gradient[k], self._hessian[k], self.own_weight, start, stop)
                     np.maximum(most[k], found, out=most[k])
             return most
 
@@ -207,7 +219,7 @@ class Rounds:
         if self.replay is not None:
             scores = slice(k, k + 1)
             values = self.replay.add_tree(self._shards, grown, self._grower.rules, scores, rate)[:, 0]
-        tree = to_tree(grown, values, units.hessian_unit, self.table.bins, self._decoder, self.n_levels)
+        tree = to_tree(grown, values, units.hessian_unit, self.table.bins, self.decoder, self.n_levels)
         for table, score in self.validation:
             score[k] += tree.value[:, 0, 0][Predictor(tree).leaves(table, n_jobs=self.options.n_jobs)]
         return tree
@@ -219,14 +231,14 @@ class Rounds:
         of = replace(of, gradient=self._gradient[scores], hessian=self._hessian[scores], largest=most)
         if self.options.leaves_of_all_rows:
             self._settle_rest(grown)
-            of = replace(of, weight=self._own_weight)
+            of = replace(of, weight=self.own_weight)
         values = rate * self._steps(grown, of, scores)
         if not self.options.leaves_of_all_rows:
             self._settle_rest(grown)
         add_values(self._shards, values, self.score[scores])
         if self.replay is not None:
             values = self.replay.add_tree(self._shards, grown, self._grower.rules, scores, rate)
-        tree = to_tree(grown, values, units.hessian_unit, self.table.bins, self._decoder, self.n_levels)
+        tree = to_tree(grown, values, units.hessian_unit, self.table.bins, self.decoder, self.n_levels)
         for table, score in self.validation:
             score[scores] += tree.value[Predictor(tree).leaves(table, n_jobs=self.options.n_jobs), :, 0].T
         return tree

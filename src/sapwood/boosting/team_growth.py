@@ -95,6 +95,17 @@ class TeamGrowth:
             "share": share,
         }
 
+    @property
+    def n_threads(self) -> int:
+        """Threads that grow a tree together."""
+        return self._n_threads
+
+    def frame(self) -> tuple[Array, Array, Array, int]:
+        """The frame of the team, slots of its leader and of its threads, and the most nodes of a tree."""
+        self._team["shard"] = self._shard.wide_frame(self._capacity, self._n_sums)
+        self._arrays["mask"][:] = True
+        return self._team, self._own_slots, self._stack_slots, self._capacity
+
     def grow(self, rules: np.void, n_rows: int, mask: Mask, key: int) -> tuple[Array, Mask]:
         """Grow a tree on the records that the shard has begun with; returns its nodes and which of them are split."""
         capacity = min(self._capacity, 2 * (n_rows + MOST_AHEAD) + 1)

@@ -58,7 +58,11 @@ class MeanOfRows:
         """Σ w loss / Σ w, finished."""
         del groups  # not used
         given = prediction if self.many else single(self.name, prediction)
-        return self.finish(mean(self.rows(y, given), weight))
+        return self.of_losses(self.rows(y, given), weight)
+
+    def of_losses(self, losses: Floats, weight: Floats | None) -> float:
+        """The same of rows whose losses are known."""
+        return self.finish(mean(losses, weight))
 
 
 def mean(values: Floats, weight: Floats | None) -> float:

@@ -109,6 +109,13 @@ class Shard:
         """A copy starts empty: between two trees a shard holds nothing but its rows, and its frame holds addresses."""
         return type(self), (self.table, self.n_jobs, self.offset)
 
+    def wide_frame(self, n_nodes: int, n_sums: int) -> Array:
+        """The same before the first tree, for kernels that write gradients by themselves, not packed."""
+        self.units, self._n_inside = GradientUnits.of(1.0, 1.0, self.n_rows, packed=False), self.n_rows
+        if self._wide is None:
+            self._wide = np.empty((self.n_rows, 2), dtype=np.int64)
+        return self.frame(n_nodes, n_sums)
+
     def frame(self, n_nodes: int, n_sums: int) -> Array:
         """The rows as a team takes them, for a tree of at most so many nodes (`kernels/shard_frame.py`)."""
         self._number_leaves(n_nodes)

@@ -1,0 +1,59 @@
+"""The arrays of rounds of boosting that one thread advances: rows, draws, scratch, and the trees that come out."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sapwood.kernels.boosting_records import NODE
+from sapwood.kernels.frame import Array, Layout, Scratch
+from sapwood.kernels.team_frame import TEAM
+
+ROUNDS = Layout(
+    team=TEAM,
+    # Rows; the weight is 0 for those that do not train:
+    y=Array(np.float64, "n_rows"),
+    weight=Array(np.float64, "n_rows"),
+    score=Array(np.float64, "n_scores", "n_rows"),
+    derivatives=Array(np.float64, 2, "n_scores", "n_rows"),
+    candidates=Array(np.int64, "n_candidates"),  # that train
+    measured=Array(np.int64, "n_measured"),  # whose losses are wanted
+    row_losses=Array(np.float64, "n_rounds", "n_measured"),
+    # The model that learns from all rows, if there is one (see `boosting/replay.py`):
+    replays=np.bool_,
+    replay_weight=Array(np.float64, "n_rows"),
+    replay_score=Array(np.float64, "n_scores", "n_rows"),
+    replay_derivatives=Array(np.float64, 2, "n_scores", "n_rows"),
+    # Options:
+    loss=np.int64,
+    sums_to_zero=np.bool_,
+    factor=np.float64,  # of all steps
+    subsample=np.float64,
+    n_wanted=np.int64,  # columns of a tree
+    seed=np.uint64,
+    one_tree=np.bool_,
+    apart=np.bool_,
+    leaves_of_all_rows=np.bool_,
+    n_trees=np.int64,  # of a round
+    n_done=np.int64,  # rounds so far
+    own_slots=Array(np.int64, "n_own_slots"),
+    stack_slots=Array(np.int64, 1, "n_stack_slots"),
+    # Scratch:
+    sample=Array(np.int64, "n_candidates"),
+    mixture=Array(np.float64, 2, "n_rows"),
+    direction=Array(np.float64, "n_scores"),
+    row_most=Array(np.float64, "n_rows"),
+    row_total=Array(np.float64, "n_rows"),
+    column_keys=Array(np.float64, "n_columns"),
+    pool=Array(np.uint32, 4),
+    most=Array(np.float64, "n_scores", 2),
+    units=Array(np.float64, "n_scores", 2),
+    sums=Scratch(np.int64, "n_scores", "n_capacity", 2),
+)
+
+TREES = Layout(  # of some rounds, one after the other
+    nodes=Scratch(NODE, "n_trees", "n_capacity"),
+    splits=Scratch(np.bool_, "n_trees", "n_capacity"),
+    values=Scratch(np.float64, "n_trees", "n_capacity", "n_values"),
+    n_nodes=Array(np.int64, "n_trees"),
+    hessian_units=Array(np.float64, "n_trees"),
+)

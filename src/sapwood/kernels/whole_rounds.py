@@ -1,0 +1,226 @@
+"""Whole rounds of boosting in one call, by one thread: those of `boosting/rounds.py`, with the same bits.
+
+With a thousand rows, most of a round's time would otherwise go into the calls between its steps.
+
+    derivatives ─► draws of rows and columns ─► for each tree: growth, leaf values, new scores ─► losses of other rows
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from sapwood.kernels._jit import inner_kernel, kernel, lean_kernel
+from sapwood.kernels.bagging import draw_rows
+from sapwood.kernels.draws import mix
+from sapwood.kernels.leader import lead
+from sapwood.kernels.logarithm import logarithm
+from sapwood.kernels.loss_rows import differentiate, measure
+from sapwood.kernels.newton import newton_values
+from sapwood.kernels.philox import write_uniforms
+from sapwood.kernels.projection import project
+from sapwood.kernels.routing import add_by_leaf, largest, settle_by_code, sum_by_leaf, write_records
+from sapwood.kernels.vector_leaves import add_all_by_leaf, largest_of_all, sum_all_by_leaf, values_of_all
+
+BY_TREE = np.int64(1)  # keeps draws of columns apart, see `boosting/columns.py`
+WIDE_BITS, SUM_BITS, LEAST_EXPONENT = 40, 62, -1000  # see `shard/gradient_units.py`
+NOWHERE = np.uint16(0xFFFF)  # the leaf of a row that took no part
+
+
+@inner_kernel
+def fine_bits(n_rows):
+    """Bits of a number such that sums of all rows do not overflow."""
+    length = 0
+    while n_rows - 1 >> length > 0:
+        length += 1
+    return min(WIDE_BITS, SUM_BITS - max(1, length))
+
+
+@inner_kernel
+def unit_of(most, bits):
+    """The power of two that makes the largest number at most 2^bits - 1 units."""
+    if not 0.0 < most < np.inf:
+        return 1.0
+    _, exponent = math.frexp(most)
+    found = math.ldexp(1.0, max(exponent - bits, LEAST_EXPONENT))
+    return found if np.rint(most / found) <= (1 << bits) - 1 else 2.0 * found
+
+
+@inner_kernel
+def draw_sample(state, key):
+    """The rows of a round, ascending; OUT state.sample; returns how many."""
+    candidates, sample = state.candidates, state.sample
+    if state.subsample >= 1.0:
+        for i in range(len(candidates)):
+            sample[i] = candidates[i]
+        return np.int64(len(candidates))
+    return max(np.int64(draw_rows(key, None, state.subsample, candidates, sample)), np.int64(1))
+
+
+@lean_kernel
+def draw_columns(key, wanted, pool, keys, mask):
+    """So many columns, all equally likely; OUT mask; scratch: pool, keys.
+
+    Those of the smallest -log(1 - u), as `ColumnOptions.draw` has it.
+    """
+    write_uniforms(mix(key, BY_TREE), pool, keys)
+    for j in range(len(keys)):
+        keys[j] = -logarithm(1.0 - keys[j])
+        mask[j] = False
+    for _ in range(wanted):
+        best = -1
+        for j in range(len(keys)):
+            if not mask[j] and (best < 0 or keys[j] < keys[best]):
+                best = j
+        mask[best] = True
+
+
+@lean_kernel
+def write_direction(key, sums_to_zero, direction):
+    """Random signs of mean square 1, see `boosting/projection.py`; OUT direction."""
+    n, number, total = len(direction), 0, 0.0
+    while number == 0 or (sums_to_zero and abs(total) == n):
+        total = 0.0
+        for k in range(n):
+            drawn = mix(mix(key, np.int64(number)), np.int64(k))
+            direction[k] = 1.0 if drawn & np.uint64(1) else -1.0
+            total += direction[k]
+        number += 1
+    if sums_to_zero:
+        mean = total / n
+        for k in range(n):
+            direction[k] = (direction[k] - mean) / np.sqrt(1.0 - mean * mean)
+
+
+@inner_kernel
+def write_fine_units(most, n_rows, units):
+    """Units of the sums of leaves by the largest derivatives (scores, 2); OUT units."""
+    bits = fine_bits(n_rows)
+    for k in range(len(most)):
+        units[k, 0], units[k, 1] = unit_of(most[k, 0], bits), unit_of(most[k, 1], bits)
+
+
+@inner_kernel
+def set_units(most_g, most_h, n_rows, template, rules):
+    """The rules of growth in units that suit the rows of a tree; OUT rules."""
+    bits = fine_bits(n_rows)
+    rules[0] = template[0]
+    gradient_unit, hessian_unit = unit_of(most_g, bits), unit_of(most_h, bits)
+    rules[0].gradient_unit, rules[0].hessian_unit = gradient_unit, hessian_unit
+    rules[0].lambda_units = rules[0].reg_lambda / hessian_unit
+    rules[0].score_unit = gradient_unit * gradient_unit / hessian_unit
+
+
+@inner_kernel
+def grow(state, gradient, hessian, n_drawn, key, template, rules, nodes, splits):
+    """Grow a tree on these derivatives of the sample; OUT nodes, splits, rules; returns the number of nodes."""
+    team, n_rows = state.team, len(gradient)
+    most_g, most_h = largest(gradient, hessian, state.weight, 0, n_rows)
+    set_units(most_g, most_h, n_drawn, template, rules)
+    scales = 1.0 / rules[0].gradient_unit, 1.0 / rules[0].hessian_unit
+    records, quantized = team.shard.records[0], team.shard.quantized
+    sample = state.sample[:n_drawn]
+    write_records(sample, gradient, hessian, state.weight, scales[0], scales[1], 0, n_drawn, records, quantized)
+    if n_drawn < n_rows:
+        team.shard.short_leaf_of[:] = NOWHERE
+    if state.n_wanted < len(team.mask):
+        draw_columns(key, state.n_wanted, state.pool, state.column_keys, team.mask)
+    team.board[:] = 0
+    splits[:] = False
+    lead(nodes, splits, key, n_drawn, state.own_slots, state.stack_slots, team, rules[0])
+    return team.node_count[0]
+
+
+@inner_kernel
+def settle_rest(state, nodes, splits, n_drawn):
+    """Find the leaves of the rows that took no part."""
+    shard = state.team.shard
+    n_rows = shard.columns.shape[1]
+    if n_drawn < n_rows:
+        settle_by_code(shard.columns, nodes, splits, 0, n_rows, shard.short_leaf_of)
+
+
+@inner_kernel
+def write_steps(state, derivatives, weight, first, last, nodes, splits, rules, rate, values):
+    """The rate times Newton's steps of all nodes by the rows that have their leaves; OUT values."""
+    n_rows = derivatives.shape[2]
+    gradient, hessian, most, units = derivatives[0, first:last], derivatives[1, first:last], state.most, state.units
+    sums = state.sums[: last - first, : len(nodes)]
+    largest_of_all(gradient, hessian, weight, most[: last - first])
+    write_fine_units(most[: last - first], n_rows, units)
+    sums[:] = 0
+    sum_all_by_leaf(state.team.shard.short_leaf_of, gradient, hessian, weight, units, 0, n_rows, sums)
+    values_of_all(nodes, splits, sums, units, rules[0], state.factor, values)
+    for at in range(len(nodes)):
+        for k in range(last - first):
+            values[at, k] *= rate
+
+
+@inner_kernel
+def add_own_tree(state, k, n_drawn, nodes, splits, rules, rate, values):
+    """Values of nodes by the sums of growth's own rows, which are added to score k; OUT values, state.score."""
+    gradient, hessian, leaf_of = state.derivatives[0, k], state.derivatives[1, k], state.team.shard.short_leaf_of
+    sums, unit_g, unit_h = state.sums[0, : len(nodes)], rules[0].gradient_unit, rules[0].hessian_unit
+    sums[:] = 0
+    sum_by_leaf(leaf_of, gradient, hessian, state.weight, 1.0 / unit_g, 1.0 / unit_h, 0, len(gradient), sums)
+    newton_values(nodes, splits, sums, unit_g, unit_h, rules[0], state.factor, values[:, 0])
+    for at in range(len(nodes)):
+        values[at, 0] *= rate
+    settle_rest(state, nodes, splits, n_drawn)
+    add_by_leaf(leaf_of, values[:, 0], state.score[k], 0, len(gradient))
+
+
+@inner_kernel
+def add_tree(state, k, n_drawn, nodes, splits, rules, rate, values):
+    """Leaf values of a grown tree, and new scores; OUT values (nodes, scores), state.score, state.replay_score."""
+    first, last = k, k + 1
+    if state.one_tree:
+        first, last = 0, len(state.score)
+    leaf_of, n_rows = state.team.shard.short_leaf_of, state.score.shape[1]
+    if state.apart:
+        if state.leaves_of_all_rows:
+            settle_rest(state, nodes, splits, n_drawn)
+        write_steps(state, state.derivatives, state.weight, first, last, nodes, splits, rules, rate, values)
+        if not state.leaves_of_all_rows:
+            settle_rest(state, nodes, splits, n_drawn)
+        add_all_by_leaf(leaf_of, values, state.score[first:last], 0, n_rows)
+    else:
+        add_own_tree(state, k, n_drawn, nodes, splits, rules, rate, values)
+    if state.replays:
+        weight = state.replay_weight
+        write_steps(state, state.replay_derivatives, weight, first, last, nodes, splits, rules, rate, values)
+        add_all_by_leaf(leaf_of, values, state.replay_score[first:last], 0, n_rows)
+
+
+@inner_kernel
+def advance(state, t, rate, template, rules, trees):
+    """One round; OUT state, trees."""
+    n_trees, n_rows = state.n_trees, state.score.shape[1]
+    gradient, hessian = state.derivatives[0], state.derivatives[1]
+    differentiate(state.loss, state.y, state.score, state.row_most, state.row_total, gradient, hessian)
+    if state.replays:
+        own = state.replay_derivatives
+        differentiate(state.loss, state.y, state.replay_score, state.row_most, state.row_total, own[0], own[1])
+    key = mix(state.seed, np.int64(state.n_done + t))
+    n_drawn = draw_sample(state, key)
+    if state.one_tree:
+        write_direction(key, state.sums_to_zero, state.direction)
+        project(gradient, hessian, state.direction, 0, n_rows, state.mixture)
+        gradient, hessian = state.mixture[0:1], state.mixture[1:2]
+    for k in range(n_trees):
+        at = t * n_trees + k
+        nodes, splits = trees.nodes[at], trees.splits[at]
+        tree_key = mix(key, np.int64(k + 1))
+        n_nodes = grow(state, gradient[k], hessian[k], n_drawn, tree_key, template, rules, nodes, splits)
+        values = trees.values[at, :n_nodes]
+        add_tree(state, k, n_drawn, nodes[:n_nodes], splits[:n_nodes], rules, rate, values)
+        trees.n_nodes[at], trees.hessian_units[at] = n_nodes, rules[0].hessian_unit
+    measure(state.loss, state.y, state.score, state.measured, state.row_losses[t])
+
+
+@kernel
+def advance_all(state, rates, template, rules, trees):
+    """One round for each rate. Rules begin as the template in each tree. OUT state, trees."""
+    for t in range(len(rates)):
+        advance(state, t, rates[t], template, rules, trees)
