@@ -23,13 +23,17 @@ TREES = {
     "by level": TreeOptions(max_depth=4),
     "by leaf": TreeOptions(max_depth=0, max_leaves=9, leaf_wise=True, min_child_weight=1e-3, cat_smooth=10.0),
     "rows counted": TreeOptions(max_depth=5, min_child_rows=12),
+    "one cut": TreeOptions(max_depth=5, extra_trees=True),
+    "groups of levels": TreeOptions(max_depth=4, max_cat_to_onehot=2, cat_l2=10.0, min_data_per_group=20.0),
     "penalties": TreeOptions(max_depth=6, reg_alpha=0.1, max_delta_step=0.5, reg_lambda=0.0),
 }
 OPTIONS: dict[str, dict[str, Any]] = {
     "plain": {},
     "all drawn": {"subsample": 0.6, "columns": 0.5, "seed": 7},
     "leaves of all rows": {"subsample": 0.8, "leaves_of_all_rows": True},
+    "noise": {"random_strength": 0.7, "subsample": 0.8},
     "one tree": {"one_tree": True},
+    "one tree, noise": {"one_tree": True, "random_strength": 1.5},
     "one tree, all drawn": {"one_tree": True, "subsample": 0.5, "leaves_of_all_rows": True, "columns": 0.7},
     "one tree, leaves of the sample": {"one_tree": True, "subsample": 0.5},
 }

@@ -51,12 +51,14 @@ class Grower:
             return ExactSearch(self._shards[0], self._signs)
         return HistogramSearch(self._shards, self._signs, self._options.counts_rows, self._n_jobs)
 
-    def grow(self, units: GradientUnits, n_rows: int, columns: ColumnChoice, key: int) -> GrownTree:
-        """Grow a tree on the gradients that the shards have begun with; `key` is for draws of columns.
+    def grow(
+        self, units: GradientUnits, n_rows: int, columns: ColumnChoice, key: int, noise: float = 0.0
+    ) -> GrownTree:
+        """Grow a tree on the gradients that the shards have begun with; `key` is for draws.
 
         Afterwards `leaf_of` of the shards holds the leaf of every row of the sample.
         """
-        self.rules = self._options.rules(units)[0]
+        self.rules = self._options.rules(units, noise)[0]
         if self.team is not None and columns.is_plain:
             grown = GrownTree(*self.team.grow(self.rules, n_rows, columns.of_tree, key))
             if self._prunes and self._prune(grown, units):

@@ -35,6 +35,9 @@ class TreeOptions:
     cat_smooth: float = 0.0
     max_cat_to_onehot: int = 4
     max_cat_threshold: int = 64
+    cat_l2: float = 0.0
+    min_data_per_group: float = 0.0
+    extra_trees: bool = False
     signs: NDArray[np.int8] | None = field(default=None, compare=False)  # monotone constraints
 
     @property
@@ -52,9 +55,10 @@ class TreeOptions:
         clipped: Floats = np.clip(weights, lower, upper)
         return clipped
 
-    def rules(self, units: GradientUnits) -> Array:
-        """In the layout of the kernels."""
+    def rules(self, units: GradientUnits, noise: float = 0.0) -> Array:
+        """In the layout of the kernels; noise is the standard deviation of roots of scores."""
         record = self.unitless_rules.copy()
+        record["noise"] = noise
         record["gradient_unit"], record["hessian_unit"] = units.gradient_unit, units.hessian_unit
         record["lambda_units"] = self.reg_lambda / units.hessian_unit
         record["score_unit"] = units.gradient_unit**2 / units.hessian_unit

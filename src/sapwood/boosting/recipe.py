@@ -27,7 +27,8 @@ USUAL_ROUNDS = 400  # that the learning rates below are for
 XGBOOST: dict[str, Any] = {
     **{"n_estimators": 100, "learning_rate": 0.3, "max_depth": 6, "max_leaves": 0, "grow_policy": "depthwise"},
     **{"min_child_weight": 1.0, "subsample": 1.0, "leaf_rows": "drawn", "colsample_bytree": 1.0, "reg_lambda": 1.0},
-    **{"max_cat_to_onehot": 4, "cat_smooth": 0.0, "multi_strategy": "one_output_per_tree"},
+    **{"max_cat_to_onehot": 4, "cat_smooth": 0.0, "cat_l2": 0.0, "min_data_per_group": 0},
+    **{"random_strength": 0.0, "extra_trees": False, "multi_strategy": "one_output_per_tree"},
 }
 """XGBoost's defaults, and the behaviour of XGBoost for parameters that it does not have."""
 
@@ -115,6 +116,10 @@ def _recipe_2026_1(counts: Counts, given: Mapping[str, Any], rounds: RoundsBy) -
         "colsample_bytree": Choice(_share_of_columns(counts), f"{counts.columns} columns"),
         "max_cat_to_onehot": Choice(16, "few levels are split one by one"),
         "cat_smooth": Choice(10.0, "levels of few rows are near the mean"),
+        "cat_l2": Choice(0.0, "levels"),
+        "min_data_per_group": Choice(0, "levels"),
+        "random_strength": Choice(0.0, "splits"),
+        "extra_trees": Choice(False, "splits"),
         "multi_strategy": _trees_of_round(counts),
     }
     if n_folds == 0 and rounds != "stopped":

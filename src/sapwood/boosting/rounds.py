@@ -29,6 +29,7 @@ from sapwood.codes.coding import Coded, Method, Recode
 from sapwood.codes.ranked import RankedTable
 from sapwood.kernels.draws import mix
 from sapwood.kernels.newton import add_up, keep_order
+from sapwood.kernels.noise import noise_of
 from sapwood.kernels.routing import largest
 from sapwood.losses.loss import Loss
 from sapwood.predictor import Predictor
@@ -65,6 +66,7 @@ class RoundOptions:
     unit_hessian: bool = False  # trees are grown on gradients alone, as if the hessian was 1; leaves use the true one
     one_tree: bool = False  # for all scores of a round; False: one for each
     leaves_of_all_rows: bool = False  # a sample decides about splits only
+    random_strength: float = 0.0  # of the noise of scores
     method: Method = "hist"
     seed: int = 0
     n_jobs: int = 1
@@ -168,7 +170,11 @@ class Rounds:
             units = begin_tree(self._shards, of, k, halves)
             self._groups.begin()
             tree_key = int(mix(np.uint64(key), np.int64(k + 1)))
-            grown = self._grower.grow(units, of.n_rows, self.options.columns.choice(tree_key), tree_key)
+            noise = 0.0
+            if self.options.random_strength > 0.0:
+                rows = of.gradient[k], of.hessian[k], weight
+                noise = noise_of(*rows, self.options.random_strength, rate * self.n_done)
+            grown = self._grower.grow(units, of.n_rows, self.options.columns.choice(tree_key), tree_key, noise)
             trees.append(self._add_tree(grown, units, k, of, rate))
         self.trees.append(tuple(trees))
 

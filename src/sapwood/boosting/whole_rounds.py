@@ -82,6 +82,7 @@ class WholeRounds:
             sums_to_zero=rounds.loss.sums_to_zero,
             factor=rounds.loss.step_factor,
             subsample=options.subsample,
+            random_strength=options.random_strength,
             n_wanted=n_wanted,
             seed=np.uint64(options.seed),
             one_tree=one_tree,

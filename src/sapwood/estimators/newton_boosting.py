@@ -201,6 +201,24 @@ class NewtonBoosting(Boosting):
     cat_smooth: float | str = parameter(
         AT_LEAST_ZERO, default=AUTO, doc="Hessian added to each level when levels are put in order."
     )
+    cat_l2: float | str = parameter(
+        AT_LEAST_ZERO, default=AUTO, doc="Added to reg_lambda where a split separates subsets of levels."
+    )
+    min_data_per_group: int | str = parameter(
+        Interval(int, low=0),
+        default=AUTO,
+        doc="Minimum number of rows of a level in a node, if subsets of levels are separated: levels of fewer rows "
+        "are one group, together with missing values. Rows are estimated by the hessian of a level.",
+    )
+    extra_trees: bool | str = parameter(
+        Flag(), default=AUTO, doc="Try one random threshold (or subset of levels) of each column in a node, not all."
+    )
+    random_strength: float | str = parameter(
+        AT_LEAST_ZERO,
+        default=AUTO,
+        doc="Strength of the noise that is added to the scores of columns in a node, and decays as the model grows, "
+        "so that columns of nearly equal gain take turns. CatBoost's default is 1.",
+    )
     categorical_features: Any = parameter(
         OneOf("from_dtype"),
         ArrayLike(),

@@ -101,6 +101,9 @@ def newton_setup(
         cat_smooth=p.cat_smooth,
         max_cat_to_onehot=int(p.max_cat_to_onehot),
         max_cat_threshold=int(p.max_cat_threshold),
+        cat_l2=p.cat_l2,
+        min_data_per_group=float(p.min_data_per_group),
+        extra_trees=p.extra_trees,
         signs=signs,
     )
     columns = ColumnOptions(
@@ -118,6 +121,7 @@ def newton_setup(
         p.sampling_method == "gradient_based",
         one_tree=p.multi_strategy == "multi_output_tree",
         leaves_of_all_rows=p.leaf_rows == "all",
+        random_strength=p.random_strength,
         method="hist" if p.tree_method == "auto" else p.tree_method,
         seed=parameters._seed,
         n_jobs=resolve_jobs(p.n_jobs),

@@ -19,6 +19,10 @@ RULES = np.dtype(
         ("cat_smooth", np.float64),  # added to the hessian of a level when levels are put in order
         ("max_cat_to_onehot", np.int64),  # up to so many levels, one level is split off
         ("max_cat_threshold", np.int64),  # most levels on the smaller side of a split
+        ("cat_l2", np.float64),  # added to reg_lambda where levels are split in order
+        ("min_data_per_group", np.float64),  # levels of fewer rows in a node are one group, where they are in order
+        ("extra_trees", np.bool_),  # one cut of each column, drawn
+        ("noise", np.float64),  # standard deviation, of the root of the score
         ("gradient_unit", np.float64),  # what 1 means in a histogram
         ("hessian_unit", np.float64),
         ("is_plain", np.bool_),  # no alpha, no largest step, no bounds: the short formula holds
@@ -43,6 +47,8 @@ NODE = np.dtype(
         # The best split:
         ("gain", np.float64),  # NO_GAIN: none was found
         ("score", np.float64),  # of its children, rounded, see `split_order.py`
+        ("least", np.float64),  # what a split must score more than
+        ("bump", np.float64),  # noise of the column that is searched
         ("feature", np.int64),
         ("code", np.int64),  # the last code that goes left; of a category, -1: they are in `subset`
         ("next_code", np.int64),  # the first code present in the node that goes right, or 0

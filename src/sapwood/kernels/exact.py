@@ -11,7 +11,7 @@ from sapwood.kernels._jit import lean_kernel
 from sapwood.kernels.histogram import HALF, add_code
 from sapwood.kernels.routing import SIDES, goes_left, split_records
 from sapwood.kernels.scan import scan_one_by_one, try_split
-from sapwood.kernels.split_order import begin_search
+from sapwood.kernels.split_order import begin_column, begin_search
 
 CURSOR = np.dtype(  # of a node on its way along a sorted column
     [
@@ -34,7 +34,7 @@ def offer(node, cursor, rules, sign, feature, ahead):
     missing_g, missing_h = node.gradient - cursor.present_g, node.hessian - cursor.present_h
     for turn in range(2 if missing_n > 0 and ahead > 0 else 1):
         left = cursor.left_g + turn * missing_g, cursor.left_h + turn * missing_h, cursor.left_n + turn * missing_n
-        try_split(left, rules, sign, cursor.parent, feature, cursor.code, ahead, turn == 1, node)
+        try_split(left, 0.0, rules, sign, cursor.parent, feature, cursor.code, ahead, turn == 1, node)
 
 
 @lean_kernel
@@ -45,6 +45,7 @@ def scan_order(order, column, place, quantized, rules, sign, feature, usable, cu
     """
     for k in range(len(nodes)):
         cursors[k].parent = begin_search(nodes[k], rules)
+        begin_column(nodes[k], feature, rules)
     for i in range(len(order)):
         row = order[i]
         if place[row] >= 0:
@@ -81,6 +82,7 @@ def scan_category(records, pieces, quantized, column, rules, feature, usable, hi
         parent = begin_search(node, rules)
         if not usable[k if len(usable) > 1 else 0, feature]:
             continue
+        begin_column(node, feature, rules)
         for code in range(len(hist)):
             for j in range(hist.shape[1]):
                 hist[code, j] = 0

@@ -28,6 +28,7 @@ ROUNDS = Layout(
     sums_to_zero=np.bool_,
     factor=np.float64,  # of all steps
     subsample=np.float64,
+    random_strength=np.float64,
     n_wanted=np.int64,  # columns of a tree
     seed=np.uint64,
     one_tree=np.bool_,

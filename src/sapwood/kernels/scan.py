@@ -11,12 +11,14 @@ from typing import NamedTuple
 import numpy as np
 
 from sapwood.kernels._jit import ONE, inner_kernel, lane_kernel, lean_kernel, part
+from sapwood.kernels.draws import mix, uniform
 from sapwood.kernels.float_bits import to_30_bits
 from sapwood.kernels.frame import Array, Layout
 from sapwood.kernels.newton import NO_GAIN, leaf_weight, score_at, score_of_both
 from sapwood.kernels.rules import is_large_enough
-from sapwood.kernels.split_order import begin_search, comes_first
+from sapwood.kernels.split_order import begin_column, begin_search, comes_first, order_of
 
+BY_CUT = np.int64(5)  # keeps the draws of cuts apart
 ALL, NO_LEVEL = np.uint32(0xFFFFFFFF), np.uint32(0)  # levels of a word
 
 
@@ -52,13 +54,15 @@ def new_lanes() -> tuple[np.ndarray, dict[str, np.ndarray]]:
 
 
 @inner_kernel
-def score_of_children(left_g, left_h, g, h, rules, sign, node):
-    """Scores of both children together; NO_GAIN if a monotone constraint forbids them."""
+def score_of_children(left_g, left_h, more_l2, rules, sign, node):
+    """Scores of both children together, `more_l2` added to lambda; NO_GAIN if a monotone constraint forbids them."""
+    g, h = node.gradient, node.hessian
     if rules.is_plain:
-        D_left, D_right = np.float64(left_h) + rules.lambda_units, np.float64(h - left_h) + rules.lambda_units
+        lambda_ = rules.lambda_units + more_l2 / rules.hessian_unit
+        D_left, D_right = np.float64(left_h) + lambda_, np.float64(h - left_h) + lambda_
         return rules.score_unit * score_of_both(np.float64(left_g), D_left, np.float64(g - left_g), D_right)
-    G_left, H_left = left_g * rules.gradient_unit, left_h * rules.hessian_unit
-    G_right, H_right = (g - left_g) * rules.gradient_unit, (h - left_h) * rules.hessian_unit
+    G_left, H_left = left_g * rules.gradient_unit, left_h * rules.hessian_unit + more_l2
+    G_right, H_right = (g - left_g) * rules.gradient_unit, (h - left_h) * rules.hessian_unit + more_l2
     left = leaf_weight(G_left, H_left, rules, node.lower, node.upper)
     right = leaf_weight(G_right, H_right, rules, node.lower, node.upper)
     if sign * (right - left) < 0.0:
@@ -66,26 +70,26 @@ def score_of_children(left_g, left_h, g, h, rules, sign, node):
     return score_at(G_left, H_left, rules, left) + score_at(G_right, H_right, rules, right)
 
 
-@part
+@inner_kernel
 def keep(node, both, parent, feature, code, next_code, missing_left, left_g, left_h):
     """Write a candidate, whose children have these scores together, into the node; OUT node."""
-    node.score, node.gain = to_30_bits(both), 0.5 * (both - parent)
+    node.score, node.gain = order_of(both, node), 0.5 * (both - parent)
     node.feature, node.code, node.next_code = feature, code, next_code
     node.missing_left, node.left_gradient, node.left_hessian = missing_left, left_g, left_h
 
 
 @inner_kernel
-def try_split(left, rules, sign, parent, feature, code, next_code, missing_left, node):
+def try_split(left, more_l2, rules, sign, parent, feature, code, next_code, missing_left, node):
     """Keep a candidate, whose left child has these sums and rows, if it comes before the node's best so far.
 
     OUT node; returns whether it is kept.
     """
     left_g, left_h, left_n = left
-    g, h, unit = node.gradient, node.hessian, rules.hessian_unit
+    unit = rules.hessian_unit
     left_fits = is_large_enough(rules, left_n, left_h * unit)
-    if left_fits and is_large_enough(rules, node.n_rows - left_n, (h - left_h) * unit):
-        both = score_of_children(left_g, left_h, g, h, rules, sign, node)
-        if comes_first(to_30_bits(both), feature, node):
+    if left_fits and is_large_enough(rules, node.n_rows - left_n, (node.hessian - left_h) * unit):
+        both = score_of_children(left_g, left_h, more_l2, rules, sign, node)
+        if comes_first(order_of(both, node), feature, node):
             keep(node, both, parent, feature, code, next_code, missing_left, left_g, left_h)
             return True
     return False
@@ -143,6 +147,27 @@ def next_present(hist, codes, count, i):
 
 
 @inner_kernel
+def draw_cut(n_cuts, feature, node):
+    """The number of one of so many cuts of a column; -1 if there are none."""
+    return np.int64(uniform(mix(mix(node.key, BY_CUT), np.int64(feature))) * n_cuts) if n_cuts > 0 else np.int64(-1)
+
+
+@inner_kernel
+def leave_one_cut(hist, codes, count, some_missing, feature, node, both, both_missing):
+    """Of the cuts after the codes of a node leave a random one; OUT both, both_missing."""
+    n_present = 0
+    for i in range(count):
+        n_present += np.int64(has_rows(hist, codes[i]))
+    drawn = draw_cut(n_present - np.int64(not some_missing), feature, node)
+    n_present = 0
+    for i in range(count):
+        is_present = has_rows(hist, codes[i])
+        if not (is_present and n_present == drawn):
+            both[i] = both_missing[i] = NO_GAIN
+        n_present += np.int64(is_present)
+
+
+@inner_kernel
 def first_of(both, both_missing, some_missing, count, unit, score):
     """The first cut of this score, missing rows on the right before left: its place, and whether they go left."""
     for i in range(count):
@@ -164,18 +189,21 @@ def scan_plain(hist, codes, count, rules, parent, feature, lanes, node):
     sum_left(hist, codes, count, left_g, left_h)
     lambda_ = rules.lambda_units
     weigh(left_g, left_h, count, 0, 0, g, h, lambda_, least_h, both)
-    most = largest_of(both, lanes.bits, count)
     if some_missing:
         weigh(left_g, left_h, count, missing_g, missing_h, g, h, lambda_, least_h, both_missing)
         i = 0
         while i < count and left_h[i] == 0 and left_g[i] == 0:  # no values yet: missing rows would be alone
             both_missing[i] = NO_GAIN
             i += 1
+    if rules.extra_trees:
+        leave_one_cut(hist, codes, count, some_missing, feature, node, both, both_missing)
+    most = largest_of(both, lanes.bits, count)
+    if some_missing:
         most = max(most, largest_of(both_missing, lanes.bits_missing, count))
     unit = rules.score_unit
-    score = to_30_bits(unit * most)  # rounding keeps the order, so this is the largest score
-    if not comes_first(score, feature, node):
+    if not comes_first(order_of(unit * most, node), feature, node):
         return
+    score = to_30_bits(unit * most)  # rounding keeps the order, so this is the largest score
     i, missing_left = first_of(both, both_missing, some_missing, count, unit, score)
     chosen, own_g, own_h = unit * both[i], left_g[i], left_h[i]
     if missing_left:
@@ -186,13 +214,16 @@ def scan_plain(hist, codes, count, rules, parent, feature, lanes, node):
 
 
 @inner_kernel
-def order_codes(hist, codes, count, is_category, rules, lanes):
-    """Codes present in the node; levels in order of gradient by (smoothed) hessian; OUT lanes.order; how many."""
+def order_codes(hist, codes, count, is_category, least_h, rules, lanes):
+    """Codes present in the node; levels in order of gradient by (smoothed) hessian, without those below the least one.
+
+    OUT lanes.order; returns how many.
+    """
     keys, order = lanes.keys, lanes.order
     n_present = 0
     for k in range(count):
         code = codes[k]
-        if has_rows(hist, code):
+        if has_rows(hist, code) and hist[code, 1] >= least_h:
             i = n_present
             if is_category:
                 key = hist[code, 0] * rules.gradient_unit / (hist[code, 1] * rules.hessian_unit + rules.cat_smooth)
@@ -203,6 +234,25 @@ def order_codes(hist, codes, count, is_category, rules, lanes):
             order[i] = code
             n_present += 1
     return n_present
+
+
+@inner_kernel
+def pool_rare(hist, codes, count, rules, lanes, node):
+    """Where levels are split in order, those of few rows go where missing rows go.
+
+    Returns how many levels are left in lanes.order, and what the others and missing rows have together. The rows of a
+    level are its share of the hessian of the node's.
+    """
+    least_h = rules.min_data_per_group * node.hessian / node.n_rows
+    n_left = order_codes(hist, codes, count, True, least_h, rules, lanes)
+    rest_g, rest_h, rest_n = hist[0, 0], hist[0, 1], hist[0, 2] if hist.shape[1] > 2 else 0
+    for k in range(count):
+        if hist[codes[k], 1] < least_h:
+            rest_g += hist[codes[k], 0]
+            rest_h += hist[codes[k], 1]
+            if hist.shape[1] > 2:
+                rest_n += hist[codes[k], 2]
+    return n_left, (rest_g, rest_h, rest_n)
 
 
 @inner_kernel
@@ -222,10 +272,18 @@ def write_subset(order, n_present, first, last, node):
 def scan_one_by_one(hist, codes, count, is_category, rules, sign, parent, feature, lanes, node):
     """Try all cuts of the order of the codes present; of few levels, each one against the rest; OUT node."""
     counts, order = hist.shape[1] > 2, lanes.order
-    some_missing, missing_n = has_rows(hist, 0), hist[0, 2] if counts else 0
-    n_present = order_codes(hist, codes, count, is_category, rules, lanes)
+    rest = hist[0, 0], hist[0, 1], hist[0, 2] if counts else 0  # what may go to either side
+    n_present = order_codes(hist, codes, count, is_category, 0, rules, lanes)
     single = is_category and n_present <= rules.max_cat_to_onehot
-    most = rules.max_cat_threshold if is_category and not single else n_present
+    most, more_l2 = n_present, 0.0
+    if is_category and not single:
+        most, more_l2 = rules.max_cat_threshold, rules.cat_l2
+        if rules.min_data_per_group > 0.0:
+            n_present, rest = pool_rare(hist, codes, count, rules, lanes, node)
+    some_rest = rest[0] != 0 or rest[1] != 0
+    drawn = -1
+    if rules.extra_trees:
+        drawn = draw_cut(n_present - np.int64(not (some_rest or single)), feature, node)
     left_g, left_h, left_n = 0, 0, 0
     found = -1
     for i in range(n_present):
@@ -235,17 +293,17 @@ def scan_one_by_one(hist, codes, count, is_category, rules, sign, parent, featur
         left_h += hist[order[i], 1]
         if counts:
             left_n += hist[order[i], 2]
-        if min(i + 1, n_present - i - 1) > most:
+        if min(i + 1, n_present - i - 1) > most or (rules.extra_trees and i != drawn):
             continue
         code, next_code = order[i], order[i + 1] if i + 1 < n_present else 0
         if is_category:
             code, next_code = -1, 0
-        for turn in range(2 if some_missing else 1):
-            left = left_g + turn * hist[0, 0], left_h + turn * hist[0, 1], left_n + turn * missing_n
-            if try_split(left, rules, sign, parent, feature, code, next_code, turn == 1, node):
+        for turn in range(2 if some_rest else 1):
+            left = left_g + turn * rest[0], left_h + turn * rest[1], left_n + turn * rest[2]
+            if try_split(left, more_l2, rules, sign, parent, feature, code, next_code, turn == 1, node):
                 found = i
     if found >= 0:
-        if not some_missing:
+        if not some_rest:
             node.missing_left = 2 * node.left_hessian > node.hessian  # rows without a value follow the larger child
         if is_category:
             write_subset(order, n_present, found if single else 0, found + 1, node)
@@ -254,6 +312,7 @@ def scan_one_by_one(hist, codes, count, is_category, rules, sign, parent, featur
 @inner_kernel
 def scan_column(hist, codes, count, is_category, rules, sign, parent, feature, lanes, node):
     """Try all cuts between some ascending codes, those of a node's values among them, or sets of levels; OUT node."""
+    begin_column(node, feature, rules)
     if rules.is_plain and hist.shape[1] == 2 and not is_category:
         scan_plain(hist, codes, count, rules, parent, feature, lanes, node)
     else:

@@ -11,9 +11,16 @@ together, of 30 significant bits.
 
 from __future__ import annotations
 
+import math
+
+import numpy as np
+
 from sapwood.kernels._jit import inner_kernel, lean_kernel, part
+from sapwood.kernels.draws import mix, normal
+from sapwood.kernels.float_bits import to_30_bits
 from sapwood.kernels.newton import NO_GAIN, score_of
 
+BY_COLUMN = np.int64(4)  # keeps the draws of noise apart
 LEAST_GAIN = 1e-9  # of the score or the mass of the node: smaller gains are rounding
 
 
@@ -34,8 +41,31 @@ def begin_search(node, rules):
     """Forget the best split: the next one must score truly more than the node itself, whose score is returned."""
     parent = score_of(node, rules)
     node.gain, node.feature, node.next_code = NO_GAIN, -1, 0
-    node.score = parent + LEAST_GAIN * abs(parent)
+    node.least = parent + LEAST_GAIN * abs(parent)
+    node.score, node.bump = node.least if rules.noise == 0.0 else NO_GAIN, 0.0
     return parent
+
+
+@inner_kernel
+def begin_column(node, feature, rules):
+    """Draw the noise of a column's scores in a node, if there is any; OUT node."""
+    if rules.noise > 0.0:
+        node.bump = rules.noise * normal(mix(mix(node.key, BY_COLUMN), np.int64(feature)))
+
+
+@inner_kernel
+def order_of(both, node):
+    """What candidates are ordered by: scores of both children, rounded, their root moved by noise if there is any.
+
+    One that does not truly score more than the node itself comes last.
+    """
+    score = to_30_bits(both)
+    if node.bump != 0.0:
+        if score <= node.least:
+            return NO_GAIN
+        root = max(math.sqrt(score) + node.bump, 0.0)
+        return to_30_bits(root * root)
+    return score
 
 
 @part

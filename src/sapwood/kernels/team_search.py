@@ -26,7 +26,7 @@ def smaller_and_larger(nodes, at):
 @inner_kernel
 def copy_node(source, rules, target):
     """What a search needs to know of a node; OUT target."""
-    target.depth, target.first, target.n_rows = source.depth, source.first, source.n_rows
+    target.depth, target.first, target.n_rows, target.key = source.depth, source.first, source.n_rows, source.key
     target.gradient, target.hessian = source.gradient, source.hessian
     target.lower, target.upper = source.lower, source.upper
     begin_search(target, rules)

@@ -18,6 +18,7 @@ from sapwood.kernels.leader import lead
 from sapwood.kernels.logarithm import logarithm
 from sapwood.kernels.loss_rows import differentiate, measure
 from sapwood.kernels.newton import newton_values
+from sapwood.kernels.noise import noise_of
 from sapwood.kernels.philox import write_uniforms
 from sapwood.kernels.projection import project
 from sapwood.kernels.routing import add_by_leaf, largest, settle_by_code, sum_by_leaf, write_records
@@ -113,11 +114,13 @@ def set_units(most_g, most_h, n_rows, template, rules):
 
 
 @inner_kernel
-def grow(state, gradient, hessian, n_drawn, key, template, rules, nodes, splits):
+def grow(state, gradient, hessian, n_drawn, length, key, template, rules, nodes, splits):
     """Grow a tree on these derivatives of the sample; OUT nodes, splits, rules; returns the number of nodes."""
     team, n_rows = state.team, len(gradient)
     most_g, most_h = largest(gradient, hessian, state.weight, 0, n_rows)
     set_units(most_g, most_h, n_drawn, template, rules)
+    if state.random_strength > 0.0:
+        rules[0].noise = noise_of(gradient, hessian, state.weight, state.random_strength, length)
     scales = 1.0 / rules[0].gradient_unit, 1.0 / rules[0].hessian_unit
     records, quantized = team.shard.records[0], team.shard.quantized
     sample = state.sample[:n_drawn]
@@ -203,7 +206,7 @@ def advance(state, t, rate, template, rules, trees):
         own = state.replay_derivatives
         differentiate(state.loss, state.y, state.replay_score, state.row_most, state.row_total, own[0], own[1])
     key = mix(state.seed, np.int64(state.n_done + t))
-    n_drawn = draw_sample(state, key)
+    n_drawn, length = draw_sample(state, key), rate * (state.n_done + t)
     if state.one_tree:
         write_direction(key, state.sums_to_zero, state.direction)
         project(gradient, hessian, state.direction, 0, n_rows, state.mixture)
@@ -212,7 +215,7 @@ def advance(state, t, rate, template, rules, trees):
         at = t * n_trees + k
         nodes, splits = trees.nodes[at], trees.splits[at]
         tree_key = mix(key, np.int64(k + 1))
-        n_nodes = grow(state, gradient[k], hessian[k], n_drawn, tree_key, template, rules, nodes, splits)
+        n_nodes = grow(state, gradient[k], hessian[k], n_drawn, length, tree_key, template, rules, nodes, splits)
         values = trees.values[at, :n_nodes]
         add_tree(state, k, n_drawn, nodes[:n_nodes], splits[:n_nodes], rules, rate, values)
         trees.n_nodes[at], trees.hessian_units[at] = n_nodes, rules[0].hessian_unit
