@@ -99,12 +99,16 @@ def _rows_of(tree: Tree, limit: int) -> Iterator[Floats]:
 
 @dataclass(frozen=True, eq=False)
 class _Boxes:
-    """What the nodes of a tree admit of the columns that it uses: low < x <= high, some levels, or missing values."""
+    """What the nodes of a tree admit of the columns that it uses: low < x <= high, some levels, or missing values.
+
+    Minus infinity is above no `low`: `least` tells where it is admitted, which is left of every split passed.
+    """
 
     tree: Tree
     used: Ints  # columns
     low: Floats  # (nodes, used columns)
     high: Floats
+    least: Mask
     missing: Mask
     levels: dict[int, Mask]  # place of a category column to (nodes, levels)
 
@@ -118,8 +122,8 @@ class _Boxes:
             for k, j in enumerate(used.tolist())
             if tree.n_levels[j]
         }
-        lowest = np.full(shape, -np.inf)
-        boxes = cls(tree, used, lowest, np.full(shape, np.inf), np.ones(shape, dtype=np.bool_), levels)
+        lowest, everywhere = np.full(shape, -np.inf), np.ones(shape, dtype=np.bool_)
+        boxes = cls(tree, used, lowest, np.full(shape, np.inf), everywhere, everywhere.copy(), levels)
         depths = tree.compute_node_depths()
         for depth in range(1, int(depths.max())):
             boxes._divide(np.flatnonzero((depths == depth) & ~tree.is_leaf))
@@ -128,7 +132,7 @@ class _Boxes:
     def _divide(self, nodes: Ints) -> None:
         tree, place = self.tree, np.searchsorted(self.used, self.tree.feature[nodes])
         left, right = tree.children_left[nodes], tree.children_right[nodes]
-        for part in (self.low, self.high, self.missing, *self.levels.values()):
+        for part in (self.low, self.high, self.least, self.missing, *self.levels.values()):
             part[left] = part[right] = part[nodes]
         to_left = tree.missing_go_to_left[nodes]
         self.missing[left, place] &= to_left
@@ -137,6 +141,7 @@ class _Boxes:
         threshold = tree.threshold[nodes[cut]]
         self.high[left[cut], place[cut]] = np.minimum(self.high[nodes[cut], place[cut]], threshold)
         self.low[right[cut], place[cut]] = np.maximum(self.low[nodes[cut], place[cut]], threshold)
+        self.least[right[cut], place[cut]] = False
         for node, k in zip(nodes[~cut].tolist(), place[~cut].tolist(), strict=True):
             goes_left = np.zeros(self.levels[k].shape[1], dtype=np.bool_)
             goes_left[tree.left_levels(node)] = True
@@ -163,7 +168,7 @@ class _Boxes:
 
     def _can_be_reached(self) -> Mask:
         """Nodes that some row reaches: each column admits a number, a level or a missing value."""
-        some = np.asarray((self.low < self.high) | self.missing)
+        some = np.asarray((self.low < self.high) | self.least | self.missing)
         for k, admitted in self.levels.items():
             some[:, k] = admitted.any(axis=1) | self.missing[:, k]
         return np.asarray(some.all(axis=1))
@@ -172,7 +177,7 @@ class _Boxes:
         """Whether a row with this cell in the column of the node's split can reach it."""
         place = np.searchsorted(self.used, self.tree.feature[node])
         admitted = np.asarray((self.low[node, place] < value) & (value <= self.high[node, place]))
-        admitted |= (value == -np.inf) & (self.low[node, place] == -np.inf)
+        admitted |= (value == -np.inf) & self.least[node, place]
         for k, known in self.levels.items():
             own = np.flatnonzero(place == k)
             code = np.nan_to_num(value[own], nan=UNSEEN).astype(np.intp)
@@ -186,7 +191,7 @@ class _Boxes:
             beyond = np.nextafter(low.astype(np.float32), np.float32(np.inf)).astype(np.float64)
         cells = np.where(np.isfinite(high), _float32_below(high), np.where(np.isfinite(low), beyond, 0.0))
         cells = np.where((low < cells) & (cells <= high), cells, high)
-        cells = np.where(low < high, cells, np.nan)
+        cells = np.where(low < high, cells, np.where(self.least[node], -np.inf, np.nan))
         for k, admitted in self.levels.items():
             known = admitted[node]
             cells[:, k] = np.where(known.any(axis=1), known.argmax(axis=1), np.where(missing[:, k], np.nan, UNSEEN))

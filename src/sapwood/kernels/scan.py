@@ -147,27 +147,6 @@ def next_present(hist, codes, count, i):
 
 
 @inner_kernel
-def draw_cut(n_cuts, feature, node):
-    """The number of one of so many cuts of a column; -1 if there are none."""
-    return np.int64(uniform(mix(mix(node.key, BY_CUT), np.int64(feature))) * n_cuts) if n_cuts > 0 else np.int64(-1)
-
-
-@inner_kernel
-def leave_one_cut(hist, codes, count, some_missing, feature, node, both, both_missing):
-    """Of the cuts after the codes of a node leave a random one; OUT both, both_missing."""
-    n_present = 0
-    for i in range(count):
-        n_present += np.int64(has_rows(hist, codes[i]))
-    drawn = draw_cut(n_present - np.int64(not some_missing), feature, node)
-    n_present = 0
-    for i in range(count):
-        is_present = has_rows(hist, codes[i])
-        if not (is_present and n_present == drawn):
-            both[i] = both_missing[i] = NO_GAIN
-        n_present += np.int64(is_present)
-
-
-@inner_kernel
 def first_of(both, both_missing, some_missing, count, unit, score):
     """The first cut of this score, missing rows on the right before left: its place, and whether they go left."""
     for i in range(count):
@@ -195,8 +174,6 @@ def scan_plain(hist, codes, count, rules, parent, feature, lanes, node):
         while i < count and left_h[i] == 0 and left_g[i] == 0:  # no values yet: missing rows would be alone
             both_missing[i] = NO_GAIN
             i += 1
-    if rules.extra_trees:
-        leave_one_cut(hist, codes, count, some_missing, feature, node, both, both_missing)
     most = largest_of(both, lanes.bits, count)
     if some_missing:
         most = max(most, largest_of(both_missing, lanes.bits_missing, count))
@@ -281,9 +258,6 @@ def scan_one_by_one(hist, codes, count, is_category, rules, sign, parent, featur
         if rules.min_data_per_group > 0.0:
             n_present, rest = pool_rare(hist, codes, count, rules, lanes, node)
     some_rest = rest[0] != 0 or rest[1] != 0
-    drawn = -1
-    if rules.extra_trees:
-        drawn = draw_cut(n_present - np.int64(not (some_rest or single)), feature, node)
     left_g, left_h, left_n = 0, 0, 0
     found = -1
     for i in range(n_present):
@@ -293,7 +267,7 @@ def scan_one_by_one(hist, codes, count, is_category, rules, sign, parent, featur
         left_h += hist[order[i], 1]
         if counts:
             left_n += hist[order[i], 2]
-        if min(i + 1, n_present - i - 1) > most or (rules.extra_trees and i != drawn):
+        if min(i + 1, n_present - i - 1) > most:
             continue
         code, next_code = order[i], order[i + 1] if i + 1 < n_present else 0
         if is_category:
@@ -310,10 +284,37 @@ def scan_one_by_one(hist, codes, count, is_category, rules, sign, parent, featur
 
 
 @inner_kernel
+def scan_drawn(hist, codes, count, rules, sign, parent, feature, node):
+    """Try one of the cuts behind the codes of a node, all equally likely; OUT node."""
+    n_present, some_missing = 0, has_rows(hist, 0)
+    for i in range(count):
+        n_present += np.int64(has_rows(hist, codes[i]))
+    n_cuts = n_present - np.int64(not some_missing)
+    behind = np.int64(uniform(mix(mix(node.key, BY_CUT), np.int64(feature))) * n_cuts) + 1
+    left_g, left_h, left_n, i = 0, 0, 0, -1
+    while behind > 0 and n_cuts > 0:
+        i += 1
+        left_g += hist[codes[i], 0]
+        left_h += hist[codes[i], 1]
+        if hist.shape[1] > 2:
+            left_n += hist[codes[i], 2]
+        behind -= np.int64(has_rows(hist, codes[i]))
+    for turn in range(np.int64(n_cuts > 0) * (2 if some_missing else 1)):
+        missing_n = hist[0, 2] if hist.shape[1] > 2 else 0
+        left = left_g + turn * hist[0, 0], left_h + turn * hist[0, 1], left_n + turn * missing_n
+        next_code = next_present(hist, codes, count, i)
+        if try_split(left, 0.0, rules, sign, parent, feature, codes[i], next_code, turn == 1, node):
+            if not some_missing:
+                node.missing_left = 2 * node.left_hessian > node.hessian  # as in the other searches
+
+
+@inner_kernel
 def scan_column(hist, codes, count, is_category, rules, sign, parent, feature, lanes, node):
     """Try all cuts between some ascending codes, those of a node's values among them, or sets of levels; OUT node."""
     begin_column(node, feature, rules)
-    if rules.is_plain and hist.shape[1] == 2 and not is_category:
+    if rules.extra_trees and not is_category:
+        scan_drawn(hist, codes, count, rules, sign, parent, feature, node)
+    elif rules.is_plain and hist.shape[1] == 2 and not is_category:
         scan_plain(hist, codes, count, rules, parent, feature, lanes, node)
     else:
         scan_one_by_one(hist, codes, count, is_category, rules, sign, parent, feature, lanes, node)
