@@ -27,13 +27,13 @@ def test_a_recipe_names_parameters_of_the_estimator_and_all_of_the_same(name: st
 @pytest.mark.parametrize(
     ("counts", "rate", "leaves", "n_folds"),
     [
-        (Counts(300, 10, 2), 0.0208, 15, 5),
-        (Counts(10_000, 20, 2), 0.05, 31, 5),
+        (Counts(300, 10, 2), 0.0208, 15, 4),
+        (Counts(10_000, 20, 2), 0.05, 31, 4),
         (Counts(50_000, 20, 2), 0.0748, 31, 1),
-        (Counts(1000, 20, 3), 0.08, 15, 5),
-        (Counts(500, 5), 0.0372, 15, 5),
-        (Counts(10_000, 5), 0.06, 63, 5),
-        (Counts(20_000, 5), 0.067, 63, 1),
+        (Counts(1000, 20, 3), 0.08, 15, 4),
+        (Counts(500, 5), 0.0372, 15, 4),
+        (Counts(10_000, 5), 0.06, 63, 4),
+        (Counts(20_000, 5), 0.067, 63, 4),
     ],
 )
 def test_numbers_by_hand(counts: Counts, rate: float, leaves: int, n_folds: int) -> None:

@@ -73,10 +73,11 @@ def same_bits(loss: str, tree: TreeOptions, part: bool, replays: bool, weighted:
     held_out = np.flatnonzero(np.arange(N_ROWS) % 4 == 0)
     assert WholeRounds.suits(whole, METRICS[loss], learning_rate(RATE))
     engine = WholeRounds(whole, held_out)
-    row_losses = [engine.advance([RATE] * n) for n in (3, N_ROUNDS - 3)]
+    row_losses, row_scores = zip(*(engine.advance([RATE] * n) for n in (3, N_ROUNDS - 3)), strict=True)
     metric = find_metric(METRICS[loss])
-    for own in np.concatenate(row_losses):
+    for own, scores in zip(np.concatenate(row_losses), np.concatenate(row_scores), strict=True):
         plain.advance(RATE)
+        np.testing.assert_array_equal(scores, plain.score[:, held_out])
         response = plain.loss.response(plain.score)[:, held_out]
         wanted = metric.function(plain.y[held_out], response[0] if len(response) == 1 else response, None, None)
         found = float(own.mean())

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
+from sklearn.model_selection import GroupKFold, KFold, TimeSeriesSplit
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import sapwood as sw
-from sapwood.boosting import internal_validation
+from sapwood.boosting import internal_validation, recipe
 from sapwood.boosting.internal_validation import draw_folds
 from sapwood.explain import shap_values
 
@@ -40,12 +41,14 @@ def test_folds_divide_rows_and_classes_evenly_and_depend_on_seed_and_number_alon
 
 
 def test_members_are_averaged_and_each_has_its_own_rounds() -> None:
-    model = sw.NewtonBoostingClassifier(**QUICK).fit(*CANCER)
+    X, y = CANCER
+    model = sw.NewtonBoostingClassifier(**QUICK).fit(X, y)
     curves = model.evals_result()
-    assert list(curves) == [f"fold {k}" for k in range(1, 6)]
+    assert list(curves) == [f"fold {k}" for k in range(1, 5)]
     best = [int(np.argmin(curve["logloss"])) + 1 for curve in curves.values()]
     lengths = [len(curve["logloss"]) for curve in curves.values()]
-    expected = [min(int(np.ceil(1.25 * n)), m) for n, m in zip(best, lengths, strict=True)]
+    stretch = [len(y) / (len(y) - len(fold)) for fold in draw_folds(4, len(y), y.astype(float), model._seed)]
+    expected = [min(int(np.ceil(s * n)), m) for s, n, m in zip(stretch, best, lengths, strict=True)]
     assert model.ensemble_.n_rounds == sum(expected)
     assert f"Best numbers of rounds in validation: {', '.join(map(str, best))};" in model.recipe_[-1]
 
@@ -58,6 +61,80 @@ def test_the_same_model_for_any_number_of_threads(task: str, flowers: tuple[np.n
     assert sw.fingerprint(one) == sw.fingerprint(two)
 
 
+def test_models_of_every_other_fold_draw_their_thresholds() -> None:
+    X, y = DIABETES
+    every, drawn, alternate = (
+        sw.NewtonBoostingRegressor(**QUICK, extra_trees=extra).fit(X, y).ensemble_.rounds
+        for extra in (False, True, "alternate")
+    )
+    for k in range(4):  # the first rounds are the first ones of the four models
+        same, other = (drawn, every) if k % 2 else (every, drawn)
+        assert np.array_equal(alternate[k][0].threshold, same[k][0].threshold)
+        assert not np.array_equal(alternate[k][0].threshold, other[k][0].threshold)
+
+
+def test_out_of_fold_predictions_are_those_of_models_that_did_not_see_the_row() -> None:
+    """Targets of one fold that are wrong do not change its own predictions, but those of the other folds."""
+    X, y = DIABETES
+    folds = draw_folds(4, len(y), None, 0)
+    pairs = [(np.delete(np.arange(len(y)), fold), fold) for fold in folds]
+    wrong = y.copy()
+    wrong[folds[0]] *= 1.0001
+    one, two = (sw.NewtonBoostingRegressor(**QUICK, cv=pairs).fit(X, target) for target in (y, wrong))
+    close = np.isclose(one.oof_prediction_, two.oof_prediction_, rtol=1e-12)
+    assert close[folds[0]].all()
+    assert not close[folds[1]].all()
+    rmse = [curve["rmse"] for curve in one.evals_result().values()]
+    for fold, curve in zip(folds, rmse, strict=True):
+        assert np.sqrt(np.mean((one.oof_prediction_[fold] - y[fold]) ** 2)) == pytest.approx(min(curve), rel=1e-12)
+
+
+def test_out_of_fold_probabilities_and_rows_that_no_fold_holds_out(flowers: tuple[np.ndarray, np.ndarray]) -> None:
+    X, y = flowers
+    weight = np.ones(len(y))
+    weight[:7] = 0.0
+    model = sw.NewtonBoostingClassifier(**QUICK).fit(X, y, sample_weight=weight)
+    assert model.oof_prediction_.shape == (len(y), 3)
+    assert np.isnan(model.oof_prediction_[:7]).all()
+    assert np.allclose(model.oof_prediction_[7:].sum(axis=1), 1.0)
+    numbers = sw.NewtonBoostingRegressor(**QUICK, cv=TimeSeriesSplit(3)).fit(*DIABETES)
+    n = len(DIABETES[1])
+    assert np.isnan(numbers.oof_prediction_).sum() == n - 3 * (n // 4)
+
+
+@pytest.mark.parametrize(
+    "cv",
+    [3, KFold(3), GroupKFold(3).split(np.zeros((442, 1)), None, np.arange(442) // 10)],
+    ids=["3", "KFold", "groups"],
+)
+def test_folds_of_the_user(cv: Any) -> None:
+    folds = cv if isinstance(cv, (int, KFold)) else list(cv)
+    model = sw.NewtonBoostingRegressor(**QUICK, cv=folds).fit(*DIABETES)
+    assert list(model.evals_result()) == ["fold 1", "fold 2", "fold 3"]
+    assert np.isfinite(model.oof_prediction_).all()
+
+
+def test_folds_of_the_user_are_kept_apart_by_group() -> None:
+    """A group's own rows are predicted by a model that knows none of them, though they are copies of each other."""
+    rng = np.random.default_rng(0)
+    X, noise = rng.normal(size=(60, 5)), rng.normal(size=60)
+    X, y, groups = np.repeat(X, 8, axis=0), np.repeat(noise, 8), np.repeat(np.arange(60), 8)
+    by_group = list(GroupKFold(4).split(X, y, groups))
+    apart, mixed = (sw.NewtonBoostingRegressor(**QUICK, cv=cv).fit(X, y) for cv in (by_group, None))
+    error = [np.mean((model.oof_prediction_ - y) ** 2) for model in (apart, mixed)]
+    assert error[0] > 0.8 * y.var() > 3 * error[1]
+
+
+@pytest.mark.parametrize(
+    "given",
+    [{"n_estimators": 7}, {"recipe": "xgboost"}, {"validation_fraction": 0.2}, {"max_seconds": 100.0}],
+    ids=["rounds", "recipe", "fraction", "seconds"],
+)
+def test_folds_without_anything_to_choose_are_refused(given: dict[str, Any]) -> None:
+    with pytest.raises(sw.errors.ParameterError, match="cv=3 has nothing to choose"):
+        sw.NewtonBoostingRegressor(**(QUICK | given), cv=3).fit(*DIABETES)
+
+
 def test_rows_of_weight_zero_neither_train_nor_validate() -> None:
     X, y = DIABETES
     weight = np.ones(len(y))
@@ -68,10 +145,11 @@ def test_rows_of_weight_zero_neither_train_nor_validate() -> None:
     assert np.array_equal(model.predict(X), without.predict(X))
 
 
-def test_a_hold_out_chooses_the_rounds_of_a_model_of_all_rows() -> None:
+def test_a_hold_out_chooses_the_rounds_of_a_model_of_all_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(recipe, "MANY_ROWS", 2000)
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(20_000, 3))
-    y = X[:, 0] + rng.normal(size=20_000)
+    X = rng.normal(size=(2000, 3))
+    y = X[:, 0] + rng.normal(size=2000)
     model = sw.NewtonBoostingRegressor(**QUICK).fit(X, y)
     best = int(np.argmin(model.evals_result()["validation"]["rmse"])) + 1
     n_rounds = int(np.ceil(1.25 * best))
@@ -88,14 +166,16 @@ def test_leaves_of_members_have_learned_from_all_rows() -> None:
     first = model.ensemble_.rounds[0][0]
     leaf = model.ensemble_.leaves(model.schema_.match(X))[:, 0, 0]
     for one in np.unique(leaf):
-        expected = 0.2 * (y[leaf == one].mean() - y.mean()) / 5
+        expected = 0.2 * (y[leaf == one].mean() - y.mean()) / 4
         assert first.value[one, 0, 0] == pytest.approx(expected, rel=1e-9)
 
 
 def test_absolute_error_is_validated_too_and_trained_again() -> None:
+    n = len(DIABETES[1])
     model = sw.NewtonBoostingRegressor(**QUICK, objective="absolute_error").fit(*DIABETES)
     best = [int(np.argmin(curve["mae"])) + 1 for curve in model.evals_result().values()]
-    assert model.n_estimators_ == int(np.ceil(1.25 * np.mean(best)))
+    stretch = [n / (n - len(fold)) for fold in draw_folds(4, n, None, model._seed)]
+    assert model.n_estimators_ == int(np.ceil(np.mean(np.array(stretch) * best)))
 
 
 @pytest.mark.parametrize(

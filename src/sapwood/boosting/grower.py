@@ -51,9 +51,7 @@ class Grower:
             return ExactSearch(self._shards[0], self._signs)
         return HistogramSearch(self._shards, self._signs, self._options.counts_rows, self._n_jobs)
 
-    def grow(
-        self, units: GradientUnits, n_rows: int, columns: ColumnChoice, key: int, noise: float = 0.0
-    ) -> GrownTree:
+    def grow(self, units: GradientUnits, n_rows: int, columns: ColumnChoice, key: int, noise: float = 0.0) -> GrownTree:
         """Grow a tree on the gradients that the shards have begun with; `key` is for draws.
 
         Afterwards `leaf_of` of the shards holds the leaf of every row of the sample.

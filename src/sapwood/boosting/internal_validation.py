@@ -7,7 +7,7 @@ not improved for some rounds (`patience`). What becomes of these models:
   sum of trees;
 * **refit**: one new model is trained on all rows, with the mean of the best numbers of rounds.
 
-Either has `stretch` times the best number of rounds, as it has more rows than those that were trained on.
+Either has more than the best number of rounds, as many times as it has more rows than those that were trained on.
 """
 
 from __future__ import annotations
@@ -39,12 +39,11 @@ STEP = 8  # rounds between two looks at the losses
 
 @dataclass(frozen=True, eq=False)
 class Validation:
-    """How rounds are chosen: the rows of each fold that validate, and what becomes of the models."""
+    """How rounds are chosen: rows (train, test) of each fold, and what becomes of the models."""
 
-    folds: Sequence[Ints]
+    folds: Sequence[tuple[Ints, Ints]]
     patience: int
     members: bool
-    stretch: float
 
 
 @dataclass(eq=False)
@@ -53,12 +52,22 @@ class Candidate:
 
     rounds: Rounds
     history: History
+    stretch: float
+    held_out: Ints
     whole: WholeRounds | None = None
+
+    def __post_init__(self) -> None:
+        self.best_scores = self.rounds.score[:, self.held_out]  # (scores, rows) of the rows that validate it
 
     @property
     def n_best(self) -> int:
         """The best number of rounds, at least 1."""
         return 1 + (self.history.best or 0)
+
+    @property
+    def n_wanted(self) -> int:
+        """As many more rounds as the final model has more rows."""
+        return math.ceil(self.stretch * self.n_best)
 
     def is_done(self, patience: int) -> bool:
         """Whether the last rounds brought nothing."""
@@ -68,12 +77,19 @@ class Candidate:
         """Some rounds, up to the most that are wanted."""
         n_done = len(self.rounds.trees)
         wanted = range(n_done, min(n_done + STEP, plan.n_rounds))
+        scores: Sequence[Floats] | Floats
         if self.whole is None:
-            for _ in wanted:
-                self.rounds.advance(plan.rate)
-                self.history.record(self.rounds.loss)
+            scores = [self._advance_once(plan) for _ in wanted]
         else:
-            self.history.add(self.whole.advance([plan.rate(t, lambda: 0.0) for t in wanted]))
+            losses, scores = self.whole.advance([plan.rate(t, lambda: 0.0) for t in wanted])
+            self.history.add(losses)
+        if self.n_best > n_done:
+            self.best_scores = scores[self.n_best - 1 - n_done]
+
+    def _advance_once(self, plan: Plan) -> Floats:
+        self.rounds.advance(plan.rate)
+        self.history.record(self.rounds.loss)
+        return self.rounds.score[:, self.held_out]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -85,11 +101,15 @@ class ValidationProgress(AnyProgress):
 
 @dataclass(frozen=True, eq=False)
 class Validated:
-    """The final model, the best number of rounds of each fold, and whether the model has learned from all rows."""
+    """The final model, the best number of rounds of each fold, and whether the model has learned from all rows.
+
+    `scores` (n_scores, rows) are those of the model whose fold a row was in, a mean if there are several; NaN if none.
+    """
 
     outcome: Outcome
     n_best: list[int]
     is_of_all_rows: bool
+    scores: Floats
 
     @property
     def sentence(self) -> str:
@@ -99,14 +119,14 @@ class Validated:
         return f"Best numbers of rounds in validation: {best}; the model has {n} rounds and has learned from {rows}."
 
 
-def validation_for(rows: Rows, setup: Setup, is_class: bool) -> Validation:
-    """The validation that the setup's recipe asks for."""
-    recipe, seed = setup.recipe, setup.rounds.seed
-    classes = rows.y if is_class else None
-    folds = draw_folds(HELD_OUT if recipe.n_folds == 1 else recipe.n_folds, len(rows.y), classes, seed)
-    patience = recipe.patience(setup.plan.rate(0, lambda: 1.0))
-    members = recipe.n_folds > 1 and Replay.suits(setup.loss)
-    return Validation(folds[: recipe.n_folds], patience, members, recipe.stretch)
+def validation_for(rows: Rows, setup: Setup, is_class: bool, folds: Sequence[tuple[Ints, Ints]] | None) -> Validation:
+    """The validation that the setup's recipe asks for, on folds of the user's or on drawn ones."""
+    recipe, patience = setup.recipe, setup.recipe.patience(setup.plan.rate(0, lambda: 1.0))
+    if folds is None:
+        classes, n_parts = rows.y if is_class else None, HELD_OUT if recipe.n_folds == 1 else recipe.n_folds
+        parts = draw_folds(n_parts, len(rows.y), classes, setup.rounds.seed)[: recipe.n_folds]
+        folds = [(np.delete(np.arange(len(rows.y)), part), part) for part in parts]
+    return Validation(folds, patience, len(folds) > 1 and Replay.suits(setup.loss))
 
 
 def draw_folds(n_folds: int, n_rows: int, classes: Floats | None, seed: int) -> list[Ints]:
@@ -124,27 +144,29 @@ def fit_validated(rows: Rows, setup: Setup, validation: Validation) -> Validated
     coded = code(rows.table, setup.rounds.method, setup.max_bins, setup.rounds.n_jobs)
     candidates = [_candidate(number, rows, setup, validation, coded) for number in range(len(validation.folds))]
     reason = _train_all(candidates, setup, validation.patience)
-    best = [one.n_best for one in candidates]
     history = History((), (), _joined([one.history.curves for one in candidates]))
     is_of_all_rows = validation.members or reason == ALL_DONE
     if validation.members:
-        ensemble = _mean_of([one.rounds for one in candidates], best, validation.stretch)
+        ensemble = _mean_of(candidates)
     elif is_of_all_rows:
-        plan = replace(setup.plan, n_rounds=math.ceil(validation.stretch * float(np.mean(best))))
+        plan = replace(setup.plan, n_rounds=math.ceil(float(np.mean([one.stretch * one.n_best for one in candidates]))))
         final = train(begin_rounds(rows, None, setup, coded=coded), History((), ()), plan)
         ensemble, reason = final.ensemble, final.stopped_reason
     else:  # it was interrupted: there is no time for another training
-        ensemble = candidates[0].rounds.ensemble.upto(best[0])
-    return Validated(Outcome(ensemble, history, None, reason), best, is_of_all_rows)
+        ensemble = candidates[0].rounds.ensemble.upto(candidates[0].n_best)
+    best = [one.n_best for one in candidates]
+    return Validated(Outcome(ensemble, history, None, reason), best, is_of_all_rows, _held_out_scores(candidates))
 
 
 def _candidate(
     number: int, rows: Rows, setup: Setup, validation: Validation, coded: tuple[Coded, Recode | None]
 ) -> Candidate:
-    held_out, several = validation.folds[number], len(validation.folds) > 1
-    own = np.delete(np.arange(len(rows.y)), held_out)
+    (own, held_out), several = validation.folds[number], len(validation.folds) > 1
     if several:  # each on one thread, side by side
         setup = replace(setup, rounds=replace(setup.rounds, n_jobs=1))
+    if validation.members and number % 2 == 1 and setup.rounds.alternates:
+        tree = replace(setup.rounds.tree, extra_trees=True)
+        setup = replace(setup, rounds=replace(setup.rounds, tree=tree))
     rounds = begin_rounds(rows, own, setup, coded=(coded[0].with_own_codes(), coded[1]))
     if validation.members:
         base = setup.loss.start(rows.y, rows.weight) if setup.base is None else setup.base
@@ -157,7 +179,7 @@ def _candidate(
     whole = None
     if len(setup.metrics) == 1 and WholeRounds.suits(rounds, setup.metrics[0].name, setup.plan.rate):
         whole = WholeRounds(rounds, held_out)
-    return Candidate(rounds, History([measured], setup.metrics), whole)
+    return Candidate(rounds, History([measured], setup.metrics), len(rows.y) / len(own), held_out, whole)
 
 
 def _train_all(candidates: Sequence[Candidate], setup: Setup, patience: int) -> str:
@@ -181,12 +203,22 @@ def _joined(parts: Sequence[Curves]) -> Curves:
     return {name: curves for part in parts for name, curves in part.items()}
 
 
-def _mean_of(members: Sequence[Rounds], best: Sequence[int], stretch: float) -> Ensemble:
+def _held_out_scores(candidates: Sequence[Candidate]) -> Floats:
+    shape = candidates[0].rounds.score.shape
+    total, count = np.zeros(shape), np.zeros(shape[1])
+    for one in candidates:
+        total[:, one.held_out] += one.best_scores
+        count[one.held_out] += 1
+    with np.errstate(invalid="ignore"):
+        return np.asarray(total / count)
+
+
+def _mean_of(members: Sequence[Candidate]) -> Ensemble:
     """One model of the trees of all members, round by round, each with its share of the leaf values."""
-    used = [member.trees[: math.ceil(stretch * n)] for member, n in zip(members, best, strict=True)]
+    used = [member.rounds.trees[: member.n_wanted] for member in members]
     longest = max(len(trees) for trees in used)
     rounds = [_scaled(trees[t], len(members)) for t in range(longest) for trees in used if t < len(trees)]
-    return Ensemble(members[0].start.base, tuple(rounds))
+    return Ensemble(members[0].rounds.start.base, tuple(rounds))
 
 
 def _scaled(trees: Sequence[Tree], divisor: int) -> tuple[Tree, ...]:

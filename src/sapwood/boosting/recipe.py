@@ -15,9 +15,10 @@ RoundsBy = Literal["validated", "stopped", "fixed"]
 """How the number of rounds is found if it is "auto": by validation, by the user's early stopping, or not at all."""
 AUTO = "auto"
 FEW_ROWS = 200  # fewer are too few to validate on
-MANY_ROWS = 20_000  # from here on, one part of the rows is enough to validate on
+SOME_ROWS = 5_000
+MANY_ROWS = 50_000  # from here on, one part of the rows is enough to validate on
 MOST_ROWS = 200_000  # from here on, the best number of rounds is beyond what most want to wait for
-N_FOLDS = 5
+N_FOLDS = 4
 HELD_OUT = 5  # one row of so many validates, if there are no folds
 MOST_ROUNDS = 2000
 FIXED_ROUNDS = 300
@@ -73,12 +74,6 @@ class Recipe:
         """Rounds without improvement that end the validation: more if steps are small."""
         return max(20, math.ceil(2.5 / rate))
 
-    @property
-    def stretch(self) -> float:
-        """How many more rounds the final model has than the best of validation: as many as it has more rows."""
-        parts = HELD_OUT if self.n_folds == 1 else max(self.n_folds, 2)
-        return parts / (parts - 1)
-
 
 def resolve(counts: Counts, given: Mapping[str, Any], validates: bool) -> Recipe:
     """The recipe that was given, for data of these counts; what else was given by the user is taken as it is."""
@@ -101,8 +96,9 @@ def _recipe_2026_1(counts: Counts, given: Mapping[str, Any], rounds: RoundsBy) -
     n, by_level = counts.rows, given.get("grow_policy") == "depthwise"
     rate, leaves, ridge = _size_of_steps(counts)
     size, n_folds = f"{n} rows", 0
-    if rounds == "validated" and FEW_ROWS <= n < MOST_ROWS and is_auto(given.get("n_estimators")):
-        n_folds = N_FOLDS if n < MANY_ROWS else 1
+    has_folds = given.get("cv") is not None
+    if rounds == "validated" and is_auto(given.get("n_estimators")) and (has_folds or FEW_ROWS <= n < MOST_ROWS):
+        n_folds = N_FOLDS if has_folds or n < MANY_ROWS else 1
     choices = {
         "n_estimators": Choice(MOST_ROUNDS, "at most; those that do not help are not used"),
         "learning_rate": Choice(rate, f"small steps for {size}"),
@@ -116,10 +112,10 @@ def _recipe_2026_1(counts: Counts, given: Mapping[str, Any], rounds: RoundsBy) -
         "colsample_bytree": Choice(_share_of_columns(counts), f"{counts.columns} columns"),
         "max_cat_to_onehot": Choice(16, "few levels are split one by one"),
         "cat_smooth": Choice(10.0, "levels of few rows are near the mean"),
-        "cat_l2": Choice(0.0, "levels"),
-        "min_data_per_group": Choice(0, "levels"),
-        "random_strength": Choice(0.0, "splits"),
-        "extra_trees": Choice(False, "splits"),
+        "cat_l2": Choice(0.0, "leaves of subsets of levels are as safe as others"),
+        "min_data_per_group": Choice(10, "levels of fewer rows are one group"),
+        "random_strength": Choice(0.0, "noise of scores did not pay"),
+        "extra_trees": _drawn_thresholds(counts),
         "multi_strategy": _trees_of_round(counts),
     }
     if n_folds == 0 and rounds != "stopped":
@@ -137,6 +133,12 @@ def _trees_of_round(counts: Counts) -> Choice:
     return Choice("one_output_per_tree", "there is one score, or each has its own trees")
 
 
+def _drawn_thresholds(counts: Counts) -> Choice:
+    if counts.classes == 2 and counts.rows >= SOME_ROWS:
+        return Choice(False, f"{counts.rows} rows tell good thresholds of two classes")
+    return Choice("alternate", "models of every other fold differ more")
+
+
 def _size_of_steps(counts: Counts) -> tuple[float, int, float]:
     """Learning rate, leaves of a tree, and penalty of leaf values; for few rows, the same whatever their number."""
     n = max(counts.rows, FEW_ROWS)
@@ -148,8 +150,8 @@ def _size_of_steps(counts: Counts) -> tuple[float, int, float]:
 
 
 def _share_of_columns(counts: Counts) -> float:
-    """At least 4 columns; all of them for numbers, where a few columns often decide together."""
-    wanted = 1.0 if not counts.classes or counts.columns < 6 else 0.8 if counts.columns < 12 else 0.6
+    """At least 4 columns; most of them for numbers, where a few columns often decide together."""
+    wanted = 1.0 if counts.columns < 6 else 0.8 if not counts.classes or counts.columns < 12 else 0.6
     return _rounded(max(wanted, min(1.0, 4 / counts.columns)))
 
 

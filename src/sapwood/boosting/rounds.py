@@ -67,6 +67,7 @@ class RoundOptions:
     one_tree: bool = False  # for all scores of a round; False: one for each
     leaves_of_all_rows: bool = False  # a sample decides about splits only
     random_strength: float = 0.0  # of the noise of scores
+    alternates: bool = False  # models of every other fold draw their thresholds
     method: Method = "hist"
     seed: int = 0
     n_jobs: int = 1

@@ -96,16 +96,20 @@ class WholeRounds:
     def _weight(self, weight: Floats | None) -> Floats:
         return np.ones(len(self._rounds.y)) if weight is None else np.ascontiguousarray(weight, dtype=np.float64)
 
-    def advance(self, rates: Sequence[float]) -> Floats:
-        """A round for each rate; returns the losses (rounds, rows) of the measured rows. OUT the rounds' trees."""
+    def advance(self, rates: Sequence[float]) -> tuple[Floats, Floats]:
+        """A round for each rate; returns losses (rounds, rows) and scores (rounds, scores, rows) of the measured rows.
+
+        OUT the rounds' trees.
+        """
         rounds, n, k = self._rounds, len(rates), self._n_trees
         trees, arrays = TREES.allocate(n_trees=n * k, n_capacity=self._n_nodes, n_values=self._width)
-        row_losses = np.empty((n, len(self._arrays["measured"])))
-        ROUNDS.update(self._state[0], row_losses=row_losses, n_done=rounds.n_done)
+        row_scores = np.empty((n, len(rounds.score), len(self._arrays["measured"])))
+        row_losses = np.empty((n, row_scores.shape[2]))
+        ROUNDS.update(self._state[0], row_losses=row_losses, row_scores=row_scores, n_done=rounds.n_done)
         advance_all(self._state[0], np.array(rates), self._template, self._rules, trees[0])
         found = [self._tree(at, arrays) for at in range(n * k)]
         rounds.trees += [tuple(found[t * k : t * k + k]) for t in range(n)]
-        return row_losses
+        return row_losses, row_scores
 
     def _tree(self, at: int, arrays: dict[str, Array]) -> Tree:
         n, rounds = int(arrays["n_nodes"][at]), self._rounds

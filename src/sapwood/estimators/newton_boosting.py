@@ -6,19 +6,26 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, Literal, Self
 
+import numpy as np
+
+from sapwood.arrays import Array, Ints
 from sapwood.boosting.eval_metrics import warn_of_direction
 from sapwood.boosting.fitting import fit_ensemble
-from sapwood.boosting.internal_validation import fit_validated, validation_for
+from sapwood.boosting.internal_validation import Validated, fit_validated, validation_for
 from sapwood.boosting.recipe import AUTO, is_auto
 from sapwood.declaration import declared, fitted, parameter
+from sapwood.errors import ParameterError
+from sapwood.estimators import newton_parameters as newton
 from sapwood.estimators import shared_parameters as shared
 from sapwood.estimators.boosting import Boosting, Constraints
 from sapwood.estimators.boosting_rows import GivenRows, digests, read_boosting_rows, read_validation_rows
 from sapwood.estimators.checkpoint import Checkpoints, take_over
 from sapwood.estimators.continuation import check_same_loss, model_to_continue
 from sapwood.estimators.newton_setup import newton_loss, newton_setup
+from sapwood.estimators.splits import folds_of_rows
 from sapwood.estimators.validation_sets import read_eval_set, rows_held_out
 from sapwood.estimators.without_effect import WITHOUT_EFFECT
+from sapwood.losses.loss import Loss
 from sapwood.parameters import (
     ArrayLike,
     CallableRule,
@@ -104,13 +111,7 @@ class NewtonBoosting(Boosting):
         'split exactly), "approx" makes new bins of equal hessian in each round, "exact" takes every distinct value, '
         'for small data. "auto" is "hist", which alone keeps sparse matrices sparse.',
     )
-    multi_strategy: str = parameter(
-        OneOf("one_output_per_tree", "multi_output_tree"),
-        default=AUTO,
-        doc="Trees of a round if there are more than two classes, or several quantiles: one for each, or one for all, "
-        "whose leaves have a value for each. One tree for all is grown on a random mixture of their gradients, new in "
-        "each round.",
-    )
+    multi_strategy: str = parameter(newton.MULTI_STRATEGY, default=AUTO)
     objective: Any = parameter(Text(), CallableRule(), Nothing(), default=None, doc="The loss to minimise.")
     gamma: float = parameter(
         AT_LEAST_ZERO,
@@ -126,26 +127,12 @@ class NewtonBoosting(Boosting):
         doc="Maximum absolute leaf value before the learning rate; 0 means no limit.",
     )
     subsample: float | str = parameter(SHARE, default=AUTO, doc="Fraction of the rows drawn for each round.")
-    sampling_method: str = parameter(
-        OneOf("uniform", "gradient_based"),
-        default="uniform",
-        doc="Draw all rows with the same probability, or by the size of their gradients, with weights that compensate.",
-    )
-    leaf_rows: str = parameter(
-        OneOf("drawn", "all"),
-        default=AUTO,
-        doc="Rows that set leaf values: those that subsample drew, or all, so that draws decide about splits only.",
-    )
+    sampling_method: str = parameter(newton.SAMPLING_METHOD, default="uniform")
+    leaf_rows: str = parameter(newton.LEAF_ROWS, default=AUTO)
     colsample_bytree: float | str = parameter(SHARE, default=AUTO, doc="Fraction of the columns drawn for each tree.")
     colsample_bylevel: float = parameter(SHARE, default=1.0, doc="Fraction of the tree's columns drawn for each level.")
     colsample_bynode: float = parameter(SHARE, default=1.0, doc="Fraction of the level's columns drawn for each node.")
-    feature_weights: Any = parameter(
-        ArrayLike(),
-        MappingLike(),
-        Nothing(),
-        default=None,
-        doc="Weights of the columns in these draws, a list in column order or a dictionary by name.",
-    )
+    feature_weights: Any = parameter(newton.FEATURE_WEIGHTS, default=None)
     reg_alpha: float = parameter(AT_LEAST_ZERO, default=0.0, doc="L1 penalty of the leaf values.")
     reg_lambda: float | str = parameter(AT_LEAST_ZERO, default=AUTO, doc="L2 penalty of the leaf values.")
     base_score: float | None = parameter(
@@ -189,78 +176,23 @@ class NewtonBoosting(Boosting):
         doc="Lists of columns, by name or number, that may occur together on a path; a column in none of the lists "
         "occurs only alone.",
     )
-    max_cat_to_onehot: int | str = parameter(
-        Interval(int, low=1),
-        default=AUTO,
-        doc="Up to so many levels in a node, splits separate one level from the rest; with more, they separate subsets "
-        "in the order of their gradients.",
-    )
-    max_cat_threshold: int = parameter(
-        Interval(int, low=1), default=64, doc="Maximum number of levels on the smaller side of such a split."
-    )
-    cat_smooth: float | str = parameter(
-        AT_LEAST_ZERO, default=AUTO, doc="Hessian added to each level when levels are put in order."
-    )
-    cat_l2: float | str = parameter(
-        AT_LEAST_ZERO, default=AUTO, doc="Added to reg_lambda where a split separates subsets of levels."
-    )
-    min_data_per_group: int | str = parameter(
-        Interval(int, low=0),
-        default=AUTO,
-        doc="Minimum number of rows of a level in a node, if subsets of levels are separated: levels of fewer rows "
-        "are one group, together with missing values. Rows are estimated by the hessian of a level.",
-    )
-    extra_trees: bool | str = parameter(
-        Flag(), default=AUTO, doc="Try one random threshold (or subset of levels) of each column in a node, not all."
-    )
-    random_strength: float | str = parameter(
-        AT_LEAST_ZERO,
-        default=AUTO,
-        doc="Strength of the noise that is added to the scores of columns in a node, and decays as the model grows, "
-        "so that columns of nearly equal gain take turns. CatBoost's default is 1.",
-    )
-    categorical_features: Any = parameter(
-        OneOf("from_dtype"),
-        ArrayLike(),
-        Nothing(),
-        default="from_dtype",
-        doc="Columns to split as categories: names, indices or a mask. Columns of strings and categorical dtype always "
-        "are. Any number of levels is split: the levels of a column of more than 255 are put in order for each tree, "
-        "by their effect on its gradients as far as two halves of the rows agree on it, and cut like numbers; the "
-        "three parameters above do not apply to it.",
-    )
+    max_cat_to_onehot: int | str = parameter(newton.MAX_CAT_TO_ONEHOT, default=AUTO)
+    max_cat_threshold: int = parameter(newton.MAX_CAT_THRESHOLD, default=64)
+    cat_smooth: float | str = parameter(newton.CAT_SMOOTH, default=AUTO)
+    cat_l2: float | str = parameter(newton.CAT_L2, default=AUTO)
+    min_data_per_group: int | str = parameter(newton.MIN_DATA_PER_GROUP, default=AUTO)
+    extra_trees: bool | str = parameter(newton.EXTRA_TREES, default=AUTO)
+    random_strength: float | str = parameter(newton.RANDOM_STRENGTH, default=AUTO)
+    categorical_features: Any = parameter(newton.CATEGORICAL_FEATURES, default="from_dtype")
     sparse_absent: Literal["zero", "missing"] = parameter(
         OneOf("zero", "missing"),
         default="zero",
         doc="What a cell that a sparse matrix does not store means; a stored zero is always zero.",
     )
-    eval_metric: Any = parameter(
-        Text(),
-        CallableRule(),
-        Each((Text(), CallableRule()), "names and functions"),
-        Nothing(),
-        default=None,
-        doc='Metrics of the validation sets: XGBoost\'s names, such as "rmse", "logloss", "auc" or "ndcg@10"; "loss" '
-        "for the objective itself; scikit-learn's metric functions, scorers and scorer names, whose direction is known;"
-        " or a function of (y_true, y_pred) or (y_true, y_pred, weight), which is minimised unless it has an attribute "
-        "greater_is_better that is true. y_pred is what predict gives for numbers and predict_proba for classes (of "
-        "two, the second), whose numbers 0, 1, 2, … are y_true. Rows are weighted by sample_weight, not class_weight.",
-    )
-    early_stopping_rounds: int | None = parameter(
-        Interval(int, low=1),
-        Nothing(remedy="Use early_stopping_rounds=None to train all rounds."),
-        default=None,
-        doc="Stop if the last metric of the last validation set has not improved for so many rounds. Prediction then "
-        "uses the rounds up to the best one, unless it is given n_rounds. Validation rows come from eval_set of fit, "
-        "or from validation_fraction.",
-    )
-    validation_fraction: float | None = parameter(
-        QUANTILE,
-        Nothing(),
-        default=None,
-        doc="Fraction of the training rows (in rankings, of the queries) to hold out for validation if fit gets no "
-        "eval_set.",
-    )
+    eval_metric: Any = parameter(newton.EVAL_METRIC, default=None)
+    early_stopping_rounds: int | None = parameter(newton.EARLY_STOPPING_ROUNDS, default=None)
+    validation_fraction: float | None = parameter(newton.VALIDATION_FRACTION, default=None)
+    cv: Any = parameter(newton.CV, default=None)
     verbose: bool | int = parameter(
         Flag(),
         Interval(int, low=0),
@@ -269,6 +201,10 @@ class NewtonBoosting(Boosting):
         "many rounds.",
     )
 
+    oof_prediction_: Array = fitted(
+        "If rounds were validated: predictions of the training rows by models that did not train on them, numbers or "
+        "probabilities of classes (rows, classes); NaN for rows that no fold held out.",
+    )
     recipe_: list[str] = fitted('What the recipe chose where parameters are "auto", and why: a sentence for each.')
 
     def fit(
@@ -333,6 +269,12 @@ class NewtonBoosting(Boosting):
             held_out = rows_held_out(self, rows, task.classes is not None)
         own_limits = (start, kept, held_out, self.callbacks, self.max_seconds)
         validates = not (evals or loss.whole) and all(one is None for one in own_limits)
+        if self.cv is not None and not (validates and is_auto(self.n_estimators) and self.recipe != "xgboost"):
+            raise ParameterError(
+                f"cv={self.cv!r} has nothing to choose. It validates the number of rounds if n_estimators and recipe "
+                "leave it open, and eval_set, early_stopping_rounds, validation_fraction, callbacks, max_seconds, "
+                "init_model and checkpoint are not given; rankings are not validated. Use cv=None, or leave those out."
+            )
         setup = self._setup(rows, loss, start, held_out, validates)
         setup = replace(setup, metrics=task.metrics(self.eval_metric, loss, self))
         if verbose is not None:
@@ -344,14 +286,24 @@ class NewtonBoosting(Boosting):
             setup = self._resumed(setup, kept, self._so_far)
         self._chosen, self.recipe_ = setup.recipe.values, setup.recipe.sentences
         if setup.recipe.n_folds:
-            validated = fit_validated(rows, setup, validation_for(rows, setup, task.classes is not None))
-            self.recipe_ = [*self.recipe_, validated.sentence]
-            self._keep(validated.outcome, loss)
+            is_class = task.classes is not None
+            folds = None if self.cv is None else folds_of_rows(self.cv, given.y, rows.index, is_class)
+            validated = fit_validated(rows, setup, validation_for(rows, setup, is_class, folds))
+            self._keep_validated(validated, loss, rows.index, len(np.asarray(given.y)))
         else:
             self._keep(fit_ensemble(rows, evals, setup), loss)
         if kept is not None:
             kept.finish(self)
         return self
+
+    def _keep_validated(self, validated: Validated, loss: Loss, index: Ints | None, n_rows: int) -> None:
+        """Set the fitted attributes; `index` are the rows of a weight above zero, of all that were given."""
+        self.recipe_ = [*self.recipe_, validated.sentence]
+        self._keep(validated.outcome, loss)
+        found = self.model_.response(validated.scores)
+        predicted = np.full((n_rows, len(found)), np.nan)
+        predicted[slice(None) if index is None else index] = found.T
+        self.oof_prediction_ = predicted[:, 0] if len(found) == 1 else predicted
 
     @property
     def params_(self) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sapwood.arrays import Ints
 from sapwood.boosting.columns import ColumnOptions
@@ -88,24 +89,6 @@ def newton_setup(
     p, signs = SimpleNamespace(**given | recipe.values), monotone_signs(given["monotone_constraints"], schema)
     if signs is not None and loss.n_scores > 1:
         raise _no_constraints(p.monotone_constraints, loss)
-    tree = TreeOptions(
-        max_depth=int(p.max_depth or 0),
-        max_leaves=int(p.max_leaves or 0),
-        leaf_wise=p.grow_policy == "lossguide",
-        gamma=p.gamma,
-        reg_lambda=p.reg_lambda,
-        reg_alpha=p.reg_alpha,
-        max_delta_step=p.max_delta_step,
-        min_child_weight=p.min_child_weight,
-        min_child_rows=int(p.min_child_samples),
-        cat_smooth=p.cat_smooth,
-        max_cat_to_onehot=int(p.max_cat_to_onehot),
-        max_cat_threshold=int(p.max_cat_threshold),
-        cat_l2=p.cat_l2,
-        min_data_per_group=float(p.min_data_per_group),
-        extra_trees=p.extra_trees,
-        signs=signs,
-    )
     columns = ColumnOptions(
         schema.n_features,
         p.colsample_bytree,
@@ -115,13 +98,14 @@ def newton_setup(
         interaction_sets(p.interaction_constraints, schema),
     )
     rounds = RoundOptions(
-        tree,
+        _tree_options(p, signs),
         columns,
         p.subsample,
         p.sampling_method == "gradient_based",
         one_tree=p.multi_strategy == "multi_output_tree",
         leaves_of_all_rows=p.leaf_rows == "all",
         random_strength=p.random_strength,
+        alternates=p.extra_trees == "alternate",
         method="hist" if p.tree_method == "auto" else p.tree_method,
         seed=parameters._seed,
         n_jobs=resolve_jobs(p.n_jobs),
@@ -137,6 +121,28 @@ def newton_setup(
         start=None if start is None else rounds_to_continue(start, p.multi_strategy),
         held_out=held_out,
         recipe=recipe,
+    )
+
+
+def _tree_options(p: SimpleNamespace, signs: NDArray[np.int8] | None) -> TreeOptions:
+    """Limits and penalties of a tree, from parameters of which none is "auto"."""
+    return TreeOptions(
+        max_depth=int(p.max_depth or 0),
+        max_leaves=int(p.max_leaves or 0),
+        leaf_wise=p.grow_policy == "lossguide",
+        gamma=p.gamma,
+        reg_lambda=p.reg_lambda,
+        reg_alpha=p.reg_alpha,
+        max_delta_step=p.max_delta_step,
+        min_child_weight=p.min_child_weight,
+        min_child_rows=int(p.min_child_samples),
+        cat_smooth=p.cat_smooth,
+        max_cat_to_onehot=int(p.max_cat_to_onehot),
+        max_cat_threshold=int(p.max_cat_threshold),
+        cat_l2=p.cat_l2,
+        min_data_per_group=float(p.min_data_per_group),
+        extra_trees=p.extra_trees is True,
+        signs=signs,
     )
 
 

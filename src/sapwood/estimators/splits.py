@@ -47,10 +47,19 @@ def read_splits(
     return found
 
 
+def folds_of_rows(cv: Any, y: Any, index: Ints | None, stratify: bool) -> list[tuple[Ints, Ints]]:
+    """Rows (train, test) of every fold, by their positions among those of a weight above zero (`index`, None: all)."""
+    labels = np.asarray(y)
+    used = np.arange(len(labels)) if index is None else index
+    splits = read_splits(cv, labels, None, stratify, None)
+    inner = [inner_split(number, split, used, None) for number, split in enumerate(splits, start=1)]
+    return [(one.train, one.test) for one in inner]
+
+
 def _folds(cv: Any, labels: Array, groups: Array | None, stratify: bool) -> list[Any]:
     splitter = 5 if cv is None else cv
     if isinstance(cv, (int, np.integer)):
-        check_parameters("cross_validate_boosting", {"cv": (Interval(int, low=2),)}, {"cv": cv})
+        check_parameters("the folds", {"cv": (Interval(int, low=2),)}, {"cv": cv})
         by_class, simple = (StratifiedKFold, KFold) if groups is None else (StratifiedGroupKFold, GroupKFold)
         splitter = (by_class if stratify else simple)(int(cv))
     try:

@@ -39,7 +39,7 @@ def _classes(value: Any, where: str) -> None:
 
 
 def _setting(value: Any, where: str) -> None:
-    expect(value is None or type(value) in (int, float, str), where, "must be a string, a number or null")
+    expect(value is None or type(value) in (int, float, str, bool), where, "must be a string, a number or null")
 
 
 COMMON: dict[str, Check] = {
@@ -84,6 +84,7 @@ OF_BOOSTING: dict[str, Check] = {
     "_factors": floats(finite=True),
     "_chosen": by_name(_setting),
     "recipe_": each(text),
+    "oof_prediction_": is_a(np.ndarray),
     "_has_init": flag,
     "init_": is_a(ConstantInit, PriorInit, str),
     "_n_rows": whole(),

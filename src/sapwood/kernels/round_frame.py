@@ -16,8 +16,9 @@ ROUNDS = Layout(
     score=Array(np.float64, "n_scores", "n_rows"),
     derivatives=Array(np.float64, 2, "n_scores", "n_rows"),
     candidates=Array(np.int64, "n_candidates"),  # that train
-    measured=Array(np.int64, "n_measured"),  # whose losses are wanted
+    measured=Array(np.int64, "n_measured"),  # whose losses and scores are wanted after each round
     row_losses=Array(np.float64, "n_rounds", "n_measured"),
+    row_scores=Array(np.float64, "n_rounds", "n_scores", "n_measured"),
     # The model that learns from all rows, if there is one (see `boosting/replay.py`):
     replays=np.bool_,
     replay_weight=Array(np.float64, "n_rows"),

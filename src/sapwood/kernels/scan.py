@@ -303,9 +303,9 @@ def scan_drawn(hist, codes, count, rules, sign, parent, feature, node):
         missing_n = hist[0, 2] if hist.shape[1] > 2 else 0
         left = left_g + turn * hist[0, 0], left_h + turn * hist[0, 1], left_n + turn * missing_n
         next_code = next_present(hist, codes, count, i)
-        if try_split(left, 0.0, rules, sign, parent, feature, codes[i], next_code, turn == 1, node):
-            if not some_missing:
-                node.missing_left = 2 * node.left_hessian > node.hessian  # as in the other searches
+        is_kept = try_split(left, 0.0, rules, sign, parent, feature, codes[i], next_code, turn == 1, node)
+        if is_kept and not some_missing:
+            node.missing_left = 2 * node.left_hessian > node.hessian  # as in the other searches
 
 
 @inner_kernel

@@ -220,6 +220,9 @@ def advance(state, t, rate, template, rules, trees):
         add_tree(state, k, n_drawn, nodes[:n_nodes], splits[:n_nodes], rules, rate, values)
         trees.n_nodes[at], trees.hessian_units[at] = n_nodes, rules[0].hessian_unit
     measure(state.loss, state.y, state.score, state.measured, state.row_losses[t])
+    for k in range(len(state.score)):
+        for i in range(len(state.measured)):
+            state.row_scores[t, k, i] = state.score[k, state.measured[i]]
 
 
 @kernel

@@ -95,6 +95,17 @@ class EstimatorRule(Rule):
 
 
 @dataclass(frozen=True)
+class Folds(Rule):
+    """A splitter of scikit-learn, or rows."""
+
+    description: ClassVar[str] = "a scikit-learn splitter, or a list of pairs (train, test) of rows"
+
+    def accepts(self, value: object) -> bool:
+        """Accept what splits, and lists; what they hold is checked where it is used."""
+        return (hasattr(value, "split") and hasattr(value, "get_n_splits")) or isinstance(value, (list, tuple))
+
+
+@dataclass(frozen=True)
 class Text(Rule):
     """A name, whose meaning is checked where it is used."""
 

@@ -1,0 +1,109 @@
+"""Meanings of the parameters of Newton boosting that take the longest to explain."""
+
+from __future__ import annotations
+
+from sapwood.declaration import Meaning
+from sapwood.parameters import ArrayLike, CallableRule, Each, Flag, Folds, Interval, MappingLike, Nothing, OneOf, Text
+
+SHARE = Interval(float, 0, 1, closed="right")
+AT_LEAST_ZERO = Interval(float, low=0)
+QUANTILE = Interval(float, 0, 1, closed="neither")
+
+MAX_CAT_TO_ONEHOT = Meaning(
+    (Interval(int, low=1),),
+    "Up to so many levels in a node, splits separate one level from the rest; with more, they separate subsets "
+    "in the order of their gradients.",
+)
+MAX_CAT_THRESHOLD = Meaning((Interval(int, low=1),), "Maximum number of levels on the smaller side of such a split.")
+CAT_SMOOTH = Meaning((AT_LEAST_ZERO,), "Hessian added to each level when levels are put in order.")
+CAT_L2 = Meaning((AT_LEAST_ZERO,), "Added to reg_lambda where a split separates subsets of levels.")
+MIN_DATA_PER_GROUP = Meaning(
+    (Interval(int, low=0),),
+    "Minimum number of rows of a level in a node, if subsets of levels are separated: levels of fewer rows "
+    "are one group, together with missing values. Rows are estimated by the hessian of a level.",
+)
+CATEGORICAL_FEATURES = Meaning(
+    (
+        OneOf("from_dtype"),
+        ArrayLike(),
+        Nothing(),
+    ),
+    "Columns to split as categories: names, indices or a mask. Columns of strings and categorical dtype always "
+    "are. Any number of levels is split: the levels of a column of more than 255 are put in order for each tree, "
+    "by their effect on its gradients as far as two halves of the rows agree on it, and cut like numbers; the "
+    "three parameters above do not apply to it.",
+)
+EXTRA_TREES = Meaning(
+    (
+        Flag(),
+        OneOf("alternate"),
+    ),
+    "Try one random threshold of each numeric column in a node, not all of them. With "
+    '"alternate", the models of every other fold do so if rounds are validated on folds, and no others.',
+)
+RANDOM_STRENGTH = Meaning(
+    (AT_LEAST_ZERO,),
+    "Strength of the noise that is added to the scores of columns in a node, and decays as the model grows, "
+    "so that columns of nearly equal gain take turns. CatBoost's default is 1.",
+)
+CV = Meaning(
+    (
+        Interval(int, low=2),
+        Folds(),
+        Nothing(remedy="Use cv=None for folds that are drawn."),
+    ),
+    "Folds that validate the number of rounds, if the recipe is to choose it: their number (stratified for "
+    "classes), a scikit-learn splitter, or a list of pairs (train, test) of rows, such as "
+    "list(GroupKFold(5).split(X, y, groups)) or those of a TimeSeriesSplit. None draws them.",
+)
+EARLY_STOPPING_ROUNDS = Meaning(
+    (
+        Interval(int, low=1),
+        Nothing(remedy="Use early_stopping_rounds=None to train all rounds."),
+    ),
+    "Stop if the last metric of the last validation set has not improved for so many rounds. Prediction then "
+    "uses the rounds up to the best one, unless it is given n_rounds. Validation rows come from eval_set of fit, "
+    "or from validation_fraction.",
+)
+VALIDATION_FRACTION = Meaning(
+    (
+        QUANTILE,
+        Nothing(),
+    ),
+    "Fraction of the training rows (in rankings, of the queries) to hold out for validation if fit gets no eval_set.",
+)
+EVAL_METRIC = Meaning(
+    (
+        Text(),
+        CallableRule(),
+        Each((Text(), CallableRule()), "names and functions"),
+        Nothing(),
+    ),
+    'Metrics of the validation sets: XGBoost\'s names, such as "rmse", "logloss", "auc" or "ndcg@10"; "loss" '
+    "for the objective itself; scikit-learn's metric functions, scorers and scorer names, whose direction is known;"
+    " or a function of (y_true, y_pred) or (y_true, y_pred, weight), which is minimised unless it has an attribute "
+    "greater_is_better that is true. y_pred is what predict gives for numbers and predict_proba for classes (of "
+    "two, the second), whose numbers 0, 1, 2, … are y_true. Rows are weighted by sample_weight, not class_weight.",
+)
+MULTI_STRATEGY = Meaning(
+    (OneOf("one_output_per_tree", "multi_output_tree"),),
+    "Trees of a round if there are more than two classes, or several quantiles: one for each, or one for all, "
+    "whose leaves have a value for each. One tree for all is grown on a random mixture of their gradients, new in "
+    "each round.",
+)
+LEAF_ROWS = Meaning(
+    (OneOf("drawn", "all"),),
+    "Rows that set leaf values: those that subsample drew, or all, so that draws decide about splits only.",
+)
+SAMPLING_METHOD = Meaning(
+    (OneOf("uniform", "gradient_based"),),
+    "Draw all rows with the same probability, or by the size of their gradients, with weights that compensate.",
+)
+FEATURE_WEIGHTS = Meaning(
+    (
+        ArrayLike(),
+        MappingLike(),
+        Nothing(),
+    ),
+    "Weights of the columns in these draws, a list in column order or a dictionary by name.",
+)
