@@ -63,7 +63,7 @@ class WholeRounds:
         given = {
             **{"y": rounds.y.astype(np.float64), "weight": self._weight(rounds.own_weight), "score": rounds.score},
             **{"candidates": candidates, "measured": measured.astype(np.int64), "own_slots": own_slots},
-            "stack_slots": stack_slots,
+            **{"stack_slots": stack_slots, "y_measured": rounds.y[measured].astype(np.float64)},
         }
         if replay is not None:
             given |= {"replay_weight": self._weight(replay.weight), "replay_score": replay.score}
@@ -71,7 +71,7 @@ class WholeRounds:
         sizes = {
             **{"n_rows": n_rows, "n_scores": shape[0], "n_candidates": len(candidates), "n_columns": n_columns},
             **{"n_measured": len(measured), "n_rounds": 0, "n_capacity": self._n_nodes, "n_own_slots": len(own_slots)},
-            "n_stack_slots": stack_slots.shape[1],
+            **{"n_stack_slots": stack_slots.shape[1], "n_padded": n_rows + 4},
         }
         self._state, self._arrays = ROUNDS.allocate(given, **sizes)
         self._state["team"] = team

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sapwood.kernels._jit import inner_kernel
-from sapwood.kernels.exponential import add_exponential, class_derivatives, exponential, logistic, logistic_derivatives
+from sapwood.kernels.exponential import add_exponential, class_derivatives, logistic, logistic_derivatives
 from sapwood.kernels.logarithm import logarithm
 
 SQUARED, LOGISTIC, MULTINOMIAL = 0, 1, 2
@@ -39,27 +39,25 @@ def differentiate(loss, y, score, most, total, gradient, hessian):
 
 
 @inner_kernel
-def share_of_class(y, score, row):
-    """The probability of a row's class, of several."""
-    most, total = score[0, row], 0.0
-    for k in range(1, len(score)):
-        most = max(most, score[k, row])
-    for k in range(len(score)):
-        total += exponential(score[k, row] - most)
-    return exponential(score[int(y[row]), row] - most) / total
-
-
-@inner_kernel
-def measure(loss, y, score, rows, out):
-    """Squared errors of some rows, or -log of the probability of their classes; OUT out."""
-    for i in range(len(rows)):
-        row = rows[i]
-        if loss == SQUARED:
-            out[i] = (y[row] - score[0, row]) * (y[row] - score[0, row])
-            continue
-        if loss == LOGISTIC:
+def measure(loss, y, score, parts, out):
+    """Squared errors of rows, or -log of the probability of their classes; OUT out; scratch: parts (3, rows)."""
+    if loss == SQUARED:
+        for row in range(len(y)):
+            out[row] = (y[row] - score[0, row]) * (y[row] - score[0, row])
+        return
+    if loss == LOGISTIC:
+        for row in range(len(y)):
             second = logistic(score[0, row])
-            share = second if y[row] == 1.0 else 1.0 - second
-        else:
-            share = share_of_class(y, score, row)
-        out[i] = -logarithm(max(share, LEAST_SHARE))
+            out[row] = second if y[row] == 1.0 else 1.0 - second
+    else:
+        most, total, part = parts[0], parts[1], parts[2]
+        write_most(score, most)
+        total[:] = 0.0
+        for k in range(len(score)):
+            add_exponential(score[k], most, part, total)
+            for row in range(len(y)):
+                out[row] = part[row] if y[row] == k else out[row]
+        for row in range(len(y)):
+            out[row] /= total[row]
+    for row in range(len(y)):
+        out[row] = -logarithm(max(out[row], LEAST_SHARE))

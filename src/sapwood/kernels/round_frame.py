@@ -17,6 +17,7 @@ ROUNDS = Layout(
     derivatives=Array(np.float64, 2, "n_scores", "n_rows"),
     candidates=Array(np.int64, "n_candidates"),  # that train
     measured=Array(np.int64, "n_measured"),  # whose losses and scores are wanted after each round
+    y_measured=Array(np.float64, "n_measured"),
     row_losses=Array(np.float64, "n_rounds", "n_measured"),
     row_scores=Array(np.float64, "n_rounds", "n_scores", "n_measured"),
     # The model that learns from all rows, if there is one (see `boosting/replay.py`):
@@ -49,6 +50,11 @@ ROUNDS = Layout(
     pool=Array(np.uint32, 4),
     most=Array(np.float64, "n_scores", 2),
     units=Array(np.float64, "n_scores", 2),
+    route_feature=Array(np.uint64, "n_capacity"),
+    route_after=Array(np.uint64, "n_capacity"),
+    route_tables=Array(np.uint8, "n_capacity", 256),
+    route_rows=Array(np.uint64, "n_padded"),
+    measured_parts=Array(np.float64, 3, "n_measured"),
     sums=Scratch(np.int64, "n_scores", "n_capacity", 2),
 )
 

@@ -10,18 +10,14 @@ import numpy as np
 
 from sapwood.kernels._jit import lean_kernel
 from sapwood.kernels.newton import leaf_weight
+from sapwood.kernels.routing import largest
 
 
 @lean_kernel
 def largest_of_all(gradient, hessian, weight, out):
     """Largest |gradient| and hessian of each score, weights included; OUT out (scores, 2)."""
     for k in range(len(gradient)):
-        g, h = 0.0, 0.0
-        for row in range(gradient.shape[1]):
-            w = 1.0 if weight is None else weight[row]
-            g = max(g, abs(gradient[k, row]) * w)
-            h = max(h, hessian[k, row] * w)
-        out[k, 0], out[k, 1] = g, h
+        out[k, 0], out[k, 1] = largest(gradient[k], hessian[k], weight, 0, gradient.shape[1])
 
 
 @lean_kernel

@@ -21,7 +21,7 @@ from sapwood.kernels.newton import newton_values
 from sapwood.kernels.noise import noise_of
 from sapwood.kernels.philox import write_uniforms
 from sapwood.kernels.projection import project
-from sapwood.kernels.routing import add_by_leaf, largest, settle_by_code, sum_by_leaf, write_records
+from sapwood.kernels.routing import add_by_leaf, largest, settle_together, sum_by_leaf, write_records
 from sapwood.kernels.vector_leaves import add_all_by_leaf, largest_of_all, sum_all_by_leaf, values_of_all
 
 BY_TREE = np.int64(1)  # keeps draws of columns apart, see `boosting/columns.py`
@@ -141,7 +141,8 @@ def settle_rest(state, nodes, splits, n_drawn):
     shard = state.team.shard
     n_rows = shard.columns.shape[1]
     if n_drawn < n_rows:
-        settle_by_code(shard.columns, nodes, splits, 0, n_rows, shard.short_leaf_of)
+        routes = state.route_feature, state.route_after, state.route_tables
+        settle_together(shard.columns, nodes, splits, routes, state.route_rows, shard.short_leaf_of)
 
 
 @inner_kernel
@@ -219,10 +220,11 @@ def advance(state, t, rate, template, rules, trees):
         values = trees.values[at, :n_nodes]
         add_tree(state, k, n_drawn, nodes[:n_nodes], splits[:n_nodes], rules, rate, values)
         trees.n_nodes[at], trees.hessian_units[at] = n_nodes, rules[0].hessian_unit
-    measure(state.loss, state.y, state.score, state.measured, state.row_losses[t])
-    for k in range(len(state.score)):
-        for i in range(len(state.measured)):
-            state.row_scores[t, k, i] = state.score[k, state.measured[i]]
+    measured, scores = state.measured, state.row_scores[t]
+    for k in range(len(scores)):
+        for i in range(len(measured)):
+            scores[k, i] = state.score[k, measured[i]]
+    measure(state.loss, state.y_measured, scores, state.measured_parts, state.row_losses[t])
 
 
 @kernel
