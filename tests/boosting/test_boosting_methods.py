@@ -25,6 +25,9 @@ SETTINGS: list[dict[str, Any]] = [
     {"gamma": 0.2, "reg_alpha": 0.3, "max_delta_step": 0.5},
     {"min_child_samples": 4, "colsample_bynode": 0.6},
     {"monotone_constraints": {0: 1, 1: -1}},
+    {"extra_trees": True, "min_child_samples": 3},
+    {"random_strength": 1.0},
+    {"max_cat_to_onehot": 1, "min_data_per_group": 30, "cat_l2": 10.0},
 ]
 
 
@@ -48,7 +51,13 @@ def model_bytes(ensemble: Ensemble, without: tuple[str, ...] = ()) -> bytes:
 @pytest.mark.parametrize("categorical", [None, [3]])
 def test_exact_equals_histograms_where_every_value_has_a_bin(settings: dict[str, Any], categorical: Any) -> None:
     X, y = mixed_rows(200, seed=1)
-    common = {"n_estimators": 8, "categorical_features": categorical, "random_state": 0, **settings}
+    common = {
+        "n_estimators": 8,
+        "categorical_features": categorical,
+        "random_state": 0,
+        "recipe": "xgboost",
+        **settings,
+    }
     first = NewtonBoostingClassifier(tree_method="hist", **common).fit(X, y)
     second = NewtonBoostingClassifier(tree_method="exact", **common).fit(X, y)
     # Thresholds lie between the values of a node, not of the column; everything else is the same.

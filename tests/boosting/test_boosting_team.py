@@ -21,6 +21,7 @@ TREES = {
     "without limits": TreeOptions(max_depth=0, min_child_weight=0.5),
     "pruned": TreeOptions(max_depth=6, gamma=0.4),
     "penalties": TreeOptions(max_depth=6, reg_alpha=0.1, max_delta_step=0.5),
+    "one cut of each column": TreeOptions(max_depth=7, extra_trees=True),
     "rows counted": TreeOptions(max_depth=6, min_child_rows=30),
     "monotone": TreeOptions(max_depth=6, signs=np.array([1, -1] + [0] * 98, dtype=np.int8)),
 }

@@ -25,6 +25,7 @@ from sapwood.boosting.ensemble import Ensemble
 from sapwood.boosting.fitting import Rows, Setup, begin_rounds, validation_rows
 from sapwood.boosting.history import Curves, History
 from sapwood.boosting.recipe import HELD_OUT
+from sapwood.boosting.refit import places_of
 from sapwood.boosting.replay import Replay
 from sapwood.boosting.rounds import Rounds
 from sapwood.boosting.training import ALL_DONE, AnyProgress, Outcome, Plan, advance_until_stop, train
@@ -65,9 +66,9 @@ class Candidate:
         return 1 + (self.history.best or 0)
 
     @property
-    def n_wanted(self) -> int:
-        """As many more rounds as the final model has more rows."""
-        return math.ceil(self.stretch * self.n_best)
+    def used(self) -> list[tuple[Tree, ...]]:
+        """Trees of the final model: of as many more rounds as it has more rows."""
+        return self.rounds.trees[: math.ceil(self.stretch * self.n_best)]
 
     def is_done(self, patience: int) -> bool:
         """Whether the last rounds brought nothing."""
@@ -110,6 +111,7 @@ class Validated:
     n_best: list[int]
     is_of_all_rows: bool
     scores: Floats
+    members: list[int]  # rounds of each model that the final one is the mean of
 
     @property
     def sentence(self) -> str:
@@ -155,7 +157,9 @@ def fit_validated(rows: Rows, setup: Setup, validation: Validation) -> Validated
     else:  # it was interrupted: there is no time for another training
         ensemble = candidates[0].rounds.ensemble.upto(candidates[0].n_best)
     best = [one.n_best for one in candidates]
-    return Validated(Outcome(ensemble, history, None, reason), best, is_of_all_rows, _held_out_scores(candidates))
+    members = [len(one.used) for one in candidates] if validation.members else []
+    outcome = Outcome(ensemble, history, None, reason)
+    return Validated(outcome, best, is_of_all_rows, _held_out_scores(candidates), members)
 
 
 def _candidate(
@@ -215,9 +219,11 @@ def _held_out_scores(candidates: Sequence[Candidate]) -> Floats:
 
 def _mean_of(members: Sequence[Candidate]) -> Ensemble:
     """One model of the trees of all members, round by round, each with its share of the leaf values."""
-    used = [member.rounds.trees[: member.n_wanted] for member in members]
-    longest = max(len(trees) for trees in used)
-    rounds = [_scaled(trees[t], len(members)) for t in range(longest) for trees in used if t < len(trees)]
+    used = [member.used for member in members]
+    rounds: list[tuple[Tree, ...]] = [()] * sum(map(len, used))
+    for places, trees in zip(places_of([len(trees) for trees in used]), used, strict=True):
+        for place, own in zip(places.tolist(), trees, strict=True):
+            rounds[place] = _scaled(own, len(members))
     return Ensemble(members[0].rounds.start.base, tuple(rounds))
 
 

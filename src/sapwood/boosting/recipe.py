@@ -15,7 +15,7 @@ RoundsBy = Literal["validated", "stopped", "fixed"]
 """How the number of rounds is found if it is "auto": by validation, by the user's early stopping, or not at all."""
 AUTO = "auto"
 FEW_ROWS = 200  # fewer are too few to validate on
-SOME_ROWS = 5_000
+SOME_ROWS = 5_000  # fewer are learned from with more randomness
 MANY_ROWS = 50_000  # from here on, one part of the rows is enough to validate on
 MOST_ROWS = 200_000  # from here on, the best number of rounds is beyond what most want to wait for
 N_FOLDS = 4
@@ -107,7 +107,7 @@ def _recipe_2026_1(counts: Counts, given: Mapping[str, Any], rounds: RoundsBy) -
         "grow_policy": Choice("lossguide", "the leaf of largest gain is split first"),
         "reg_lambda": Choice(ridge, "keeps leaves of few rows small"),
         "min_child_weight": Choice(1e-3, "rows predicted with certainty may have a leaf of their own"),
-        "subsample": Choice(1.0, "few rows") if n < FEW_ROWS else Choice(0.8, "trees differ more"),
+        "subsample": _share_of_rows(counts),
         "leaf_rows": Choice("all", "draws decide about splits only"),
         "colsample_bytree": Choice(_share_of_columns(counts), f"{counts.columns} columns"),
         "max_cat_to_onehot": Choice(16, "few levels are split one by one"),
@@ -133,6 +133,12 @@ def _trees_of_round(counts: Counts) -> Choice:
     return Choice("one_output_per_tree", "there is one score, or each has its own trees")
 
 
+def _share_of_rows(counts: Counts) -> Choice:
+    if counts.rows < FEW_ROWS:
+        return Choice(1.0, "few rows")
+    return Choice(0.6 if counts.rows < SOME_ROWS else 0.8, f"trees differ more; suits {counts.rows} rows")
+
+
 def _drawn_thresholds(counts: Counts) -> Choice:
     if counts.classes == 2 and counts.rows >= SOME_ROWS:
         return Choice(False, f"{counts.rows} rows tell good thresholds of two classes")
@@ -146,7 +152,7 @@ def _size_of_steps(counts: Counts) -> tuple[float, int, float]:
         return _rounded(_clip(0.05 * (n / 1e4) ** 0.25, 0.02, 0.1)), 31 if n >= 2000 else 15, 2.0
     if counts.classes:
         return 0.08, 31 if n >= 2000 else 15, 1.0
-    return _rounded(_clip(0.06 * (n / 1e4) ** 0.16, 0.03, 0.1)), 63 if n >= 5000 else 31 if n >= 1000 else 15, 1.0
+    return _rounded(_clip(0.045 * (n / 1e4) ** 0.16, 0.02, 0.1)), 63 if n >= 5000 else 31 if n >= 1000 else 15, 1.0
 
 
 def _share_of_columns(counts: Counts) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import replace
 from typing import Any, ClassVar, Literal, Self
 
@@ -11,8 +12,12 @@ import numpy as np
 from sapwood.arrays import Array, Ints
 from sapwood.boosting.eval_metrics import warn_of_direction
 from sapwood.boosting.fitting import fit_ensemble
+from sapwood.boosting.history import History
 from sapwood.boosting.internal_validation import Validated, fit_validated, validation_for
 from sapwood.boosting.recipe import AUTO, is_auto
+from sapwood.boosting.refit import Refit
+from sapwood.boosting.training import Outcome
+from sapwood.counted import counted
 from sapwood.declaration import declared, fitted, parameter
 from sapwood.errors import ParameterError
 from sapwood.estimators import newton_parameters as newton
@@ -57,17 +62,7 @@ class NewtonBoosting(Boosting):
 
     without_effect: ClassVar = WITHOUT_EFFECT
 
-    recipe: str = parameter(
-        OneOf("xgboost", "2026.1"),
-        default="xgboost",
-        doc='What "auto" means. "xgboost" gives XGBoost\'s numbers. "2026.1" chooses numbers by the counts of rows, '
-        "columns and classes, and the rounds by validation: below 20 000 rows, one model for each of five folds stops "
-        "by itself, its leaf values are set again by all rows, and the mean of the five is the model; up to 200 000 "
-        "rows, a fifth of the rows chooses the rounds of a model that is then trained on all rows; beyond that, and "
-        "below 200 rows, their number is fixed. With a number of rounds, eval_set, early_stopping_rounds, "
-        "validation_fraction, callbacks, max_seconds, init_model or checkpoint, nothing is validated that was not "
-        "asked for. A released recipe never changes. `params_` and `recipe_` tell what was chosen.",
-    )
+    recipe: str = parameter(newton.RECIPE, default="2026.1")
     n_estimators: int | str = parameter(
         Interval(int, low=1),
         default=AUTO,
@@ -285,6 +280,7 @@ class NewtonBoosting(Boosting):
         if kept is not None:
             setup = self._resumed(setup, kept, self._so_far)
         self._chosen, self.recipe_ = setup.recipe.values, setup.recipe.sentences
+        self._member_rounds: list[int] = []
         if setup.recipe.n_folds:
             is_class = task.classes is not None
             folds = None if self.cv is None else folds_of_rows(self.cv, given.y, rows.index, is_class)
@@ -300,10 +296,37 @@ class NewtonBoosting(Boosting):
         """Set the fitted attributes; `index` are the rows of a weight above zero, of all that were given."""
         self.recipe_ = [*self.recipe_, validated.sentence]
         self._keep(validated.outcome, loss)
+        self._member_rounds = validated.members
         found = self.model_.response(validated.scores)
         predicted = np.full((n_rows, len(found)), np.nan)
         predicted[slice(None) if index is None else index] = found.T
         self.oof_prediction_ = predicted[:, 0] if len(found) == 1 else predicted
+
+    def refit(self, X: Any, y: Any, sample_weight: Any = None, *, decay: float = 0.9) -> Self:
+        """A model with the same splits and leaf values that have learned from other rows, as LightGBM's refit.
+
+        Round after round, leaves take Newton's step on the new rows, and their values become decay * old +
+        (1 - decay) * new; leaves that no new row reaches keep theirs. This estimator stays as it is.
+
+        Args:
+            X: table of rows, with the columns and levels of training.
+            y: targets, one for each row; classes that the model knows.
+            sample_weight: weights of the rows.
+            decay: share of the old values, from 0 (new ones only) to 1.
+        """
+        self._check_fitted()
+        check_parameters("refit", {"decay": (Interval(float, 0, 1),)}, {"decay": decay})
+        start = self.ensemble_.upto(self.best_n_rounds_)
+        rows, _ = read_boosting_rows(self, GivenRows(X, y, sample_weight), self)
+        if self.loss_.whole:
+            raise ParameterError("refit() is not for rankings and losses of all rows together. Use init_model of fit.")
+        setup = self._setup(rows, self.loss_)
+        tree, plan, jobs = setup.rounds.tree, setup.plan, setup.rounds.n_jobs
+        model = copy(self)
+        new = Refit(rows, self.loss_, tree, plan.rate, float(decay), jobs).ensemble(start, self._member_rounds)
+        model._keep(Outcome(new, History((), ()), None, f"refitted to {counted(len(rows.y), 'row')}"), self.loss_)
+        model.__dict__.pop("oof_prediction_", None)
+        return model
 
     @property
     def params_(self) -> dict[str, Any]:

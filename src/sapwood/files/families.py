@@ -85,6 +85,7 @@ OF_BOOSTING: dict[str, Check] = {
     "_chosen": by_name(_setting),
     "recipe_": each(text),
     "oof_prediction_": is_a(np.ndarray),
+    "_member_rounds": each(whole(1)),
     "_has_init": flag,
     "init_": is_a(ConstantInit, PriorInit, str),
     "_n_rows": whole(),
@@ -176,6 +177,8 @@ def _check_boosting(saved: SavedEstimator) -> None:
     best, rates, n = saved.fitted["_best"], saved.fitted.get("learning_rates_"), ensemble.n_rounds
     expect(loss.n_scores == ensemble.n_scores, "fitted.loss_", "does not match the scores of the trees")
     expect(best is None or best <= n, "fitted._best", "is a round that the model does not have")
+    members = saved.fitted.get("_member_rounds")
+    expect(not members or sum(members) == n, "fitted._member_rounds", "does not match the rounds")
     ranks = isinstance(loss, (LambdaRank, CustomLoss)) and loss.n_scores == 1
     expect(ranks or saved.task != "ranking", "fitted.loss_", "does not rank")
     if saved.is_classifier:

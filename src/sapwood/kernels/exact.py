@@ -10,7 +10,7 @@ import numpy as np
 from sapwood.kernels._jit import lean_kernel
 from sapwood.kernels.histogram import HALF, add_code
 from sapwood.kernels.routing import SIDES, goes_left, split_records
-from sapwood.kernels.scan import scan_one_by_one, try_split
+from sapwood.kernels.scan import draw_cut, scan_one_by_one, try_split
 from sapwood.kernels.split_order import begin_column, begin_search
 
 CURSOR = np.dtype(  # of a node on its way along a sorted column
@@ -23,6 +23,8 @@ CURSOR = np.dtype(  # of a node on its way along a sorted column
         ("left_h", np.int64),
         ("left_n", np.int64),
         ("code", np.int64),  # of the last row; 0: none yet
+        ("n_codes", np.int64),  # of the node's rows, and of the rows so far
+        ("n_left", np.int64),
     ]
 )
 
@@ -35,6 +37,13 @@ def offer(node, cursor, rules, sign, feature, ahead):
     for turn in range(2 if missing_n > 0 and ahead > 0 else 1):
         left = cursor.left_g + turn * missing_g, cursor.left_h + turn * missing_h, cursor.left_n + turn * missing_n
         try_split(left, 0.0, rules, sign, cursor.parent, feature, cursor.code, ahead, turn == 1, node)
+
+
+@lean_kernel
+def is_drawn(node, cursor, rules, feature):
+    """Whether the cut behind the codes so far is the one to try, if only a random one is (as in `scan_drawn`)."""
+    n_cuts = cursor.n_codes - np.int64(cursor.present_n == node.n_rows)
+    return not rules.extra_trees or cursor.n_left == draw_cut(n_cuts, feature, node)
 
 
 @lean_kernel
@@ -53,6 +62,10 @@ def scan_order(order, column, place, quantized, rules, sign, feature, usable, cu
             cursor.present_g += quantized[row, 0]
             cursor.present_h += quantized[row, 1]
             cursor.present_n += 1
+            cursor.n_codes += np.int64(cursor.code != column[row])
+            cursor.code = column[row]
+    for k in range(len(nodes)):
+        cursors[k].code = 0
     for i in range(len(order)):
         row = order[i]
         k = place[row]
@@ -60,15 +73,16 @@ def scan_order(order, column, place, quantized, rules, sign, feature, usable, cu
             continue
         code, cursor = np.int64(column[row]), cursors[k]
         if code != cursor.code:
-            if cursor.code > 0:
+            if cursor.code > 0 and is_drawn(nodes[k], cursor, rules, feature):
                 offer(nodes[k], cursor, rules, sign, feature, code)
             cursor.code = code
+            cursor.n_left += 1
         cursor.left_g += quantized[row, 0]
         cursor.left_h += quantized[row, 1]
         cursor.left_n += 1
     for k in range(len(nodes)):
         node, cursor = nodes[k], cursors[k]
-        if cursor.code > 0 and cursor.present_n < node.n_rows:
+        if cursor.code > 0 and cursor.present_n < node.n_rows and is_drawn(node, cursor, rules, feature):
             offer(node, cursor, rules, sign, feature, 0)
         if node.feature >= 0 and cursor.present_n == node.n_rows:
             node.missing_left = 2 * node.left_hessian > node.hessian

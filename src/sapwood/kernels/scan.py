@@ -283,23 +283,28 @@ def scan_one_by_one(hist, codes, count, is_category, rules, sign, parent, featur
             write_subset(order, n_present, found if single else 0, found + 1, node)
 
 
+@part
+def draw_cut(n_cuts, feature, node):
+    """The number of the cut to try of a column with so many, counted from 1; 0 if it has none."""
+    return np.int64(uniform(mix(mix(node.key, BY_CUT), np.int64(feature))) * n_cuts) + np.int64(n_cuts > 0)
+
+
 @inner_kernel
 def scan_drawn(hist, codes, count, rules, sign, parent, feature, node):
     """Try one of the cuts behind the codes of a node, all equally likely; OUT node."""
     n_present, some_missing = 0, has_rows(hist, 0)
     for i in range(count):
         n_present += np.int64(has_rows(hist, codes[i]))
-    n_cuts = n_present - np.int64(not some_missing)
-    behind = np.int64(uniform(mix(mix(node.key, BY_CUT), np.int64(feature))) * n_cuts) + 1
-    left_g, left_h, left_n, i = 0, 0, 0, -1
-    while behind > 0 and n_cuts > 0:
+    drawn = draw_cut(n_present - np.int64(not some_missing), feature, node)
+    left_g, left_h, left_n, i, behind = 0, 0, 0, -1, drawn
+    while behind > 0:
         i += 1
         left_g += hist[codes[i], 0]
         left_h += hist[codes[i], 1]
         if hist.shape[1] > 2:
             left_n += hist[codes[i], 2]
         behind -= np.int64(has_rows(hist, codes[i]))
-    for turn in range(np.int64(n_cuts > 0) * (2 if some_missing else 1)):
+    for turn in range(0 if drawn == 0 else 2 if some_missing else 1):
         missing_n = hist[0, 2] if hist.shape[1] > 2 else 0
         left = left_g + turn * hist[0, 0], left_h + turn * hist[0, 1], left_n + turn * missing_n
         next_code = next_present(hist, codes, count, i)
