@@ -57,13 +57,21 @@ _MAKERS: dict[str, Any] = {
         sw.DecisionTreeClassifier(max_depth=2), n_estimators=4, random_state=0
     ).fit(X, three_classes(X)),
     "adaboost numbers": lambda X: sw.AdaBoostRegressor(**_SMALL).fit(X, signal(X)),
-    "newton numbers": lambda X: sw.NewtonBoostingRegressor(n_estimators=4, max_depth=3).fit(X, signal(X)),
-    "newton two": lambda X: sw.NewtonBoostingClassifier(n_estimators=4, max_depth=3).fit(X, two_classes(X)),
-    "newton three": lambda X: sw.NewtonBoostingClassifier(n_estimators=4, max_depth=3).fit(X, three_classes(X)),
+    "newton numbers": lambda X: sw.NewtonBoostingRegressor(recipe="xgboost", n_estimators=4, max_depth=3).fit(
+        X, signal(X)
+    ),
+    "newton two": lambda X: sw.NewtonBoostingClassifier(recipe="xgboost", n_estimators=4, max_depth=3).fit(
+        X, two_classes(X)
+    ),
+    "newton three": lambda X: sw.NewtonBoostingClassifier(recipe="xgboost", n_estimators=4, max_depth=3).fit(
+        X, three_classes(X)
+    ),
     "newton vectors": lambda X: sw.NewtonBoostingClassifier(
         n_estimators=4, max_depth=3, multi_strategy="multi_output_tree", random_state=0
     ).fit(X, three_classes(X)),
-    "newton ranks": lambda X: sw.NewtonBoostingRanker(n_estimators=4).fit(X, np.digitize(signal(X), [4.0, 5.0])),
+    "newton ranks": lambda X: sw.NewtonBoostingRanker(recipe="xgboost", n_estimators=4).fit(
+        X, np.digitize(signal(X), [4.0, 5.0])
+    ),
     "gradient numbers": lambda X: sw.GradientBoostingRegressor(**_SMALL).fit(X, signal(X)),
     "gradient three": lambda X: sw.GradientBoostingClassifier(**_SMALL).fit(X, three_classes(X)),
     "two outputs": lambda X: sw.DecisionTreeClassifier(max_depth=3).fit(

@@ -91,7 +91,7 @@ def test_threads_that_ask_at_once_get_the_same_object() -> None:
 
 def test_a_child_forked_while_a_thread_computes_a_property_fits(monkeypatch: pytest.MonkeyPatch) -> None:
     X = np.random.default_rng(0).normal(size=(500, 3))
-    model = NewtonBoostingRegressor(n_estimators=2)
+    model = NewtonBoostingRegressor(recipe="xgboost", n_estimators=2)
     expected = model.fit(X, X[:, 0]).predict(X)
     inside, go_on, parent = threading.Event(), threading.Event(), os.getpid()
     for name in ("_exact_start", "_safe_start"):
@@ -104,9 +104,9 @@ def test_a_child_forked_while_a_thread_computes_a_property_fits(monkeypatch: pyt
             return compute(bins)
 
         monkeypatch.setattr(kept, "_compute", compute)
-    with in_thread(lambda: NewtonBoostingRegressor(n_estimators=2).fit(X, X[:, 0])):
+    with in_thread(lambda: NewtonBoostingRegressor(recipe="xgboost", n_estimators=2).fit(X, X[:, 0])):
         assert inside.wait(LIMIT)
-        found = in_child(lambda: NewtonBoostingRegressor(n_estimators=2).fit(X, X[:, 0]).predict(X))
+        found = in_child(lambda: NewtonBoostingRegressor(recipe="xgboost", n_estimators=2).fit(X, X[:, 0]).predict(X))
         go_on.set()
     np.testing.assert_array_equal(found, expected)
 

@@ -29,7 +29,7 @@ X = rng.normal(size=(40_000, 6))
 y = X[:, 0] + X[:, 1] ** 2 + rng.normal(size=40_000)
 
 def models(n_jobs):
-    yield sapwood.NewtonBoostingRegressor(n_estimators=3, n_jobs=n_jobs)
+    yield sapwood.NewtonBoostingRegressor(recipe="xgboost", n_estimators=3, n_jobs=n_jobs)
     yield sapwood.RandomForestRegressor(3, max_depth=6, random_state=0, n_jobs=n_jobs)
     yield sapwood.DecisionTreeRegressor(max_depth=5, n_jobs=n_jobs)
 
@@ -107,7 +107,7 @@ def test_a_single_core(expected: str) -> None:
 @pytest.mark.parametrize(
     "model",
     [
-        "sapwood.NewtonBoostingRegressor(n_estimators=3, n_jobs=2)",
+        "sapwood.NewtonBoostingRegressor(recipe='xgboost', n_estimators=3, n_jobs=2)",
         "sapwood.GradientBoostingRegressor(n_estimators=3)",
         "sapwood.DecisionTreeRegressor(max_depth=5)",
     ],

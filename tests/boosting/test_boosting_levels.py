@@ -119,7 +119,11 @@ def test_folds_that_are_trained_at_once_have_their_own_groups() -> None:
     y, folds = level_target(frame), KFold(4)
     curves = [
         cross_validate_boosting(
-            NewtonBoostingRegressor(n_estimators=8, max_bin=32, n_jobs=n_jobs), frame, y, cv=folds, metric="rmse"
+            NewtonBoostingRegressor(recipe="xgboost", n_estimators=8, max_bin=32, n_jobs=n_jobs),
+            frame,
+            y,
+            cv=folds,
+            metric="rmse",
         ).test_curve.mean
         for n_jobs in (1, 4, 4)
     ]

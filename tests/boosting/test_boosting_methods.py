@@ -55,11 +55,10 @@ def test_exact_equals_histograms_where_every_value_has_a_bin(settings: dict[str,
         "n_estimators": 8,
         "categorical_features": categorical,
         "random_state": 0,
-        "recipe": "xgboost",
         **settings,
     }
-    first = NewtonBoostingClassifier(tree_method="hist", **common).fit(X, y)
-    second = NewtonBoostingClassifier(tree_method="exact", **common).fit(X, y)
+    first = NewtonBoostingClassifier(recipe="xgboost", tree_method="hist", **common).fit(X, y)
+    second = NewtonBoostingClassifier(recipe="xgboost", tree_method="exact", **common).fit(X, y)
     # Thresholds lie between the values of a node, not of the column; everything else is the same.
     assert model_bytes(first.ensemble_, ("threshold",)) == model_bytes(second.ensemble_, ("threshold",))
     np.testing.assert_array_equal(first.predict_proba(X), second.predict_proba(X))
@@ -69,7 +68,9 @@ def test_exact_equals_histograms_where_every_value_has_a_bin(settings: dict[str,
 def test_exact_does_not_depend_on_threads(settings: dict[str, Any]) -> None:
     X, y = mixed_rows(1500, seed=2)
     models = [
-        NewtonBoostingClassifier(tree_method="exact", n_estimators=5, random_state=0, n_jobs=jobs, **settings).fit(X, y)
+        NewtonBoostingClassifier(
+            recipe="xgboost", tree_method="exact", n_estimators=5, random_state=0, n_jobs=jobs, **settings
+        ).fit(X, y)
         for jobs in (1, 2, 5)
     ]
     assert len({model_bytes(model.ensemble_) for model in models}) == 1
@@ -78,27 +79,31 @@ def test_exact_does_not_depend_on_threads(settings: dict[str, Any]) -> None:
 def test_exact_sees_values_that_bins_hide() -> None:
     x = np.arange(3000.0)[:, None]
     y = (np.arange(3000) >= 1501).astype(float)  # no border of 255 equal bins lies here
-    exact = NewtonBoostingRegressor(tree_method="exact", n_estimators=1, max_depth=1, learning_rate=1.0, reg_lambda=0.0)
+    exact = NewtonBoostingRegressor(
+        recipe="xgboost", tree_method="exact", n_estimators=1, max_depth=1, learning_rate=1.0, reg_lambda=0.0
+    )
     assert exact.fit(x, y).ensemble_.rounds[0][0].threshold[0] == 1500.5
     np.testing.assert_allclose(exact.predict(x), y, atol=1e-9)
 
 
 def test_approx_bins_follow_the_hessian() -> None:
     X, y = mixed_rows(3000, seed=3)
-    hist = NewtonBoostingClassifier(n_estimators=20, max_bin=16).fit(X, y)
-    approx = NewtonBoostingClassifier(n_estimators=20, max_bin=16, tree_method="approx").fit(X, y)
+    hist = NewtonBoostingClassifier(recipe="xgboost", n_estimators=20, max_bin=16).fit(X, y)
+    approx = NewtonBoostingClassifier(recipe="xgboost", n_estimators=20, max_bin=16, tree_method="approx").fit(X, y)
     assert model_bytes(hist.ensemble_) != model_bytes(approx.ensemble_)
     assert approx.score(X, y) > 0.9 * hist.score(X, y)
-    again = NewtonBoostingClassifier(n_estimators=20, max_bin=16, tree_method="approx", n_jobs=1).fit(X, y)
+    again = NewtonBoostingClassifier(recipe="xgboost", n_estimators=20, max_bin=16, tree_method="approx", n_jobs=1).fit(
+        X, y
+    )
     assert model_bytes(again.ensemble_) == model_bytes(approx.ensemble_)
 
 
 def test_continued_exact_training_is_the_whole() -> None:
     X, y = mixed_rows(400, seed=4)
     common = {"tree_method": "exact", "subsample": 0.5, "random_state": 0}
-    half = NewtonBoostingClassifier(n_estimators=5, **common).fit(X, y)
-    joined = NewtonBoostingClassifier(n_estimators=5, **common).fit(X, y, init_model=half)
-    whole = NewtonBoostingClassifier(n_estimators=10, **common).fit(X, y)
+    half = NewtonBoostingClassifier(recipe="xgboost", n_estimators=5, **common).fit(X, y)
+    joined = NewtonBoostingClassifier(recipe="xgboost", n_estimators=5, **common).fit(X, y, init_model=half)
+    whole = NewtonBoostingClassifier(recipe="xgboost", n_estimators=10, **common).fit(X, y)
     assert model_bytes(joined.ensemble_) == model_bytes(whole.ensemble_)
 
 

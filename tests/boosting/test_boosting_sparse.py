@@ -95,7 +95,7 @@ def test_rows_are_dealt_to_threads(monkeypatch: pytest.MonkeyPatch) -> None:
 )
 def test_options_of_trees(options: dict[str, Any]) -> None:
     x, y = words()
-    estimator = NewtonBoostingRegressor(n_estimators=5, random_state=0, **options)
+    estimator = NewtonBoostingRegressor(recipe="xgboost", n_estimators=5, random_state=0, **options)
     ours, theirs = (clone(estimator).fit(table, y) for table in (x, x.toarray()))
     assert all_bytes(ours.ensemble_) == all_bytes(theirs.ensemble_)
     np.testing.assert_array_equal(ours.predict(x), theirs.predict(x.toarray()))
@@ -105,9 +105,13 @@ def test_evaluation_on_sparse_rows() -> None:
     x, y = words(N + 200)
     options: dict[str, Any] = {"n_estimators": 30, "early_stopping_rounds": 3}
     train, rest = (slice(0, N), slice(N, None))
-    ours = NewtonBoostingClassifier(**options).fit(x[train], y[train] > 0, eval_set=[(x[rest], y[rest] > 0)])
+    ours = NewtonBoostingClassifier(recipe="xgboost", **options).fit(
+        x[train], y[train] > 0, eval_set=[(x[rest], y[rest] > 0)]
+    )
     d = x.toarray()
-    theirs = NewtonBoostingClassifier(**options).fit(d[train], y[train] > 0, eval_set=[(d[rest], y[rest] > 0)])
+    theirs = NewtonBoostingClassifier(recipe="xgboost", **options).fit(
+        d[train], y[train] > 0, eval_set=[(d[rest], y[rest] > 0)]
+    )
     assert ours.evals_result() == theirs.evals_result()
     np.testing.assert_array_equal(ours.predict_proba(x), theirs.predict_proba(d))
 
@@ -117,9 +121,9 @@ def test_a_wide_table_needs_memory_for_its_stored_cells_only() -> None:
     x = sparse.random_array((n, n_features), density=0.002, rng=1, format="csr")
     y = np.asarray(x[:, :50].sum(axis=1)).ravel()
     warm, _ = words()
-    NewtonBoostingRegressor(n_estimators=1).fit(warm, warm[:, [0]].toarray().ravel()).predict(warm)
+    NewtonBoostingRegressor(recipe="xgboost", n_estimators=1).fit(warm, warm[:, [0]].toarray().ravel()).predict(warm)
     tracemalloc.start()
-    model = NewtonBoostingRegressor(n_estimators=2, max_depth=2, max_bin=8).fit(x, y)
+    model = NewtonBoostingRegressor(recipe="xgboost", n_estimators=2, max_depth=2, max_bin=8).fit(x, y)
     model.predict(x)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()

@@ -71,7 +71,10 @@ def test_of_copies_the_first_is_split() -> None:
 @pytest.mark.parametrize("method", ["hist", "approx", "exact"])
 def test_every_method_splits_the_first_of_copies(method: str) -> None:
     X, y = tied_arrays(12, True)
-    models = [NewtonBoostingRegressor(n_estimators=3, tree_method=method, n_jobs=n).fit(X, y) for n in (1, 3)]
+    models = [
+        NewtonBoostingRegressor(recipe="xgboost", n_estimators=3, tree_method=method, n_jobs=n).fit(X, y)
+        for n in (1, 3)
+    ]
     assert fingerprint(models[0].set_params(n_jobs=1)) == fingerprint(models[1].set_params(n_jobs=1))
     features = {int(j) for (tree,) in models[0].ensemble_.rounds for j in tree.feature if j >= 0}
     assert features <= {0, 1, 2}

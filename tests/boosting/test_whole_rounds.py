@@ -71,7 +71,7 @@ def same_bits(loss: str, tree: TreeOptions, part: bool, replays: bool, weighted:
     """Equal trees, scores and losses of rows; in one call, in two, and step by step."""
     plain, whole = (make(loss, tree, part, replays, weighted, **options) for _ in range(2))
     held_out = np.flatnonzero(np.arange(N_ROWS) % 4 == 0)
-    assert WholeRounds.suits(whole, METRICS[loss], learning_rate(RATE))
+    assert WholeRounds.suits(whole, find_metric(METRICS[loss]), learning_rate(RATE))
     engine = WholeRounds(whole, held_out)
     row_losses, row_scores = zip(*(engine.advance([RATE] * n) for n in (3, N_ROUNDS - 3)), strict=True)
     metric = find_metric(METRICS[loss])

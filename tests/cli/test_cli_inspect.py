@@ -112,7 +112,7 @@ def test_parameters_that_were_changed_are_shown_and_all_if_asked(run, watched):
     assert "│ learning_rate" not in changed
     every = run("inspect", watched, "--parameters", "all").output
     assert re.search(r"│ n_estimators +│ 40 +│ yes", every)
-    assert re.search(r"│ learning_rate +│ 0\.3 +│ +│", every)
+    assert re.search(r"│ learning_rate +│ auto +│ +│", every)
     assert run("inspect", watched, "--parameters", "some").exit_code == 2
 
 
@@ -212,8 +212,8 @@ def test_curves_of_all_models():
 
 def test_rounds_of_a_continued_model_are_counted_from_its_first():
     X, y = np.random.default_rng(0).normal(size=(60, 2)), np.arange(60) % 2
-    first = sw.NewtonBoostingClassifier(n_estimators=3).fit(X, y)
-    more = sw.NewtonBoostingClassifier(n_estimators=4).fit(X, y, init_model=first, eval_set=[(X, y)])
+    first = sw.NewtonBoostingClassifier(recipe="xgboost", n_estimators=3).fit(X, y)
+    more = sw.NewtonBoostingClassifier(recipe="xgboost", n_estimators=4).fit(X, y, init_model=first, eval_set=[(X, y)])
     (curve,) = curves(more)
     assert len(curve.values) == 4
     assert curve.first == 4
@@ -226,7 +226,9 @@ def test_a_measure_of_unknown_direction_has_no_best_round():
     def surprise(truth, predicted):
         return float(np.mean(truth))
 
-    model = sw.NewtonBoostingClassifier(n_estimators=3, eval_metric=[surprise, "auc"]).fit(X, y, eval_set=[(X, y)])
+    model = sw.NewtonBoostingClassifier(recipe="xgboost", n_estimators=3, eval_metric=[surprise, "auc"]).fit(
+        X, y, eval_set=[(X, y)]
+    )
     unknown, known = curves(model)
     assert unknown.best_round is None
     assert math.isnan(unknown.best)

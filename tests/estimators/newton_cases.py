@@ -19,11 +19,11 @@ METHODS = ("hist", "approx", "exact")
 
 
 def classifier(**parameters: Any) -> NewtonBoostingClassifier:
-    return NewtonBoostingClassifier(**{"n_estimators": 15, "n_jobs": 1, **parameters})
+    return NewtonBoostingClassifier(recipe="xgboost", **{"n_estimators": 15, "n_jobs": 1, **parameters})
 
 
 def regressor(**parameters: Any) -> NewtonBoostingRegressor:
-    return NewtonBoostingRegressor(**{"n_estimators": 15, "n_jobs": 1, **parameters})
+    return NewtonBoostingRegressor(recipe="xgboost", **{"n_estimators": 15, "n_jobs": 1, **parameters})
 
 
 def trees(model: Any) -> list[Any]:

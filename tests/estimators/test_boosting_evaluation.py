@@ -26,11 +26,11 @@ FAST = {"n_jobs": 1, "learning_rate": 0.5, "max_depth": 3}
 
 
 def classifier(**parameters: Any) -> NewtonBoostingClassifier:
-    return NewtonBoostingClassifier(**{**FAST, "n_estimators": 60, **parameters})
+    return NewtonBoostingClassifier(recipe="xgboost", **{**FAST, "n_estimators": 60, **parameters})
 
 
 def regressor(**parameters: Any) -> NewtonBoostingRegressor:
-    return NewtonBoostingRegressor(**{**FAST, "n_estimators": 60, **parameters})
+    return NewtonBoostingRegressor(recipe="xgboost", **{**FAST, "n_estimators": 60, **parameters})
 
 
 def watched(y: NDArray[Any] = Y) -> dict[str, Any]:
@@ -236,7 +236,13 @@ class TestRankings:
         sizes = np.full(40, 10)
         grades = np.digitize(SCORE, [-1, 0, 1])
         model = NewtonBoostingRanker(
-            n_estimators=40, max_depth=2, validation_fraction=0.25, early_stopping_rounds=5, random_state=0, n_jobs=1
+            recipe="xgboost",
+            n_estimators=40,
+            max_depth=2,
+            validation_fraction=0.25,
+            early_stopping_rounds=5,
+            random_state=0,
+            n_jobs=1,
         ).fit(X, grades, group=sizes)
         assert model.ensemble_.rounds[0][0].n_node_samples[0] == 300
         rows = hold_out(400, 0.25, None, sizes, seed=0)

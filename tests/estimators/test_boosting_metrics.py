@@ -26,7 +26,7 @@ TRAIN, TEST = np.arange(250), np.arange(250, 400)
 
 
 def fit(kind: Any, y: Any, metric: Any, **more: Any) -> Any:
-    parameters = {"n_estimators": 25, "max_depth": 3, "n_jobs": 1, **more}
+    parameters = {"recipe": "xgboost", "n_estimators": 25, "max_depth": 3, "n_jobs": 1, **more}
     return kind(eval_metric=metric, **parameters).fit(X[TRAIN], y[TRAIN], eval_set=[(X[TEST], y[TEST])])
 
 
@@ -70,7 +70,7 @@ class TestDirection:
         assert len(got) == 1
         assert got[0].filename == __file__
         with pytest.warns(MetricDirectionWarning, match="metric=gini") as got:
-            cross_validate_boosting(NewtonBoostingClassifier(n_estimators=2), X, Y, metric=gini, cv=3)
+            cross_validate_boosting(NewtonBoostingClassifier(recipe="xgboost", n_estimators=2), X, Y, metric=gini, cv=3)
         assert len(got) == 1
         with warnings.catch_warnings():
             warnings.simplefilter("error")
@@ -94,7 +94,7 @@ class TestArguments:
             return float(np.average(np.abs(y_true - y_pred), weights=weight))
 
         weight = rng.uniform(0.5, 2, len(TEST))
-        model = NewtonBoostingRegressor(n_estimators=3, eval_metric=["mae", error])
+        model = NewtonBoostingRegressor(recipe="xgboost", n_estimators=3, eval_metric=["mae", error])
         model.fit(X, SCORE, eval_set=[(X[TEST], SCORE[TEST])], sample_weight_eval_set=[weight])
         curves = model.evals_result()["validation_0"]
         np.testing.assert_allclose(curves["error"], curves["mae"])
@@ -111,7 +111,7 @@ class TestArguments:
             return (y_pred - y_true) * weight, weight
 
         with pytest.raises(ParameterError, match=r"'objective' takes \(y_true, y_pred, weight\).*without them"):
-            NewtonBoostingRegressor(objective=objective).fit(X, SCORE)
+            NewtonBoostingRegressor(recipe="xgboost", objective=objective).fit(X, SCORE)
 
 
 class TestKinds:
@@ -137,7 +137,7 @@ class TestKinds:
             fit(NewtonBoostingClassifier, y, metric)
 
     def test_of_rankings_and_quantiles(self):
-        ranker = NewtonBoostingRanker(n_estimators=1, eval_metric="rmse")
+        ranker = NewtonBoostingRanker(recipe="xgboost", n_estimators=1, eval_metric="rmse")
         with pytest.raises(ParameterError, match=r"predicts rankings. Use 'ndcg', 'map', 'loss'"):
             ranker.fit(X, THREE, eval_set=[(X, THREE)])
         with pytest.raises(ParameterError, match=r"predicts several quantiles. Use 'quantile', 'loss'"):
@@ -174,7 +174,7 @@ class TestKinds:
 
 
 def test_a_cross_validation_keeps_all_metrics():
-    model = NewtonBoostingClassifier(n_estimators=5)
+    model = NewtonBoostingClassifier(recipe="xgboost", n_estimators=5)
     both = cross_validate_boosting(model, X, THREE, metric=["merror", "mlogloss"], cv=3)
     assert both.metric == "mlogloss"
     for name in ("merror", "mlogloss"):

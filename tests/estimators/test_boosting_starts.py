@@ -60,7 +60,7 @@ def _leaves(model: GradientBoostingRegressor, X: np.ndarray) -> list:
 
 class TestMinChildWeight:
     def test_weights_too_small_for_any_split(self):
-        model = NewtonBoostingRegressor(n_estimators=5)
+        model = NewtonBoostingRegressor(recipe="xgboost", n_estimators=5)
         small = np.full(500, 1e-6)
         with pytest.warns(NoSplitWarning, match=r"min_child_weight=1\.0 .*have 0\.0005\. Use .* such as 1e-6") as got:
             model.fit(B, COUNTS, sample_weight=small)
@@ -73,18 +73,20 @@ class TestMinChildWeight:
 
     def test_learners_of_adaboost(self):
         y = (COUNTS > 0).astype(int)
-        learner = NewtonBoostingClassifier(n_estimators=5)
+        learner = NewtonBoostingClassifier(recipe="xgboost", n_estimators=5)
         with pytest.warns(NoSplitWarning):
             TheirAdaBoost(learner, n_estimators=2).fit(B, y)
 
     def test_a_cross_validation(self):
         with pytest.warns(NoSplitWarning) as got:
-            cross_validate_boosting(NewtonBoostingRegressor(n_estimators=2, min_child_weight=1e6), B, COUNTS, cv=2)
+            cross_validate_boosting(
+                NewtonBoostingRegressor(recipe="xgboost", n_estimators=2, min_child_weight=1e6), B, COUNTS, cv=2
+            )
         assert len(got) == 1
 
     def test_other_reasons_for_no_split_need_no_word(self):
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            NewtonBoostingRegressor(n_estimators=2).fit(np.zeros((50, 1)), np.arange(50.0))
-            NewtonBoostingRegressor(n_estimators=2, gamma=1e9).fit(B, COUNTS)
-            NewtonBoostingRegressor(n_estimators=2, min_child_samples=500).fit(B, COUNTS)
+            NewtonBoostingRegressor(recipe="xgboost", n_estimators=2).fit(np.zeros((50, 1)), np.arange(50.0))
+            NewtonBoostingRegressor(recipe="xgboost", n_estimators=2, gamma=1e9).fit(B, COUNTS)
+            NewtonBoostingRegressor(recipe="xgboost", n_estimators=2, min_child_samples=500).fit(B, COUNTS)

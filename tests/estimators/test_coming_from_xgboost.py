@@ -34,7 +34,7 @@ def test_several_classes() -> None:
     y = np.digitize(SCORE, [-0.5, 0.5])
     theirs = xgboost.XGBClassifier(base_score=0.5, **SETTINGS).fit(X, y)
     own = SETTINGS | {"learning_rate": 0.15, "reg_lambda": 0.75, "min_child_weight": 1.0}
-    ours = sw.NewtonBoostingClassifier(base_score=0.5, **own).fit(X, y)
+    ours = sw.NewtonBoostingClassifier(recipe="xgboost", base_score=0.5, **own).fit(X, y)
     np.testing.assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), atol=2e-6)
 
 
@@ -50,18 +50,18 @@ def test_counts() -> None:
         "max_delta_step": 0.7 / factor,
         "gamma": 0.4 / 2 / factor,
     }
-    ours = sw.NewtonBoostingRegressor(objective="count:poisson", base_score=1.0, **own).fit(X, y)
+    ours = sw.NewtonBoostingRegressor(recipe="xgboost", objective="count:poisson", base_score=1.0, **own).fit(X, y)
     np.testing.assert_allclose(ours.predict(X), theirs.predict(X), rtol=2e-5)
 
 
 def test_gamma() -> None:
     theirs = xgboost.XGBRegressor(base_score=0.5, **SETTINGS).fit(X, SCORE)
-    ours = sw.NewtonBoostingRegressor(base_score=0.5, **SETTINGS | {"gamma": 0.2}).fit(X, SCORE)
+    ours = sw.NewtonBoostingRegressor(recipe="xgboost", base_score=0.5, **SETTINGS | {"gamma": 0.2}).fit(X, SCORE)
     np.testing.assert_allclose(ours.predict(X), theirs.predict(X), atol=1e-5)
 
 
 def test_every_parameter_of_xgboost_is_on_the_page_or_the_same() -> None:
-    ours = set(sw.NewtonBoostingClassifier().get_params())
+    ours = set(sw.NewtonBoostingClassifier(recipe="xgboost").get_params())
     for name in xgboost.XGBClassifier().get_params():
         assert name in ours or f"`{name}`" in PAGE or f"`{name}=" in PAGE, name
 

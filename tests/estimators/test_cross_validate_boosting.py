@@ -49,11 +49,15 @@ def classes(numbers):
 
 
 def regressor(**parameters):
-    return NewtonBoostingRegressor(**{"n_estimators": 12, "max_depth": 3, "random_state": 0, **parameters})
+    return NewtonBoostingRegressor(
+        recipe="xgboost", **{"n_estimators": 12, "max_depth": 3, "random_state": 0, **parameters}
+    )
 
 
 def classifier(**parameters):
-    return NewtonBoostingClassifier(**{"n_estimators": 12, "max_depth": 3, "random_state": 0, **parameters})
+    return NewtonBoostingClassifier(
+        recipe="xgboost", **{"n_estimators": 12, "max_depth": 3, "random_state": 0, **parameters}
+    )
 
 
 def rmse(y, predicted, weight=None):
@@ -369,13 +373,15 @@ def test_groups_stay_together_and_queries_are_groups(numbers):
     result = cross_validate_boosting(regressor(), X, y, groups=groups, cv=4)
     assert all(not set(groups[train]) & set(groups[test]) for train, test in result.splits)
     grades = np.clip(y / 10, 0, 4).astype(int)
-    ranker = NewtonBoostingRanker(n_estimators=5, random_state=0)
+    ranker = NewtonBoostingRanker(recipe="xgboost", n_estimators=5, random_state=0)
     ranked = cross_validate_boosting(ranker, X, grades, groups=groups, cv=4, refit=True)
     assert ranked.metric == "ndcg"
     assert ranked.larger_is_better
     train, test = ranked.splits[0]
     n = ranked.best_n_rounds
-    alone = NewtonBoostingRanker(n_estimators=n, random_state=0).fit(X[train], grades[train], qid=groups[train])
+    alone = NewtonBoostingRanker(recipe="xgboost", n_estimators=n, random_state=0).fit(
+        X[train], grades[train], qid=groups[train]
+    )
     assert_array_equal(alone.predict(X[test]), ranked.oof_prediction[test])
     assert ranked.refit_.predict(X).shape == (400,)
     with pytest.raises(SapwoodError, match="needs groups"):

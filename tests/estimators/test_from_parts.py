@@ -41,7 +41,9 @@ def test_a_forest_made_from_its_trees_predicts_the_same(y: Any) -> None:
 
 @pytest.mark.parametrize("kind", [sw.NewtonBoostingClassifier, sw.NewtonBoostingRegressor])
 def test_boosting_made_from_its_parts_is_the_same_model(kind: Any) -> None:
-    model = kind(n_estimators=3, max_depth=2).fit(X, CLASSES if kind is sw.NewtonBoostingClassifier else NUMBERS)
+    model = kind(recipe="xgboost", n_estimators=3, max_depth=2).fit(
+        X, CLASSES if kind is sw.NewtonBoostingClassifier else NUMBERS
+    )
     other = empty(model)
     labels = getattr(model, "classes_", None)
     set_boosting(other, model.schema_, model.ensemble_, model.loss_, labels, model.stopped_reason_)
@@ -49,7 +51,7 @@ def test_boosting_made_from_its_parts_is_the_same_model(kind: Any) -> None:
 
 
 def test_classes_must_fit_the_scores() -> None:
-    model = sw.NewtonBoostingClassifier(n_estimators=2).fit(X, CLASSES)
+    model = sw.NewtonBoostingClassifier(recipe="xgboost", n_estimators=2).fit(X, CLASSES)
     with pytest.raises(ModelFileError, match="has 2 classes, but scores for 3"):
         set_boosting(empty(model), model.schema_, model.ensemble_, model.loss_, np.array(["a", "b"]), "made")
 

@@ -41,13 +41,13 @@ def thousand() -> tuple[pd.DataFrame, Array]:
 @pytest.mark.parametrize("method", ["hist", "approx", "exact"])
 def test_a_thousand_levels_are_told_apart(method: str, thousand: tuple[pd.DataFrame, Array]) -> None:
     X, y = thousand
-    model = NewtonBoostingRegressor(tree_method=method).fit(X[["level"]][:15_000], y[:15_000])
+    model = NewtonBoostingRegressor(recipe="xgboost", tree_method=method).fit(X[["level"]][:15_000], y[:15_000])
     assert model.score(X[["level"]][15_000:], y[15_000:]) > 0.9
 
 
 def test_classes_of_a_thousand_levels(thousand: tuple[pd.DataFrame, Array]) -> None:
     X, y = thousand
-    for model in (NewtonBoostingClassifier(), GradientBoostingClassifier(max_depth=6)):
+    for model in (NewtonBoostingClassifier(recipe="xgboost"), GradientBoostingClassifier(max_depth=6)):
         assert model.fit(X[:15_000], y[:15_000] > 0).score(X[15_000:], y[15_000:] > 0) > 0.87
 
 
@@ -60,7 +60,9 @@ def test_gradient_boosting_tells_a_thousand_levels_apart(thousand: tuple[pd.Data
 def test_bins_of_numbers_do_not_limit_levels(method: str) -> None:
     X, y = levels_and_target(40, 4000, noise=0.05)
     few, many = (
-        NewtonBoostingRegressor(tree_method=method, max_bin=bins, n_estimators=50).fit(X[["level"]], y)
+        NewtonBoostingRegressor(recipe="xgboost", tree_method=method, max_bin=bins, n_estimators=50).fit(
+            X[["level"]], y
+        )
         for bins in (16, 255)
     )
     assert few.score(X, y) > 0.99
@@ -85,7 +87,7 @@ def test_70_000_levels_and_unseen_ones(tmp_path: Path) -> None:
     effect[: n_levels // 2] = np.abs(effect[: n_levels // 2])
     y = effect[level] + rng.normal(size=len(level))
     X = pd.DataFrame({"level": pd.Categorical(level)})
-    model = NewtonBoostingRegressor(n_estimators=20).fit(X, y)
+    model = NewtonBoostingRegressor(recipe="xgboost", n_estimators=20).fit(X, y)
     frequent = slice(n_levels, None)
     assert model.score(X[frequent], y[frequent]) > 0.85
     new = pd.DataFrame({"level": [10**6, None]})
@@ -99,22 +101,24 @@ def test_70_000_levels_and_unseen_ones(tmp_path: Path) -> None:
 def test_threads_do_not_matter(thousand: tuple[pd.DataFrame, Array]) -> None:
     X, y = thousand
     parameters = {"n_estimators": 5, "subsample": 0.7, "random_state": 3, "colsample_bynode": 0.5}
-    one, many = (NewtonBoostingRegressor(n_jobs=n, **parameters).fit(X, y) for n in (1, 4))
+    one, many = (NewtonBoostingRegressor(recipe="xgboost", n_jobs=n, **parameters).fit(X, y) for n in (1, 4))
     assert sapwood.fingerprint(one) == sapwood.fingerprint(many.set_params(n_jobs=1))
 
 
 def test_going_on_gives_the_model_of_one_go(thousand: tuple[pd.DataFrame, Array], tmp_path: Path) -> None:
     X, y = thousand
-    whole = NewtonBoostingRegressor(n_estimators=6, subsample=0.8, random_state=0).fit(X, y)
-    half = NewtonBoostingRegressor(n_estimators=3, subsample=0.8, random_state=0).fit(X, y)
-    more = NewtonBoostingRegressor(n_estimators=3, subsample=0.8, random_state=0).fit(X, y, init_model=half)
+    whole = NewtonBoostingRegressor(recipe="xgboost", n_estimators=6, subsample=0.8, random_state=0).fit(X, y)
+    half = NewtonBoostingRegressor(recipe="xgboost", n_estimators=3, subsample=0.8, random_state=0).fit(X, y)
+    more = NewtonBoostingRegressor(recipe="xgboost", n_estimators=3, subsample=0.8, random_state=0).fit(
+        X, y, init_model=half
+    )
     np.testing.assert_array_equal(more.predict(X), whole.predict(X))
 
     def stop(progress: Any) -> None:
         if progress.round == 4:
             raise KeyError("killed")
 
-    again = NewtonBoostingRegressor(n_estimators=6, subsample=0.8, random_state=0, callbacks=[stop])
+    again = NewtonBoostingRegressor(recipe="xgboost", n_estimators=6, subsample=0.8, random_state=0, callbacks=[stop])
     place = sapwood.Checkpoint(tmp_path / "half.sapwood", rounds=1)
     with pytest.raises(KeyError):
         again.fit(X, y, checkpoint=place)
@@ -124,7 +128,9 @@ def test_going_on_gives_the_model_of_one_go(thousand: tuple[pd.DataFrame, Array]
 
 def test_cross_validation_by_rounds(thousand: tuple[pd.DataFrame, Array]) -> None:
     X, y = thousand
-    found = cross_validate_boosting(NewtonBoostingRegressor(n_estimators=40), X, y, cv=3, metric="rmse")
+    found = cross_validate_boosting(
+        NewtonBoostingRegressor(recipe="xgboost", n_estimators=40), X, y, cv=3, metric="rmse"
+    )
     assert found.test_curve.mean[-1] < 0.5 * found.test_curve.mean[0]
 
 
@@ -132,7 +138,7 @@ def test_constraints_hold_and_are_certified(thousand: tuple[pd.DataFrame, Array]
     X, y = thousand
     y = y + 0.5 * X["x"].to_numpy()
     model = NewtonBoostingRegressor(
-        n_estimators=5, monotone_constraints={"x": 1}, interaction_constraints=[["level"], ["x"]]
+        recipe="xgboost", n_estimators=5, monotone_constraints={"x": 1}, interaction_constraints=[["level"], ["x"]]
     ).fit(X, y)
     assert model.certify()
     for (tree,) in model.ensemble_.rounds:
@@ -141,7 +147,7 @@ def test_constraints_hold_and_are_certified(thousand: tuple[pd.DataFrame, Array]
 
 def test_shapley_values_add_up(thousand: tuple[pd.DataFrame, Array]) -> None:
     X, y = thousand
-    model = NewtonBoostingRegressor(n_estimators=5).fit(X, y)
+    model = NewtonBoostingRegressor(recipe="xgboost", n_estimators=5).fit(X, y)
     found = explain.shap_values(model, X[:50])
     total = np.asarray(found.values).reshape(50, -1).sum(axis=1) + np.ravel(found.base_values)
     np.testing.assert_allclose(total, model.predict(X[:50]), atol=1e-6)
@@ -151,7 +157,9 @@ class TestBins:
     def test_256_bins_are_those_of_a_byte(self) -> None:
         rng = np.random.default_rng(0)
         X, y = rng.normal(size=(2000, 3)), rng.normal(size=2000)
-        usual, xgboosts = (NewtonBoostingRegressor(n_estimators=3, max_bin=bins).fit(X, y) for bins in (255, 256))
+        usual, xgboosts = (
+            NewtonBoostingRegressor(recipe="xgboost", n_estimators=3, max_bin=bins).fit(X, y) for bins in (255, 256)
+        )
         np.testing.assert_array_equal(usual.predict(X), xgboosts.predict(X))
 
     @pytest.mark.parametrize("kind", [NewtonBoostingRegressor, GradientBoostingRegressor])
@@ -170,13 +178,13 @@ class TestBins:
         X = rng.normal(size=(1500, 3))
         X[rng.random(X.shape) < 0.1] = np.nan
         y = np.nansum(X, axis=1) + rng.normal(size=1500)
-        hist = NewtonBoostingRegressor(n_estimators=5, max_bin=2000).fit(X, y)
-        exact = NewtonBoostingRegressor(n_estimators=5, tree_method="exact").fit(X, y)
+        hist = NewtonBoostingRegressor(recipe="xgboost", n_estimators=5, max_bin=2000).fit(X, y)
+        exact = NewtonBoostingRegressor(recipe="xgboost", n_estimators=5, tree_method="exact").fit(X, y)
         np.testing.assert_allclose(hist.predict(X), exact.predict(X), rtol=1e-9)
 
     def test_more_than_two_bytes_hold_are_refused(self) -> None:
         with pytest.raises(ParameterError, match=r"max_bin=65536.*65535"):
-            NewtonBoostingRegressor(max_bin=65_536).fit([[1.0], [2.0]], [1.0, 2.0])
+            NewtonBoostingRegressor(recipe="xgboost", max_bin=65_536).fit([[1.0], [2.0]], [1.0, 2.0])
 
 
 @pytest.mark.skipif(not FOLDER, reason="the environment variable SAPWOOD_DATA names no folder of data sets")
@@ -189,7 +197,7 @@ def test_amazon_access_gains_by_its_rare_levels() -> None:
     y = frame.pop("ACTION").astype(int).to_numpy()
     frame = frame.astype(str).astype("category")
     X, X_test, y, y_test = train_test_split(frame, y, test_size=0.3, random_state=0)
-    model = NewtonBoostingClassifier(n_estimators=100, learning_rate=0.3, random_state=0).fit(X, y)
+    model = NewtonBoostingClassifier(recipe="xgboost", n_estimators=100, learning_rate=0.3, random_state=0).fit(X, y)
     probability = model.predict_proba(X_test)[:, 1]
     assert roc_auc_score(y_test, probability) > 0.83
     assert log_loss(y_test, probability) < 0.18

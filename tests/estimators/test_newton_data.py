@@ -36,7 +36,7 @@ ARROW = pa.table({"number": NUMBER, "colour": COLOUR.tolist(), "flag": FLAG, "da
 
 
 def regressor(**parameters: Any) -> NewtonBoostingRegressor:
-    return NewtonBoostingRegressor(**{"n_estimators": 12, "n_jobs": 1, **parameters})
+    return NewtonBoostingRegressor(recipe="xgboost", **{"n_estimators": 12, "n_jobs": 1, **parameters})
 
 
 def arrays(model: Any) -> list[bytes]:
@@ -60,9 +60,9 @@ class TestFrames:
         for y in (pd.Series(Y), pl.Series(Y), pa.array(Y), Y.tolist()):
             assert arrays(regressor().fit(PANDAS, y)) == arrays(model)
         labels = np.where(Y > 1, "high", "low")
-        model = NewtonBoostingClassifier(n_estimators=3, n_jobs=1).fit(PANDAS, labels)
+        model = NewtonBoostingClassifier(recipe="xgboost", n_estimators=3, n_jobs=1).fit(PANDAS, labels)
         for y in (pd.Series(labels), pl.Series(labels.tolist()), pa.array(labels.tolist()), labels.tolist()):
-            other = NewtonBoostingClassifier(n_estimators=3, n_jobs=1).fit(PANDAS, y)
+            other = NewtonBoostingClassifier(recipe="xgboost", n_estimators=3, n_jobs=1).fit(PANDAS, y)
             assert arrays(other) == arrays(model)
             np.testing.assert_array_equal(other.predict(POLARS), model.predict(PANDAS))
 
@@ -277,9 +277,9 @@ class TestSparse:
         coordinates = X.tocoo()
         dense[coordinates.row, coordinates.col] = coordinates.data
         y = np.nan_to_num(dense[:, 0], nan=2.0) + np.nan_to_num(dense[:, 1], nan=-1.0)
-        model = NewtonBoostingRegressor(n_estimators=10, sparse_absent="missing").fit(X, y)
-        same = NewtonBoostingRegressor(n_estimators=10).fit(dense, y)
-        zeros = NewtonBoostingRegressor(n_estimators=10).fit(X, y)
+        model = NewtonBoostingRegressor(recipe="xgboost", n_estimators=10, sparse_absent="missing").fit(X, y)
+        same = NewtonBoostingRegressor(recipe="xgboost", n_estimators=10).fit(dense, y)
+        zeros = NewtonBoostingRegressor(recipe="xgboost", n_estimators=10).fit(X, y)
         np.testing.assert_array_equal(model.predict(X), same.predict(dense))
         np.testing.assert_array_equal(model.predict(dense), same.predict(dense))
         assert not np.array_equal(model.predict(X), zeros.predict(X))

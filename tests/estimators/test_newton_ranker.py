@@ -31,7 +31,7 @@ X_TEST, Y_TEST = make(1)
 
 
 def ranker(**parameters: Any) -> NewtonBoostingRanker:
-    return NewtonBoostingRanker(**{"n_estimators": 30, "max_depth": 3, "n_jobs": 1, **parameters})
+    return NewtonBoostingRanker(recipe="xgboost", **{"n_estimators": 30, "max_depth": 3, "n_jobs": 1, **parameters})
 
 
 def ndcg(y: NDArray[Any], score: NDArray[Any]) -> float:
@@ -51,7 +51,7 @@ def test_the_order_improves_round_by_round() -> None:
 
 def test_better_than_a_model_of_the_grades() -> None:
     model = ranker().fit(X, Y, group=GROUP)
-    pointwise = NewtonBoostingRegressor(n_estimators=30, max_depth=3, n_jobs=1).fit(X, Y)
+    pointwise = NewtonBoostingRegressor(recipe="xgboost", n_estimators=30, max_depth=3, n_jobs=1).fit(X, Y)
     assert ndcg(Y_TEST, model.predict(X_TEST)) > ndcg(Y_TEST, pointwise.predict(X_TEST)) + 0.02
 
 
@@ -117,7 +117,9 @@ def test_a_custom_objective() -> None:
     """Squares on the grades: a pointwise ranking."""
     model = ranker(objective=lambda y, s: (s - y, np.ones_like(y)), base_score=0.0, n_estimators=5)
     model.fit(X, Y, group=GROUP)
-    pointwise = NewtonBoostingRegressor(n_estimators=5, max_depth=3, base_score=0.0, n_jobs=1).fit(X, Y)
+    pointwise = NewtonBoostingRegressor(recipe="xgboost", n_estimators=5, max_depth=3, base_score=0.0, n_jobs=1).fit(
+        X, Y
+    )
     np.testing.assert_array_equal(model.predict(X), pointwise.predict(X))
 
 

@@ -126,12 +126,17 @@ def test_folds_of_the_user_are_kept_apart_by_group() -> None:
 
 
 @pytest.mark.parametrize(
-    "given",
-    [{"n_estimators": 7}, {"recipe": "xgboost"}, {"validation_fraction": 0.2}, {"max_seconds": 100.0}],
-    ids=["rounds", "recipe", "fraction", "seconds"],
+    "given", [{"n_estimators": 7}, {"recipe": "xgboost", "n_estimators": 7}], ids=["2026", "xgboost"]
 )
-def test_folds_without_anything_to_choose_are_refused(given: dict[str, Any]) -> None:
-    with pytest.raises(sw.errors.ParameterError, match="cv=3 has nothing to choose"):
+def test_folds_of_the_user_validate_up_to_the_rounds_that_were_given(given: dict[str, Any]) -> None:
+    model = sw.NewtonBoostingRegressor(**(QUICK | given), cv=3).fit(*DIABETES)
+    assert [len(curve["rmse"]) for curve in model.evals_result().values()] == [7, 7, 7]
+    assert model.n_estimators_ <= 21
+
+
+@pytest.mark.parametrize("given", [{"validation_fraction": 0.2}, {"max_seconds": 100.0}], ids=["fraction", "seconds"])
+def test_folds_beside_another_validation_are_refused(given: dict[str, Any]) -> None:
+    with pytest.raises(sw.errors.ParameterError, match="cv=3 is not used together with"):
         sw.NewtonBoostingRegressor(**(QUICK | given), cv=3).fit(*DIABETES)
 
 

@@ -19,11 +19,15 @@ OTHER = {"multi_strategy": "one_output_per_tree"}
 
 
 def classifier(**parameters: Any) -> sw.NewtonBoostingClassifier:
-    return sw.NewtonBoostingClassifier(**{"n_estimators": 6, "max_depth": 3, "random_state": 0, **parameters})
+    return sw.NewtonBoostingClassifier(
+        **{"recipe": "xgboost", "n_estimators": 6, "max_depth": 3, "random_state": 0, **parameters}
+    )
 
 
 def regressor(**parameters: Any) -> sw.NewtonBoostingRegressor:
-    return sw.NewtonBoostingRegressor(**{"n_estimators": 6, "max_depth": 3, "random_state": 0, **parameters})
+    return sw.NewtonBoostingRegressor(
+        **{"recipe": "xgboost", "n_estimators": 6, "max_depth": 3, "random_state": 0, **parameters}
+    )
 
 
 def test_a_round_has_one_tree_with_a_value_for_each_class():

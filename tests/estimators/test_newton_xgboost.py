@@ -92,7 +92,9 @@ SETTINGS: dict[str, dict[str, float]] = {
 def both(kind: Any, data: Data, settings: dict[str, float], method: str) -> tuple[Any, Any]:
     x, y, weight = data
     given = {"max_depth": 6, "min_child_weight": 1.0, "learning_rate": 0.3, **settings}
-    ours = kind(n_estimators=ROUNDS, base_score=0.5, tree_method=method, n_jobs=1, **given).fit(x, y, weight)
+    ours = kind(recipe="xgboost", n_estimators=ROUNDS, base_score=0.5, tree_method=method, n_jobs=1, **given).fit(
+        x, y, weight
+    )
     objective = "binary:logistic" if kind is NewtonBoostingClassifier else "reg:squarederror"
     names = {"learning_rate": "eta"}
     renamed = {names.get(name, name): value for name, value in given.items()}
@@ -118,7 +120,13 @@ def test_leaf_by_leaf(seed: int) -> None:
     """Only XGBoost's histograms grow so; their thresholds are values, so training rows are compared."""
     x, y, weight = table(seed)
     ours = NewtonBoostingRegressor(
-        n_estimators=ROUNDS, base_score=0.5, grow_policy="lossguide", max_leaves=9, max_depth=0, n_jobs=1
+        recipe="xgboost",
+        n_estimators=ROUNDS,
+        base_score=0.5,
+        grow_policy="lossguide",
+        max_leaves=9,
+        max_depth=0,
+        n_jobs=1,
     ).fit(x, y, weight)
     given = {"tree_method": "hist", "max_bin": 1024, "grow_policy": "lossguide", "max_leaves": 9, "max_depth": 0}
     booster = theirs(x, y, weight, "reg:squarederror", **given)
@@ -132,7 +140,9 @@ def test_other_losses_are_close(objective: str, name: str) -> None:
     """Definitions differ in details (steps of Poisson are limited, float32 exponentials): predictions agree."""
     x, y, weight = table(3)
     amounts = np.exp(y / 2)
-    ours = NewtonBoostingRegressor(n_estimators=20, objective=objective, base_score=0.5, max_depth=3, n_jobs=1)
+    ours = NewtonBoostingRegressor(
+        recipe="xgboost", n_estimators=20, objective=objective, base_score=0.5, max_depth=3, n_jobs=1
+    )
     booster = theirs(x, amounts, weight, name, rounds=20, max_delta_step=0.0, max_depth=3)
     said = ours.fit(x, amounts, weight).predict(x)
     assert np.corrcoef(np.log(said), np.log(booster.predict(xgboost.DMatrix(x))))[0, 1] > 0.97
@@ -141,7 +151,9 @@ def test_other_losses_are_close(objective: str, name: str) -> None:
 
 def test_monotone_constraints_are_as_good() -> None:
     x, y, weight = table(4)
-    ours = NewtonBoostingRegressor(n_estimators=30, base_score=0.5, monotone_constraints=[1, 0, -1, 0], n_jobs=1)
+    ours = NewtonBoostingRegressor(
+        recipe="xgboost", n_estimators=30, base_score=0.5, monotone_constraints=[1, 0, -1, 0], n_jobs=1
+    )
     booster = theirs(x, y, weight, "reg:squarederror", rounds=30, monotone_constraints="(1,0,-1,0)", max_depth=6)
     error, other = (
         np.average((said - y) ** 2, weights=weight)

@@ -44,7 +44,9 @@ def frame(seed: int, n: int = 400) -> tuple[pd.DataFrame, np.ndarray]:
 
 
 def regressor(**parameters) -> NewtonBoostingRegressor:
-    return NewtonBoostingRegressor(**{"n_estimators": 20, "max_depth": 4, "random_state": 0, **parameters})
+    return NewtonBoostingRegressor(
+        recipe="xgboost", **{"n_estimators": 20, "max_depth": 4, "random_state": 0, **parameters}
+    )
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -84,7 +86,11 @@ def test_classes_and_interactions_are_certified():
     labels = np.where(y > 0, "high", "low")
     sets = [["age", "colour"], ["size", "when", "colour"]]
     model = NewtonBoostingClassifier(
-        n_estimators=10, monotone_constraints={"size": 1}, interaction_constraints=sets, random_state=0
+        recipe="xgboost",
+        n_estimators=10,
+        monotone_constraints={"size": 1},
+        interaction_constraints=sets,
+        random_state=0,
     ).fit(X, labels)
     certificate = model.certify()
     assert certificate.ok
@@ -169,7 +175,9 @@ def test_three_columns_that_may_meet_in_pairs_only():
 
 def test_classes_are_certified_by_their_scores():
     X, y = frame(11)
-    model = NewtonBoostingClassifier(n_estimators=10, random_state=0).fit(X, np.digitize(y, [-0.5, 0.5]))
+    model = NewtonBoostingClassifier(recipe="xgboost", n_estimators=10, random_state=0).fit(
+        X, np.digitize(y, [-0.5, 0.5])
+    )
     example = model.certify(monotone_constraints={"size": 1}).counter_example
     scores = model.decision_function(pd.DataFrame(list(example.rows)))[:, example.tree]
     assert scores == pytest.approx(example.scores, rel=0, abs=0)

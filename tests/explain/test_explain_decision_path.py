@@ -74,7 +74,7 @@ def test_rounds_and_scores():
 
 def test_scores_of_classes_that_are_numbers():
     X = frame()
-    model = sw.NewtonBoostingClassifier(n_estimators=2, max_depth=2).fit(X, 1 + np.arange(len(X)) % 3)
+    model = sw.NewtonBoostingClassifier(recipe="xgboost", n_estimators=2, max_depth=2).fit(X, 1 + np.arange(len(X)) % 3)
     by_position, by_name = (decision_path(model, X.iloc[[3]], tree=(1, score)) for score in (1, "2"))
     assert by_position.paths[0].tree == by_name.paths[0].tree == 4
     assert "score of 2" in str(by_position)
@@ -86,7 +86,7 @@ def test_unseen_levels_and_missing_values():
     y = np.where(X["colour"] == "red", 3.0, X["income"].fillna(0.0) / 100)
     stop = sw.RandomForestRegressor(n_estimators=2, max_features=None, random_state=0, unseen="node").fit(X, y)
     assert "colour = purple was not seen in training, so the path ends here" in str(decision_path(stop, row))
-    on = sw.NewtonBoostingRegressor(n_estimators=2).fit(X, y)
+    on = sw.NewtonBoostingRegressor(recipe="xgboost", n_estimators=2).fit(X, y)
     words = str(decision_path(on, row))
     assert "colour = purple was not seen in training, goes " in words
     assert "income is missing, goes " in words

@@ -381,7 +381,9 @@ def test_models_of_different_classes_are_compared_as_far_as_they_go():
     assert classes.parts is None
     assert classes.trees is not None
     assert "are on different scales" in str(classes)
-    counts = sw.NewtonBoostingRegressor(n_estimators=2, objective="count:poisson").fit(X, np.exp(y / 4))
+    counts = sw.NewtonBoostingRegressor(recipe="xgboost", n_estimators=2, objective="count:poisson").fit(
+        X, np.exp(y / 4)
+    )
     assert diff(counts, fitted("newton numbers"), X).shap is None
 
 
@@ -479,7 +481,9 @@ def test_several_numbers_are_compared_output_by_output():
 def test_all_containers_give_the_same():
     X = frame()[["age", "income", "member"]].astype(float)
     y = signal(frame())
-    before, after = (sw.NewtonBoostingRegressor(n_estimators=3, max_depth=m).fit(X, y) for m in (2, 3))
+    before, after = (
+        sw.NewtonBoostingRegressor(recipe="xgboost", n_estimators=3, max_depth=m).fit(X, y) for m in (2, 3)
+    )
     expected = diff(before, after, X)
     backwards = X[["member", "income", "age"]]
     for rows in (pl.from_pandas(X), X.to_numpy(), sparse.csr_array(X.to_numpy()), backwards, pl.from_pandas(backwards)):
@@ -586,7 +590,9 @@ MISTAKES = {
         "Compare two models that predict the same kind of thing.",
     ),
     "ranks and numbers": (
-        lambda: diff(sw.NewtonBoostingRanker(n_estimators=1).fit(NUMBERS, Y > 0), regressor(), NUMBERS),
+        lambda: diff(
+            sw.NewtonBoostingRanker(recipe="xgboost", n_estimators=1).fit(NUMBERS, Y > 0), regressor(), NUMBERS
+        ),
         InputError,
         "model_a (NewtonBoostingRanker) predicts ranks",
     ),

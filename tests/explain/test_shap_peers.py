@@ -127,7 +127,7 @@ def test_values_are_those_of_xgboost(is_class: bool) -> None:
     given = {"tree_method": "exact", "eta": 0.3, "base_score": 0.5, "max_depth": 5, "objective": objective}
     theirs = xgboost.train({**given, "nthread": 1}, xgboost.DMatrix(rows, label=y, weight=weight), num_boost_round=6)
     kind = NewtonBoostingClassifier if is_class else NewtonBoostingRegressor
-    ours = kind(n_estimators=6, learning_rate=0.3, max_depth=5, base_score=0.5, tree_method="exact")
+    ours = kind(recipe="xgboost", n_estimators=6, learning_rate=0.3, max_depth=5, base_score=0.5, tree_method="exact")
     ours.fit(rows, y, sample_weight=weight)
     data = xgboost.DMatrix(complete[:60])
     found, expected = shap_values(ours, complete[:60]), theirs.predict(data, pred_contribs=True)

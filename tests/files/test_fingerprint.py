@@ -52,7 +52,7 @@ def test_a_fingerprint_of_a_forest_does_not_depend_on_the_order_of_its_rows() ->
 
 def test_a_fingerprint_does_not_depend_on_a_seed_that_was_not_used() -> None:
     X = matrix()
-    one, two = (sw.NewtonBoostingRegressor(n_estimators=2).fit(X, numbers(X)) for _ in range(2))
+    one, two = (sw.NewtonBoostingRegressor(recipe="xgboost", n_estimators=2).fit(X, numbers(X)) for _ in range(2))
     assert one._seed != two._seed
     assert sw.fingerprint(one) == sw.fingerprint(two)
 
@@ -72,7 +72,7 @@ def test_a_fingerprint_does_not_depend_on_threads_of_trees_inside() -> None:
 
 def test_a_fingerprint_changes_with_a_leaf_a_label_and_a_parameter(tmp_path: Path) -> None:
     X = matrix()
-    model = sw.NewtonBoostingClassifier(n_estimators=2, max_depth=2).fit(X, classes(X))
+    model = sw.NewtonBoostingClassifier(recipe="xgboost", n_estimators=2, max_depth=2).fit(X, classes(X))
     before = sw.fingerprint(model)
 
     def nudge(document: Any, arrays: dict[str, Any]) -> None:
@@ -91,7 +91,7 @@ def test_a_fingerprint_changes_with_a_leaf_a_label_and_a_parameter(tmp_path: Pat
 
 def test_a_fingerprint_does_not_depend_on_parameters_that_have_their_default(tmp_path: Path) -> None:
     X = matrix()
-    model = sw.NewtonBoostingRegressor(n_estimators=2, max_depth=2).fit(X, numbers(X))
+    model = sw.NewtonBoostingRegressor(recipe="xgboost", n_estimators=2, max_depth=2).fit(X, numbers(X))
 
     def forget(document: Any, arrays: dict[str, Any]) -> None:
         del document["parameters"]["reg_alpha"], document["parameters"]["grow_policy"]

@@ -31,7 +31,8 @@ class Case:
 
     def fit(self, n_jobs: int = 2) -> Any:
         """The fitted model."""
-        model = getattr(sw, self.estimator)(n_jobs=n_jobs, random_state=0, **self.parameters)
+        recipe = {"recipe": "xgboost"} if self.estimator.startswith("Newton") else {}
+        model = getattr(sw, self.estimator)(n_jobs=n_jobs, random_state=0, **recipe, **self.parameters)
         X, y = table(self.table, self.rows), target(self.target, self.table, self.rows)
         given = {"sample_weight": weights(self.weights, self.rows)} if self.weights else {}
         if self.estimator == "NewtonBoostingRanker":

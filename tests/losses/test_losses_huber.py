@@ -31,20 +31,22 @@ def error(model: Any, seed: int, scale: float = 1.0) -> float:
 @pytest.mark.parametrize("seed", [0, 1])
 def test_newton_boosting_is_as_robust_as_gradient_boosting(seed: int) -> None:
     friedman = error(GradientBoostingRegressor(loss="huber"), seed)
-    assert error(NewtonBoostingRegressor(objective="huber"), seed) < 1.4 * friedman < 0.3
+    assert error(NewtonBoostingRegressor(recipe="xgboost", objective="huber"), seed) < 1.4 * friedman < 0.3
     same_trees = {"max_depth": 3, "learning_rate": 0.1}
-    assert error(NewtonBoostingRegressor(objective="huber", **same_trees), seed) < friedman
-    assert error(NewtonBoostingRegressor(), seed) > 1.0
+    assert error(NewtonBoostingRegressor(recipe="xgboost", objective="huber", **same_trees), seed) < friedman
+    assert error(NewtonBoostingRegressor(recipe="xgboost"), seed) > 1.0
 
 
 def test_the_unit_of_the_target_does_not_matter() -> None:
-    model = NewtonBoostingRegressor(objective="huber", n_estimators=50)
+    model = NewtonBoostingRegressor(recipe="xgboost", objective="huber", n_estimators=50)
     assert error(model, 0, scale=1024.0) == pytest.approx(error(model, 0), rel=1e-6)
 
 
 def test_no_leaf_moves_further_than_delta() -> None:
     X, _, y = table(0)
-    model = NewtonBoostingRegressor(objective="huber", huber_delta=0.7, learning_rate=1.0, n_estimators=3).fit(X, y)
+    model = NewtonBoostingRegressor(
+        recipe="xgboost", objective="huber", huber_delta=0.7, learning_rate=1.0, n_estimators=3
+    ).fit(X, y)
     for (tree,) in model.ensemble_.rounds:
         assert np.abs(tree.value).max() <= 0.7
     assert model.loss_.delta == 0.7
@@ -53,7 +55,13 @@ def test_no_leaf_moves_further_than_delta() -> None:
 def test_a_leaf_is_the_shrunk_mean_of_clipped_residuals() -> None:
     x, y = np.array([[0.0], [0.0], [0.0], [1.0]]), np.array([-9.0, -1.0, 1.0, 50.0])
     model = NewtonBoostingRegressor(
-        objective="huber", huber_delta=2.0, base_score=0.0, n_estimators=1, learning_rate=1.0, reg_lambda=1.0
+        recipe="xgboost",
+        objective="huber",
+        huber_delta=2.0,
+        base_score=0.0,
+        n_estimators=1,
+        learning_rate=1.0,
+        reg_lambda=1.0,
     )
     np.testing.assert_allclose(model.fit(x, y).predict([[0.0], [1.0]]), [(-2 - 1 + 1) / 4, 2 / 2])
 
@@ -61,10 +69,10 @@ def test_a_leaf_is_the_shrunk_mean_of_clipped_residuals() -> None:
 def test_what_is_watched() -> None:
     X, _, y = table(0)
     for delta, name in ((None, "mae"), (1.0, "loss")):
-        model = NewtonBoostingRegressor(objective="huber", huber_delta=delta, n_estimators=2)
+        model = NewtonBoostingRegressor(recipe="xgboost", objective="huber", huber_delta=delta, n_estimators=2)
         assert list(model.fit(X, y, eval_set=[(X, y)]).evals_result()["validation_0"]) == [name]
     with pytest.raises(ParameterError, match=r"another loss in each round. Use 'mae'"):
-        NewtonBoostingRegressor(objective="huber", eval_metric="loss").fit(X, y, eval_set=[(X, y)])
+        NewtonBoostingRegressor(recipe="xgboost", objective="huber", eval_metric="loss").fit(X, y, eval_set=[(X, y)])
 
 
 def test_the_options_make_the_same_loss() -> None:

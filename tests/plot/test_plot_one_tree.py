@@ -24,7 +24,7 @@ ENSEMBLES = {
     "forest": RandomForestClassifier(3, max_depth=2, random_state=0),
     "bagging": BaggingClassifier(DecisionTreeClassifier(max_depth=2), n_estimators=3, max_features=2, random_state=0),
     "adaboost": AdaBoostClassifier(n_estimators=3),
-    "newton": NewtonBoostingClassifier(n_estimators=3, max_depth=2),
+    "newton": NewtonBoostingClassifier(recipe="xgboost", n_estimators=3, max_depth=2),
     "gradient": GradientBoostingClassifier(n_estimators=3, max_depth=2),
 }
 NAMES = ["sepal $length", "sepal_width", "petal length", "petal width"]
@@ -69,7 +69,9 @@ def test_a_boosted_tree_is_picked_by_number_or_by_round_and_score(fitted, name):
 
 def test_gains_stand_at_inner_nodes_and_colours_show_the_way():
     x = np.arange(40.0)[:, None]
-    model = NewtonBoostingRegressor(n_estimators=2, max_depth=1, reg_lambda=0.0).fit(x, np.repeat([-1.0, 1.0], 20))
+    model = NewtonBoostingRegressor(recipe="xgboost", n_estimators=2, max_depth=1, reg_lambda=0.0).fit(
+        x, np.repeat([-1.0, 1.0], 20)
+    )
     ax = plot_tree(model, 1)
     assert ax.get_title() == "round 1 (of 0 to 1)"
     tree = model.ensemble_.rounds[1][0]
@@ -154,6 +156,6 @@ def test_regions_of_every_kind_of_model(fitted, iris, name):
 
 def test_regions_of_a_boosted_regressor(iris):
     x, _ = iris
-    model = NewtonBoostingRegressor(n_estimators=2).fit(x, x["petal width"])
+    model = NewtonBoostingRegressor(recipe="xgboost", n_estimators=2).fit(x, x["petal width"])
     ax = plot_decision_regions(model, x, x["petal width"], features=(0, 2), resolution=10)
     assert len(ax.figure.axes) == 2

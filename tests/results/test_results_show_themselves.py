@@ -72,17 +72,28 @@ def results():
     tree = sw.DecisionTreeClassifier(max_depth=3).fit(X, classes)
     forest = sw.RandomForestRegressor(8, random_state=0, bootstrap=True).fit(X, y)
     told, folds_told = [], []
-    newton = sw.NewtonBoostingRegressor(n_estimators=4, max_depth=2, callbacks=[told.append]).fit(X, y)
-    rising = sw.NewtonBoostingRegressor(n_estimators=3, max_depth=2, monotone_constraints={HOSTILE: 1}).fit(X, y)
+    newton = sw.NewtonBoostingRegressor(recipe="xgboost", n_estimators=4, max_depth=2, callbacks=[told.append]).fit(
+        X, y
+    )
+    rising = sw.NewtonBoostingRegressor(
+        recipe="xgboost", n_estimators=3, max_depth=2, monotone_constraints={HOSTILE: 1}
+    ).fit(X, y)
     cv = sw.cross_validate_boosting(
-        sw.NewtonBoostingRegressor(n_estimators=3, max_depth=2, callbacks=[folds_told.append]), X, y, cv=2
+        sw.NewtonBoostingRegressor(recipe="xgboost", n_estimators=3, max_depth=2, callbacks=[folds_told.append]),
+        X,
+        y,
+        cv=2,
     )
     broken = newton.certify(monotone_constraints={HOSTILE: -1})
     path = explain.decision_path(newton, X.iloc[[0]])
     other = explain.counterfactual(tree, X.iloc[[0]])
-    fewer = sw.NewtonBoostingRegressor(n_estimators=3, max_depth=3).fit(X.iloc[:60], y[:60])
+    fewer = sw.NewtonBoostingRegressor(recipe="xgboost", n_estimators=3, max_depth=3).fit(X.iloc[:60], y[:60])
     difference = sw.diff(fewer, rising, X)
-    bare = sw.diff(newton, sw.NewtonBoostingRegressor(n_estimators=4, max_depth=2).fit(X.drop(columns=LONG), y), X)
+    bare = sw.diff(
+        newton,
+        sw.NewtonBoostingRegressor(recipe="xgboost", n_estimators=4, max_depth=2).fit(X.drop(columns=LONG), y),
+        X,
+    )
     rules = explain.trees_as_rules(newton)
     made = [
         tree.model_,
@@ -159,7 +170,7 @@ def test_every_estimator_shows_its_facts(name, fitted):
 
 def test_facts_tell_rounds_score_and_why_training_ended():
     X, y = table()
-    model = sw.NewtonBoostingRegressor(n_estimators=50, early_stopping_rounds=2).fit(
+    model = sw.NewtonBoostingRegressor(recipe="xgboost", n_estimators=50, early_stopping_rounds=2).fit(
         X[:60], y[:60], eval_set=[(X[60:], y[60:])]
     )
     page = model._repr_html_()

@@ -17,7 +17,7 @@ def models():
         "forest": sw.RandomForestClassifier(3, max_depth=2, random_state=0).fit(X, Y),
         "bagging": sw.BaggingClassifier(n_estimators=3, random_state=0).fit(X, Y),
         "adaboost": sw.AdaBoostClassifier(n_estimators=3).fit(X, Y),
-        "newton": sw.NewtonBoostingClassifier(n_estimators=3, max_depth=2).fit(X, Y),
+        "newton": sw.NewtonBoostingClassifier(recipe="xgboost", n_estimators=3, max_depth=2).fit(X, Y),
         "gradient": sw.GradientBoostingRegressor(n_estimators=3, max_depth=2).fit(X, NUMBERS),
     }
 
@@ -81,6 +81,6 @@ def test_mistakes_say_what_to_write(models, export):
     with pytest.raises(ParameterError, match="the model has 1 tree, so it must be an integer from 0 to 0"):
         export(sw.DecisionTreeClassifier().fit(X, Y), tree=1)
     with pytest.raises(NotFittedError):
-        export(sw.NewtonBoostingClassifier(), tree=0)
+        export(sw.NewtonBoostingClassifier(recipe="xgboost"), tree=0)
     with pytest.raises(InputTypeError, match="decision_tree is a int"):
         export(3)

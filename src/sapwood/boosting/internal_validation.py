@@ -181,9 +181,12 @@ def _candidate(
     name = f"fold {number + 1}" if several else "validation"
     measured = validation_rows(name, rounds, held_out, weight, None)
     whole = None
-    if len(setup.metrics) == 1 and WholeRounds.suits(rounds, setup.metrics[0].name, setup.plan.rate):
+    if len(setup.metrics) == 1 and WholeRounds.suits(rounds, setup.metrics[0], setup.plan.rate):
         whole = WholeRounds(rounds, held_out)
-    return Candidate(rounds, History([measured], setup.metrics), len(rows.y) / len(own), held_out, whole)
+    total = len(rows.y), len(own)
+    if rows.weight is not None:
+        total = float(rows.weight.sum()), float(rows.weight[own].sum())
+    return Candidate(rounds, History([measured], setup.metrics), total[0] / total[1], held_out, whole)
 
 
 def _train_all(candidates: Sequence[Candidate], setup: Setup, patience: int) -> str:

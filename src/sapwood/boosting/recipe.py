@@ -89,16 +89,18 @@ def is_auto(value: Any) -> bool:
 
 
 def _xgboost(counts: Counts, given: Mapping[str, Any], rounds: RoundsBy) -> Recipe:  # noqa: ARG001
-    return Recipe({name: Choice(value, "XGBoost's default") for name, value in XGBOOST.items()})
+    choices = {name: Choice(value, "XGBoost's default") for name, value in XGBOOST.items()}
+    return Recipe(choices, N_FOLDS if given.get("cv") is not None else 0)
 
 
 def _recipe_2026_1(counts: Counts, given: Mapping[str, Any], rounds: RoundsBy) -> Recipe:
     n, by_level = counts.rows, given.get("grow_policy") == "depthwise"
     rate, leaves, ridge = _size_of_steps(counts)
     size, n_folds = f"{n} rows", 0
-    has_folds = given.get("cv") is not None
-    if rounds == "validated" and is_auto(given.get("n_estimators")) and (has_folds or FEW_ROWS <= n < MOST_ROWS):
-        n_folds = N_FOLDS if has_folds or n < MANY_ROWS else 1
+    if given.get("cv") is not None:
+        n_folds = N_FOLDS  # or as many as the user's
+    elif rounds == "validated" and FEW_ROWS <= n < MOST_ROWS and is_auto(given.get("n_estimators")):
+        n_folds = N_FOLDS if n < MANY_ROWS else 1
     choices = {
         "n_estimators": Choice(MOST_ROUNDS, "at most; those that do not help are not used"),
         "learning_rate": Choice(rate, f"small steps for {size}"),

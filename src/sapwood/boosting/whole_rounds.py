@@ -23,6 +23,7 @@ from sapwood.losses.logistic import Logistic
 from sapwood.losses.loss import Loss
 from sapwood.losses.multinomial import Multinomial
 from sapwood.losses.squared import Squared
+from sapwood.metrics.metric import MeanOfRows, Metric
 from sapwood.tree import Tree
 
 
@@ -37,7 +38,7 @@ class WholeRounds:
     """Numbers of the losses that a kernel knows, and the metrics whose losses of rows it computes."""
 
     @classmethod
-    def suits(cls, rounds: Rounds, metric: str, rate: Rate) -> bool:
+    def suits(cls, rounds: Rounds, metric: Metric, rate: Rate) -> bool:
         """Whether rounds of these options can be advanced in one call."""
         options, loss = rounds.options, cls.losses.get(type(rounds.loss))
         columns, tree = options.columns, options.tree
@@ -45,9 +46,14 @@ class WholeRounds:
         has_plain_columns = columns.weights is None and columns.choice(0).is_plain
         has_plain_trees = tree.signs is None and tree.gamma == 0.0 and tree.ccp_alpha == 0.0
         is_alone = not rounds.validation and rounds.recode is None and rounds.suits_whole
-        is_plain &= not (isinstance(rate, GivenRate) and rate.needs_norm)
+        is_plain &= not (isinstance(rate, GivenRate) and rate.needs_norm) and isinstance(metric.function, MeanOfRows)
         return (
-            loss is not None and loss[1] == metric and is_plain and has_plain_columns and has_plain_trees and is_alone
+            loss is not None
+            and loss[1] == metric.name
+            and is_plain
+            and has_plain_columns
+            and has_plain_trees
+            and is_alone
         )
 
     def __init__(self, rounds: Rounds, measured: Ints) -> None:

@@ -41,8 +41,19 @@ EARLIER: dict[str, dict[str, Any]] = {  # defaults of the first version, which m
     "RandomForestClassifier": {"prior_weight": 0.0, "max_features": "sqrt"},
     "RandomForestRegressor": {"max_features": "third"},
     "ExtraTreesClassifier": {"prior_weight": 0.0, "max_features": "sqrt"},
+    "NewtonBoostingClassifier": {"recipe": "xgboost"},
+    "NewtonBoostingRegressor": {"recipe": "xgboost"},
+    "NewtonBoostingRanker": {"recipe": "xgboost"},
 }
-LEFT_OUT_FITTED = ("_seed", "_seeds", "_grown_with", "_chosen", "recipe_")  # of draws, and of parameters
+LEFT_OUT_FITTED = (
+    "_seed",
+    "_seeds",
+    "_grown_with",
+    "_chosen",
+    "recipe_",
+    "_member_rounds",
+    "oof_prediction_",
+)  # of training
 SUMS = tuple(  # parts of a forest's file that no prediction needs, and whose last bits depend on the order of rows
     f"fitted.forest_.trees.{name}" for name in ("value.inner", "impurity.inner", "impurity.leaf")
 )

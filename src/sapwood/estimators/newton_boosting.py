@@ -264,11 +264,10 @@ class NewtonBoosting(Boosting):
             held_out = rows_held_out(self, rows, task.classes is not None)
         own_limits = (start, kept, held_out, self.callbacks, self.max_seconds)
         validates = not (evals or loss.whole) and all(one is None for one in own_limits)
-        if self.cv is not None and not (validates and is_auto(self.n_estimators) and self.recipe != "xgboost"):
+        if self.cv is not None and not validates:
             raise ParameterError(
-                f"cv={self.cv!r} has nothing to choose. It validates the number of rounds if n_estimators and recipe "
-                "leave it open, and eval_set, early_stopping_rounds, validation_fraction, callbacks, max_seconds, "
-                "init_model and checkpoint are not given; rankings are not validated. Use cv=None, or leave those out."
+                f"cv={self.cv!r} is not used together with eval_set, early_stopping_rounds, validation_fraction, "
+                "callbacks, max_seconds, init_model or checkpoint, nor for rankings. Leave out cv, or those."
             )
         setup = self._setup(rows, loss, start, held_out, validates)
         setup = replace(setup, metrics=task.metrics(self.eval_metric, loss, self))

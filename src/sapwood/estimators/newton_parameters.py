@@ -65,7 +65,7 @@ CV = Meaning(
         Folds(),
         Nothing(remedy="Use cv=None for folds that are drawn."),
     ),
-    "Folds that validate the number of rounds, if the recipe is to choose it: their number (stratified for "
+    "Folds that validate the number of rounds, up to n_estimators: their number (stratified for "
     "classes), a scikit-learn splitter, or a list of pairs (train, test) of rows, such as "
     "list(GroupKFold(5).split(X, y, groups)) or those of a TimeSeriesSplit. None draws them.",
 )
