@@ -96,7 +96,7 @@ def _measure_starts(folder: Path, repeats: int) -> float:
 def _boosted(split: Any, folder: Path) -> list[Entry]:
     theirs = xgboost.XGBClassifier(**TREES, tree_method="hist").fit(split.X, split.y)
     light = lightgbm.LGBMClassifier(**TREES, num_leaves=64, verbose=-1).fit(split.X, split.y)
-    ours = sapwood.NewtonBoostingClassifier(**TREES).fit(split.X, split.y)
+    ours = sapwood.NewtonBoostingClassifier(recipe="xgboost", **TREES).fit(split.X, split.y)
     entries = [_ours("Sapwood", ours, folder / "own.sapwood"), _pickled("Sapwood pickle", ours, folder / "own.pickle")]
     entries.append(_ours("Sapwood, equal model", from_xgboost(theirs), folder / "equal.sapwood"))
     entries.append(_ours("Sapwood JSON", ours, folder / "own.json"))

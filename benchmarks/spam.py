@@ -62,7 +62,13 @@ def main() -> None:
         ),
         "Newton boosting": (
             lambda s: NewtonBoostingClassifier(
-                n_estimators=500, max_depth=4, learning_rate=0.05, subsample=0.7, colsample_bynode=0.3, random_state=s
+                recipe="xgboost",
+                n_estimators=500,
+                max_depth=4,
+                learning_rate=0.05,
+                subsample=0.7,
+                colsample_bynode=0.3,
+                random_state=s,
             ).fit(X, y),
             "4.5",
         ),

@@ -52,9 +52,9 @@ def sapwood(job: Job) -> Any:
     return _sapwood("NewtonBoosting", job)
 
 
-def sapwood_2026(job: Job) -> Any:
-    """Sapwood's Newton boosting with the recipe 2026.1."""
-    return _sapwood("NewtonBoosting", job, recipe="2026.1")
+def sapwood_xgboost(job: Job) -> Any:
+    """Sapwood's Newton boosting with XGBoost's numbers."""
+    return _sapwood("NewtonBoosting", job, recipe="xgboost")
 
 
 def sapwood_forest(job: Job) -> Any:
@@ -209,7 +209,7 @@ LIBRARIES = {
     "catboost": Library(catboost, with_text, "catboost"),
     "sklearn_forest": Library(sklearn_forest, with_indicators, "sklearn"),
     "sapwood": Library(sapwood, as_read, "sapwood", compiles=True),
-    "sapwood_2026": Library(sapwood_2026, as_read, "sapwood", compiles=True),
+    "sapwood_xgboost": Library(sapwood_xgboost, as_read, "sapwood", compiles=True),
     "sapwood_forest": Library(sapwood_forest, as_read, "sapwood", compiles=True),
     "lightgbm_rf": Library(lightgbm_rf, with_categories, "lightgbm"),
     "ydf_forest": Library(ydf_forest, as_arrays, "ydf"),

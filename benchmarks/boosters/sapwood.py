@@ -27,6 +27,7 @@ class Sapwood(EstimatorBooster):
         import sapwood
 
         return getattr(sapwood, _ESTIMATOR)(
+            recipe="xgboost",
             n_estimators=settings.rounds,
             max_depth=0 if settings.leaves else DEPTH,
             grow_policy="lossguide" if settings.leaves else "depthwise",

@@ -112,7 +112,7 @@ def test_parameters_that_were_changed_are_shown_and_all_if_asked(run, watched):
     assert "│ learning_rate" not in changed
     every = run("inspect", watched, "--parameters", "all").output
     assert re.search(r"│ n_estimators +│ 40 +│ yes", every)
-    assert re.search(r"│ learning_rate +│ auto +│ +│", every)
+    assert re.search(r"│ learning_rate +│ 0\.\d+ +│ +│", every)
     assert run("inspect", watched, "--parameters", "some").exit_code == 2
 
 

@@ -183,10 +183,8 @@ def _candidate(
     whole = None
     if len(setup.metrics) == 1 and WholeRounds.suits(rounds, setup.metrics[0], setup.plan.rate):
         whole = WholeRounds(rounds, held_out)
-    total = len(rows.y), len(own)
-    if rows.weight is not None:
-        total = float(rows.weight.sum()), float(rows.weight[own].sum())
-    return Candidate(rounds, History([measured], setup.metrics), total[0] / total[1], held_out, whole)
+    stretch = len(rows.y) / len(own) if rows.weight is None else float(rows.weight.sum() / rows.weight[own].sum())
+    return Candidate(rounds, History([measured], setup.metrics), stretch, held_out, whole)
 
 
 def _train_all(candidates: Sequence[Candidate], setup: Setup, patience: int) -> str:

@@ -134,6 +134,9 @@ def _boosting_cases() -> dict[str, Case]:
         found[f"boosting, {name}"] = model, _classes(_ROWS, 2)
         if not parameters.keys() & _FEW_ROWS:
             found[f"boosting, {name}, many rows"] = model, _classes(_MANY_ROWS, 2)
+    folds: dict[str, Any] = {"n_estimators": 2, "cv": 2, "random_state": 0}
+    found["boosting without settings"] = NewtonBoostingClassifier(**folds), _classes(_ROWS, 2)
+    found["boosting without settings, three classes"] = NewtonBoostingClassifier(**folds), _classes(_ROWS, 3)
     found["boosting, three classes"] = NewtonBoostingClassifier(n_estimators=2), _classes(_ROWS, 3)
     found["boosting, three classes, many rows"] = NewtonBoostingClassifier(n_estimators=2), _classes(_MANY_ROWS, 3)
     one_tree = NewtonBoostingClassifier(n_estimators=2, multi_strategy="multi_output_tree")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import replace
@@ -18,7 +19,7 @@ from sapwood.boosting.recipe import AUTO, is_auto
 from sapwood.boosting.refit import Refit
 from sapwood.boosting.training import Outcome
 from sapwood.counted import counted
-from sapwood.declaration import declared, fitted, parameter
+from sapwood.declaration import WIDTH, declared, fitted, parameter
 from sapwood.errors import ParameterError
 from sapwood.estimators import newton_parameters as newton
 from sapwood.estimators import shared_parameters as shared
@@ -326,6 +327,13 @@ class NewtonBoosting(Boosting):
         model._keep(Outcome(new, History((), ()), None, f"refitted to {counted(len(rows.y), 'row')}"), self.loss_)
         model.__dict__.pop("oof_prediction_", None)
         return model
+
+    def __str__(self) -> str:
+        """The parameters that were given, and once fitted what the recipe chose."""
+        given, chosen = super().__str__(), vars(self).get("_chosen", {})
+        values = ", ".join(f"{name}={value}" for name, value in chosen.items())
+        lines = [*textwrap.wrap(f"Chosen: {values}", WIDTH), *self.recipe_[len(chosen) :]] if chosen else []
+        return "\n".join([given, *lines])
 
     @property
     def params_(self) -> dict[str, Any]:
