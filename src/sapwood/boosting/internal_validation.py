@@ -16,7 +16,8 @@ import math
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from heapq import heappop, heappush
+from threading import Lock
 
 import numpy as np
 
@@ -35,7 +36,8 @@ from sapwood.kernels.draws import mix_into
 from sapwood.threads import run_all
 from sapwood.tree import Tree
 
-STEP = 8  # rounds between two looks at the losses
+STEP = 8  # rounds of a model between two looks at its losses
+STEPS = 8  # of each model between two looks at the clock, interrupts and callbacks
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,9 +72,10 @@ class Candidate:
         """Trees of the final model: of as many more rounds as it has more rows."""
         return self.rounds.trees[: math.ceil(self.stretch * self.n_best)]
 
-    def is_done(self, patience: int) -> bool:
-        """Whether the last rounds brought nothing."""
-        return len(self.rounds.trees) - self.n_best >= patience
+    def is_done(self, patience: int, plan: Plan) -> bool:
+        """Whether the last rounds brought nothing, or there are as many as there may be."""
+        n_done = len(self.rounds.trees)
+        return n_done >= plan.n_rounds or n_done - self.n_best >= patience
 
     def advance(self, plan: Plan) -> None:
         """Some rounds, up to the most that are wanted."""
@@ -189,19 +192,38 @@ def _candidate(
 
 def _train_all(candidates: Sequence[Candidate], setup: Setup, patience: int) -> str:
     """Advance all models, a few rounds at a time, each until it is done; returns the reason to stop."""
-    plan, n_jobs = replace(setup.plan, early_stopping_rounds=None), setup.rounds.n_jobs
+    plan = replace(setup.plan, early_stopping_rounds=None)
     open_ones, metric = list(candidates), setup.metrics[-1].name
     mean: list[float] = []  # of the models that are trained in these rounds
 
     def advance(begin: float) -> ValidationProgress:
-        run_all([partial(one.advance, plan) for one in open_ones], n_jobs)
-        done, running = len(open_ones[0].rounds.trees), list(open_ones)
-        open_ones[:] = [one for one in open_ones if not one.is_done(patience)]
+        _advance_side_by_side(open_ones, plan, patience, setup.rounds.n_jobs)
+        running = list(open_ones)
+        done = min(len(one.rounds.trees) for one in running)
+        open_ones[:] = [one for one in running if not one.is_done(patience, plan)]
         mean.append(float(np.mean([(one.history.deciding or [np.nan])[-1] for one in running])))
         last, curves = plan.n_rounds if open_ones else done, {"validation": {metric: mean}}
         return ValidationProgress(done, last, curves, None, time.monotonic() - begin, running)
 
     return advance_until_stop(advance, plan, "Internal validation", "model")
+
+
+def _advance_side_by_side(candidates: Sequence[Candidate], plan: Plan, patience: int, n_jobs: int) -> None:
+    """Advance each model by some steps, as long as it is not done; threads take the one that is furthest behind."""
+    waiting, lock = [(0, number) for number in range(len(candidates))], Lock()
+
+    def work() -> None:
+        while True:
+            with lock:
+                if not waiting:
+                    return
+                steps, number = heappop(waiting)
+            candidates[number].advance(plan)
+            if steps + 1 < STEPS and not candidates[number].is_done(patience, plan):
+                with lock:
+                    heappush(waiting, (steps + 1, number))
+
+    run_all([work] * min(n_jobs, len(candidates)), n_jobs)
 
 
 def _joined(parts: Sequence[Curves]) -> Curves:
