@@ -25,6 +25,7 @@ from sapwood.arrays import Floats, Ints
 from sapwood.boosting.ensemble import Ensemble
 from sapwood.boosting.fitting import Rows, Setup, begin_rounds, validation_rows
 from sapwood.boosting.history import Curves, History
+from sapwood.boosting.rate import Rate, of_member
 from sapwood.boosting.recipe import HELD_OUT
 from sapwood.boosting.refit import places_of
 from sapwood.boosting.replay import Replay
@@ -55,6 +56,7 @@ class Candidate:
 
     rounds: Rounds
     history: History
+    rate: Rate
     stretch: float
     held_out: Ints
     whole: WholeRounds | None = None
@@ -83,15 +85,15 @@ class Candidate:
         wanted = range(n_done, min(n_done + STEP, plan.n_rounds))
         scores: Sequence[Floats] | Floats
         if self.whole is None:
-            scores = [self._advance_once(plan) for _ in wanted]
+            scores = [self._advance_once() for _ in wanted]
         else:
-            losses, scores = self.whole.advance([plan.rate(t, lambda: 0.0) for t in wanted])
+            losses, scores = self.whole.advance([self.rate(t, lambda: 0.0) for t in wanted])
             self.history.add(losses)
         if self.n_best > n_done:
             self.best_scores = scores[self.n_best - 1 - n_done]
 
-    def _advance_once(self, plan: Plan) -> Floats:
-        self.rounds.advance(plan.rate)
+    def _advance_once(self) -> Floats:
+        self.rounds.advance(self.rate)
         self.history.record(self.rounds.loss)
         return self.rounds.score[:, self.held_out]
 
@@ -187,7 +189,8 @@ def _candidate(
     if len(setup.metrics) == 1 and WholeRounds.suits(rounds, setup.metrics[0], setup.plan.rate):
         whole = WholeRounds(rounds, held_out)
     stretch = len(rows.y) / len(own) if rows.weight is None else float(rows.weight.sum() / rows.weight[own].sum())
-    return Candidate(rounds, History([measured], setup.metrics), stretch, held_out, whole)
+    rate = of_member(setup.plan.rate, number, validation.members and setup.rounds.alternates)
+    return Candidate(rounds, History([measured], setup.metrics), rate, stretch, held_out, whole)
 
 
 def _train_all(candidates: Sequence[Candidate], setup: Setup, patience: int) -> str:

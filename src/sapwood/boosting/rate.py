@@ -14,6 +14,22 @@ from sapwood.errors import ParameterError
 Rate = Callable[[int, Callable[[], float]], float]  # from the round, and what computes the norm of the gradient
 
 
+DRAWN_STEPS = 2.0  # how much longer steps are where thresholds are drawn: such trees gain less
+LONGEST = 0.5  # but no longer than this for that reason
+
+
+def of_member(rate: Rate, number: int, alternates: bool) -> Rate:
+    """The rate of one of the models whose mean is taken, if every other one draws its thresholds."""
+    if not (alternates and number % 2):
+        return rate
+
+    def longer(t: int, norm: Callable[[], float]) -> float:
+        own = rate(t, norm)
+        return max(own, min(DRAWN_STEPS * own, LONGEST))
+
+    return longer
+
+
 @dataclass(frozen=True)
 class GivenRate:
     """A function of the round, or of the round and the norm of the gradient, whose values are checked."""

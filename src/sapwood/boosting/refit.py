@@ -16,7 +16,7 @@ from sapwood.arrays import Array, Floats, Ints
 from sapwood.boosting.ensemble import Ensemble
 from sapwood.boosting.fitting import Rows
 from sapwood.boosting.options import TreeOptions
-from sapwood.boosting.rate import Rate
+from sapwood.boosting.rate import Rate, of_member
 from sapwood.kernels.boosting_records import NODE
 from sapwood.kernels.newton import keep_order
 from sapwood.kernels.nodes import add_up
@@ -33,6 +33,7 @@ class Refit:
     loss: Loss
     options: TreeOptions
     rate: Rate
+    alternates: bool  # every other member drew its thresholds
     decay: float
     n_jobs: int
 
@@ -40,18 +41,21 @@ class Refit:
         """The same trees with new values; members are numbers of rounds, if the model is the mean of several."""
         rounds: list[tuple[Tree, ...]] = [()] * old.n_rounds
         sizes = members or [old.n_rounds]
-        for places in places_of(sizes):
+        for number, places in enumerate(places_of(sizes)):
+            rate = of_member(self.rate, number, self.alternates and len(sizes) > 1)
             score = np.repeat(old.base[:, None], len(self.rows.y), axis=1)
             for t, place in enumerate(places.tolist()):
-                rounds[place] = self._advance(t, old.rounds[place], score, len(sizes))
+                rounds[place] = self._advance(t, rate, old.rounds[place], score, len(sizes))
         return Ensemble(old.base, tuple(rounds))
 
-    def _advance(self, t: int, trees: tuple[Tree, ...], score: Floats, n_members: int) -> tuple[Tree, ...]:
+    def _advance(
+        self, t: int, rate_of: Rate, trees: tuple[Tree, ...], score: Floats, n_members: int
+    ) -> tuple[Tree, ...]:
         """New values for the trees of a round, which are added to the scores (n_scores, rows) of a member."""
         gradient, hessian = np.empty_like(score), np.empty_like(score)
         loss = self.loss.begin_round(self.rows.y, score, self.rows.weight)
         loss.derivatives(self.rows.y, score, gradient, hessian)
-        rate, found = self.rate(t, lambda: float(np.sqrt(np.mean(gradient**2)))), []
+        rate, found = rate_of(t, lambda: float(np.sqrt(np.mean(gradient**2)))), []
         for k, tree in enumerate(trees):
             leaves, value = Predictor(tree).leaves(self.rows.table, n_jobs=self.n_jobs), tree.value[:, :, 0] * n_members
             new = np.empty_like(value)

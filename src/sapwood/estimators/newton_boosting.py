@@ -321,9 +321,9 @@ class NewtonBoosting(Boosting):
         if self.loss_.whole:
             raise ParameterError("refit() is not for rankings and losses of all rows together. Use init_model of fit.")
         setup = self._setup(rows, self.loss_)
-        tree, plan, jobs = setup.rounds.tree, setup.plan, setup.rounds.n_jobs
-        model = copy(self)
-        new = Refit(rows, self.loss_, tree, plan.rate, float(decay), jobs).ensemble(start, self._member_rounds)
+        options, model = setup.rounds, copy(self)
+        of = Refit(rows, self.loss_, options.tree, setup.plan.rate, options.alternates, float(decay), options.n_jobs)
+        new = of.ensemble(start, self._member_rounds)
         model._keep(Outcome(new, History((), ()), None, f"refitted to {counted(len(rows.y), 'row')}"), self.loss_)
         model.__dict__.pop("oof_prediction_", None)
         return model
