@@ -52,7 +52,8 @@ EXTRA_TREES = Meaning(
         OneOf("alternate"),
     ),
     "Try one random threshold of each numeric column in a node, not all of them. With "
-    '"alternate", the models of every other fold do so if rounds are validated on folds, with twice the learning rate (up to 0.5).',
+    '"alternate", the models of every other fold do so if rounds are validated on folds, with twice the learning rate '
+    "(up to 0.5).",
 )
 RANDOM_STRENGTH = Meaning(
     (AT_LEAST_ZERO,),
