@@ -78,6 +78,7 @@ class ProgressBar:
         self._drawn = -math.inf
         self._last: RoundProgress | None = None  # that was not drawn
         self._width = 0  # of the line drawn last, 0 if there is none
+        self._n_told: int | None = None  # lines that were due so far
 
     def __enter__(self) -> Self:
         """Nothing is shown before the first round."""
@@ -102,8 +103,10 @@ class ProgressBar:
         last = progress.round == progress.n_rounds
         between = seconds_between(self._stream)
         if between is None:
-            if last or progress.round % self._every == 0:
+            due = progress.round // self._every
+            if last or due > (self._n_told if self._n_told is not None else (progress.round - 1) // self._every):
                 self._write(describe(progress) + "\n")
+            self._n_told = due
         elif last or progress.seconds - self._drawn >= between:
             self._draw(progress)
         else:

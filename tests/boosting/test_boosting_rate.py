@@ -11,7 +11,7 @@ import pytest
 from engine_cases import Data, begin, fit
 
 from sapwood.boosting.options import TreeOptions
-from sapwood.boosting.rate import learning_rate
+from sapwood.boosting.rate import learning_rate, of_member
 from sapwood.errors import ParameterError
 from sapwood.losses import Squared
 
@@ -104,3 +104,13 @@ def test_an_error_of_the_function_leaves_the_model_as_it_was() -> None:
         rounds.advance(learning_rate(lambda _t: -1.0))
     assert rounds.n_done == 1
     np.testing.assert_array_equal(rounds.score, before)
+
+
+def test_members_that_draw_thresholds_take_longer_steps_but_not_too_long_ones() -> None:
+    def norm() -> float:
+        return 1.0
+
+    for own, expected in ((0.1, 0.2), (0.3, 0.5), (0.8, 0.8)):
+        rate = learning_rate(own)
+        assert [of_member(rate, number, alternates=True)(0, norm) for number in range(3)] == [own, expected, own]
+        assert of_member(rate, 1, alternates=False)(0, norm) == own

@@ -55,6 +55,21 @@ def test_what_was_given_is_not_chosen() -> None:
     assert found.values["learning_rate"] > recipe_of(Counts(1000, 10, 2)).values["learning_rate"]
 
 
+def test_folds_of_the_user_validate_whatever_the_number_of_rows_and_rounds() -> None:
+    assert recipe_of(Counts(50, 10, 2), cv=3).n_folds > 1
+    assert recipe_of(Counts(10**6, 10, 2), cv=3).n_folds > 1
+    assert recipe_of(Counts(1000, 10, 2), cv=3, recipe="xgboost").n_folds > 1
+    few, usual = recipe_of(Counts(1000, 10, 2), cv=3, n_estimators=50), recipe_of(Counts(1000, 10, 2), cv=3)
+    assert few.n_folds == usual.n_folds > 1
+    assert few.values["learning_rate"] > usual.values["learning_rate"]
+
+
+def test_draws_differ_by_rows_and_task() -> None:
+    drawn = [recipe_of(Counts(*counts)).values for counts in ((4999, 9, 2), (5000, 9, 2), (5000, 9, 3), (5000, 9, 0))]
+    assert [own["extra_trees"] for own in drawn] == ["alternate", False, "alternate", "alternate"]
+    assert [own["subsample"] for own in drawn] == [0.6, 0.8, 0.8, 0.8]
+
+
 def test_levels_are_complete_if_trees_grow_by_level() -> None:
     found = recipe_of(Counts(1000, 10, 2), grow_policy="depthwise").values
     assert (found["max_depth"], found["max_leaves"]) == (6, 0)

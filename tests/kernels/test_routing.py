@@ -19,6 +19,7 @@ from sapwood.kernels.routing import (
     largest,
     mark_leaves,
     settle_by_code,
+    settle_together,
     split_pieces,
     split_records,
     sum_by_leaf,
@@ -217,6 +218,29 @@ def test_rows_outside_find_their_leaves_by_code() -> None:
         assert found[row] == node
     untouched = np.delete(found, np.s_[10:290])
     assert set(untouched.tolist()) == {outside, 3}
+
+
+@examples
+@given(st.integers(0, 2**32), st.integers(0, 23), st.sampled_from([0.0, 0.3, 1.0]))
+def test_four_rows_at_a_time_find_the_same_leaves(seed: int, n_rows: int, share_settled: float) -> None:
+    """Trees of random shape, by the plain twin `settle_by_code`; any number of rows is left over."""
+    rng = np.random.default_rng(seed)
+    nodes, splits, n_nodes = blank_nodes(15), np.zeros(15, dtype=np.bool_), 1
+    for at in range(7):
+        if at < n_nodes and (rng.random() < 0.8):
+            nodes["left"][at], nodes["right"][at], splits[at] = n_nodes, n_nodes + 1, True
+            nodes["depth"][n_nodes : n_nodes + 2] = nodes["depth"][at] + 1
+            n_nodes += 2
+    own = split_by(rng.integers(0, 2, size=(15, 256)).astype(np.uint8), rng.integers(0, 3, 15))
+    for name in ("left", "right", "depth"):
+        own[name] = nodes[name]
+    codes = rng.integers(0, 256, size=(3, n_rows)).astype(np.uint8)
+    found = np.where(rng.random(n_rows) < share_settled, 1, 2**16 - 1).astype(np.uint16)
+    expected = found.copy()
+    settle_by_code(codes, own, splits, 0, n_rows, expected)
+    routes = np.zeros(15, np.uint64), np.zeros(15, np.uint64), np.zeros((15, 256), np.uint8)
+    settle_together(codes, own, splits, routes, np.zeros(n_rows + 4, np.uint64), found)
+    np.testing.assert_array_equal(found, expected)
 
 
 @examples

@@ -120,7 +120,7 @@ def _recipe_2026_1(counts: Counts, given: Mapping[str, Any], rounds: RoundsBy) -
         "extra_trees": _drawn_thresholds(counts),
         "multi_strategy": _trees_of_round(counts),
     }
-    if n_folds == 0 and rounds != "stopped":
+    if rounds != "stopped" and (n_folds == 0 or not is_auto(given["n_estimators"])):
         choices["n_estimators"] = Choice(100 if n < FEW_ROWS else FIXED_ROUNDS, "nothing is validated")
         wanted = given["n_estimators"]
         wanted = choices["n_estimators"].value if is_auto(wanted) else wanted

@@ -7,7 +7,7 @@ the steps if there are only a thousand rows, are gone.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -40,67 +40,63 @@ class WholeRounds:
     @classmethod
     def suits(cls, rounds: Rounds, metric: Metric, rate: Rate) -> bool:
         """Whether rounds of these options can be advanced in one call."""
-        options, loss = rounds.options, cls.losses.get(type(rounds.loss))
+        options, known = rounds.options, cls.losses.get(type(rounds.loss))
         columns, tree = options.columns, options.tree
-        is_plain = not (options.by_gradient or options.counted or options.line_search or options.unit_hessian)
-        has_plain_columns = columns.weights is None and columns.choice(0).is_plain
-        has_plain_trees = tree.signs is None and tree.gamma == 0.0 and tree.ccp_alpha == 0.0
-        is_alone = not rounds.validation and rounds.recode is None and rounds.suits_whole
-        is_plain &= not (isinstance(rate, GivenRate) and rate.needs_norm) and isinstance(metric.function, MeanOfRows)
-        return (
-            loss is not None
-            and loss[1] == metric.name
-            and is_plain
-            and has_plain_columns
-            and has_plain_trees
-            and is_alone
+        is_measured = known is not None and known[1] == metric.name and isinstance(metric.function, MeanOfRows)
+        asks_python = (
+            *(options.by_gradient, options.counted, options.line_search, options.unit_hessian),
+            *(columns.weights is not None, not columns.choice(0).is_plain),
+            *(tree.signs is not None, tree.gamma > 0.0, tree.ccp_alpha > 0.0),
+            *(bool(rounds.validation), rounds.recode is not None),
+            isinstance(rate, GivenRate) and rate.needs_norm,
         )
+        return is_measured and rounds.suits_whole and not any(asks_python)
 
     def __init__(self, rounds: Rounds, measured: Ints) -> None:
-        self._rounds, options, shape = rounds, rounds.options, rounds.score.shape
-        n_rows, one_tree = shape[1], options.one_tree and shape[0] > 1
-        candidates = np.arange(n_rows) if rounds.rows is None else np.asarray(rounds.rows, dtype=np.int64)
+        self._rounds, n_scores = rounds, len(rounds.score)
+        self._one_tree = rounds.options.one_tree and n_scores > 1
+        self._n_trees, self._width = (1, n_scores) if self._one_tree else (n_scores, 1)
         team, own_slots, stack_slots, self._n_nodes = rounds.team_frame()
-        self._n_trees = 1 if one_tree else shape[0]
-        self._width = shape[0] if one_tree else 1
-        n_columns = options.columns.n_features
-        n_wanted = n_columns if options.columns.by_tree >= 1.0 else max(1, round(options.columns.by_tree * n_columns))
-        replay = rounds.replay
-        given = {
-            **{"y": rounds.y.astype(np.float64), "weight": self._weight(rounds.own_weight), "score": rounds.score},
-            **{"candidates": candidates, "measured": measured.astype(np.int64), "own_slots": own_slots},
-            **{"stack_slots": stack_slots, "y_measured": rounds.y[measured].astype(np.float64)},
-        }
-        if replay is not None:
-            given |= {"replay_weight": self._weight(replay.weight), "replay_score": replay.score}
-            given["replay_derivatives"] = np.empty((2, *shape))
+        given = {"own_slots": own_slots, "stack_slots": stack_slots, **self._rows(measured)}
         sizes = {
-            **{"n_rows": n_rows, "n_scores": shape[0], "n_candidates": len(candidates), "n_columns": n_columns},
-            **{"n_measured": len(measured), "n_rounds": 0, "n_capacity": self._n_nodes, "n_own_slots": len(own_slots)},
-            **{"n_stack_slots": stack_slots.shape[1], "n_padded": n_rows + 4},
+            **{"n_rows": len(rounds.y), "n_padded": len(rounds.y) + 4, "n_scores": n_scores},
+            **{"n_candidates": len(given["candidates"]), "n_measured": len(measured), "n_rounds": 0},
+            **{"n_columns": rounds.options.columns.n_features, "n_capacity": self._n_nodes},
+            **{"n_own_slots": len(own_slots), "n_stack_slots": stack_slots.shape[1]},
         }
         self._state, self._arrays = ROUNDS.allocate(given, **sizes)
         self._state["team"] = team
-        ROUNDS.update(
-            self._state[0],
-            replays=replay is not None,
-            loss=self.losses[type(rounds.loss)][0],
-            sums_to_zero=rounds.loss.sums_to_zero,
-            factor=rounds.loss.step_factor,
-            subsample=options.subsample,
-            random_strength=options.random_strength,
-            n_wanted=n_wanted,
-            seed=np.uint64(options.seed),
-            one_tree=one_tree,
-            apart=one_tree or (options.leaves_of_all_rows and options.subsample < 1.0),
-            leaves_of_all_rows=options.leaves_of_all_rows and options.subsample < 1.0,
-            n_trees=self._n_trees,
-        )
-        self._template = options.tree.unitless_rules
+        ROUNDS.update(self._state[0], **self._numbers())
+        self._template = rounds.options.tree.unitless_rules
         self._rules = self._template.copy()
 
-    def _weight(self, weight: Floats | None) -> Floats:
-        return np.ones(len(self._rounds.y)) if weight is None else np.ascontiguousarray(weight, dtype=np.float64)
+    def _rows(self, measured: Ints) -> dict[str, Array]:
+        """Arrays of the rows that a round reads, and scores that it adds to."""
+        rounds, replay = self._rounds, self._rounds.replay
+        y = rounds.y.astype(np.float64)
+        rows = {
+            **{"y": y, "weight": _weight(rounds.own_weight, len(y)), "score": rounds.score},
+            "candidates": np.arange(len(y)) if rounds.rows is None else np.asarray(rounds.rows, dtype=np.int64),
+            **{"measured": measured.astype(np.int64), "y_measured": y[measured]},
+        }
+        if replay is not None:
+            rows |= {"replay_weight": _weight(replay.weight, len(y)), "replay_score": replay.score}
+            rows["replay_derivatives"] = np.empty((2, *rounds.score.shape))
+        return rows
+
+    def _numbers(self) -> dict[str, Any]:
+        """Options of a round."""
+        rounds, options = self._rounds, self._rounds.options
+        share, n_columns = options.columns.by_tree, options.columns.n_features
+        of_all_rows = options.leaves_of_all_rows and options.subsample < 1.0
+        return {
+            **{"loss": self.losses[type(rounds.loss)][0], "sums_to_zero": rounds.loss.sums_to_zero},
+            **{"factor": rounds.loss.step_factor, "seed": np.uint64(options.seed)},
+            **{"subsample": options.subsample, "random_strength": options.random_strength},
+            "n_wanted": n_columns if share >= 1.0 else max(1, round(share * n_columns)),
+            **{"one_tree": self._one_tree, "n_trees": self._n_trees, "replays": rounds.replay is not None},
+            **{"apart": self._one_tree or of_all_rows, "leaves_of_all_rows": of_all_rows},
+        }
 
     def advance(self, rates: Sequence[float]) -> tuple[Floats, Floats]:
         """A round for each rate; returns losses (rounds, rows) and scores (rounds, scores, rows) of the measured rows.
@@ -122,3 +118,7 @@ class WholeRounds:
         nodes, splits, values = (arrays[name][at, :n] for name in ("nodes", "splits", "values"))
         unit = float(arrays["hessian_units"][at])
         return to_tree(GrownTree(nodes, splits), values, unit, rounds.table.bins, rounds.decoder, rounds.n_levels)
+
+
+def _weight(weight: Floats | None, n_rows: int) -> Floats:
+    return np.ones(n_rows) if weight is None else np.ascontiguousarray(weight, dtype=np.float64)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from sapwood.arrays import Array, Floats
+from sapwood.boosting.recipe import is_auto
 from sapwood.cli.console import print_line, print_table
 from sapwood.cli.dataset import Dataset
 from sapwood.cli.options import Task
@@ -166,6 +167,16 @@ def model_summary(estimator: Estimator, seconds: float | None = None) -> str:
     if hasattr(estimator, "estimator_errors_"):
         facts.append(f"{counted(len(estimator.estimators_), 'learner')} ({estimator.stopped_reason_})")
     return ", ".join(facts if seconds is None else [*facts, f"trained in {seconds:.2f} s"])
+
+
+def choices(estimator: Estimator) -> Iterator[str]:
+    """What a recipe chose where parameters are "auto", and how many rounds were best in validation."""
+    given = estimator.get_params(deep=False)
+    chosen = {name: value for name, value in getattr(estimator, "params_", {}).items() if is_auto(given[name])}
+    if chosen:
+        yield "Chosen: " + ", ".join(f"{name}={value}" for name, value in chosen.items()) + "."
+    if hasattr(estimator, "oof_prediction_"):
+        yield estimator.recipe_[-1]
 
 
 def _boosting_facts(estimator: Estimator) -> list[str]:

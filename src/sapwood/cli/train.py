@@ -162,16 +162,11 @@ def fit(
     from sapwood.cli.model_kinds import new_estimator, require_one_output
 
     estimator = new_estimator(options, dataset.task)
-    has_callbacks = "callbacks" in estimator.get_params(deep=False)
     more = {} if checkpoint is None else {"checkpoint": checkpoint}
     start = time.perf_counter()
     with RoundsBar("training") as bar, quiet(), shown_by(bar if with_bar else _ignore):
-        if has_callbacks and with_bar:
-            estimator.set_params(callbacks=[bar])
         estimator.fit(dataset.X, dataset.y, sample_weight=dataset.weight, **more)
     seconds = time.perf_counter() - start
-    if has_callbacks and with_bar:
-        estimator.set_params(callbacks=None)
     require_one_output(estimator)
     return estimator, seconds
 
@@ -198,6 +193,8 @@ def _show_results(estimator: Estimator, seconds: float, training: Dataset, test:
     n_test = "none" if test is None else test.n_rows
     print_line(f"Rows: {training.n_rows} to train on, {n_test} to test on. Columns: {training.X.num_columns}.")
     print_line(f"Model: {report.model_summary(estimator, seconds)}.")
+    for line in report.choices(estimator):
+        print_line(line)
     columns = {"train": report.scores(estimator, training)}
     measured, name = (training, "train") if test is None else (test, "test")
     if test is not None:
