@@ -114,6 +114,14 @@ def test_folds_of_the_user(cv: Any) -> None:
     assert np.isfinite(model.oof_prediction_).all()
 
 
+def test_one_fold_of_the_user_chooses_the_rounds_of_a_model_of_all_rows() -> None:
+    X, y = DIABETES
+    model = sw.NewtonBoostingRegressor(**QUICK, cv=[(np.arange(300), np.arange(300, 442))]).fit(X, y)
+    best = int(np.argmin(model.evals_result()["validation"]["rmse"])) + 1
+    assert model.n_estimators_ == int(np.ceil(442 / 300 * best))
+    assert np.isnan(model.oof_prediction_[:300]).all()
+
+
 def test_folds_of_the_user_are_kept_apart_by_group() -> None:
     """A group's own rows are predicted by a model that knows none of them, though they are copies of each other."""
     rng = np.random.default_rng(0)
@@ -136,7 +144,7 @@ def test_folds_of_the_user_validate_up_to_the_rounds_that_were_given(given: dict
 
 @pytest.mark.parametrize("given", [{"validation_fraction": 0.2}, {"max_seconds": 100.0}], ids=["fraction", "seconds"])
 def test_folds_beside_another_validation_are_refused(given: dict[str, Any]) -> None:
-    with pytest.raises(sw.errors.ParameterError, match="cv=3 is not used together with"):
+    with pytest.raises(sw.errors.ParameterError, match="cv=3 is for other fits: it is not used with"):
         sw.NewtonBoostingRegressor(**(QUICK | given), cv=3).fit(*DIABETES)
 
 

@@ -267,8 +267,8 @@ class NewtonBoosting(Boosting):
         validates = not (evals or loss.whole) and all(one is None for one in own_limits)
         if self.cv is not None and not validates:
             raise ParameterError(
-                f"cv={self.cv!r} is not used together with eval_set, early_stopping_rounds, validation_fraction, "
-                "callbacks, max_seconds, init_model or checkpoint, nor for rankings. Leave out cv, or those."
+                f"cv={self.cv!r} is for other fits: it is not used with eval_set, early_stopping_rounds, callbacks, "
+                "validation_fraction, max_seconds, init_model, checkpoint, rankings or functions as objective. Omit it."
             )
         setup = self._setup(rows, loss, start, held_out, validates)
         setup = replace(setup, metrics=task.metrics(self.eval_metric, loss, self))

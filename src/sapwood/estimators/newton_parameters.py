@@ -15,7 +15,8 @@ RECIPE = Meaning(
         'What "auto" means. "2026.1" chooses numbers by the counts of rows, columns and classes, and the rounds by '
         "validation. Below 50 000 rows, a model for each of four folds stops by itself, its leaf values are set again "
         "by all rows, and the mean of the four is the model; up to 200 000 rows, a fifth of the rows chooses the "
-        "rounds of a model that is then trained on all rows; beyond that, and below 200 rows, their number is fixed. "
+        "rounds of a model that is then trained on all rows; beyond that, and below 200 rows, their number is fixed, "
+        "as it is for rankings and functions as objective. "
         "With a number of rounds, eval_set, early_stopping_rounds, validation_fraction, callbacks, max_seconds, "
         "init_model or checkpoint, nothing is validated that was not asked for. "
         '"xgboost" gives XGBoost\'s numbers: 100 rounds of depth 6 with a learning rate of 0.3. '

@@ -24,17 +24,17 @@ def read_groups(groups: Any, n_rows: int, of_ranker: bool) -> Array | None:
 
 
 def read_splits(
-    cv: Any, labels: Array, groups: Array | None, stratify: bool, queries: Array | None
+    cv: Any, labels: Array, groups: Array | None, stratify: bool, queries: Array | None, least: int = 2
 ) -> list[tuple[Ints, Ints]]:
-    """Rows (train, test) of every fold, checked; the groups of a ranker are its queries."""
+    """Rows (train, test) of every fold, checked; the groups of a ranker are its queries. A standard error needs two."""
     if queries is not None and len(runs(queries)) != len(np.unique(queries)):
         raise InputError("Rows of a query must stand together. Sort the rows by groups.")
     found = [
         _check_fold(number, fold, len(labels))
         for number, fold in enumerate(_folds(cv, labels, groups, stratify), start=1)
     ]
-    if len(found) < 2:
-        raise InputError(f"cv={cv!r} gives {len(found)} fold(s). Pass at least 2, which a standard error needs.")
+    if len(found) < least:
+        raise InputError(f"cv={cv!r} gives {len(found)} fold(s). Pass at least {least}.")
     if queries is not None:
         for number, (train, _) in enumerate(found, start=1):
             parted = np.intersect1d(queries[train], np.delete(queries, train))
@@ -51,7 +51,7 @@ def folds_of_rows(cv: Any, y: Any, index: Ints | None, stratify: bool) -> list[t
     """Rows (train, test) of every fold, by their positions among those of a weight above zero (`index`, None: all)."""
     labels = np.asarray(y)
     used = np.arange(len(labels)) if index is None else index
-    splits = read_splits(cv, labels, None, stratify, None)
+    splits = read_splits(cv, labels, None, stratify, None, least=1)
     inner = [inner_split(number, split, used, None) for number, split in enumerate(splits, start=1)]
     return [(one.train, one.test) for one in inner]
 
