@@ -142,6 +142,23 @@ def test_folds_of_the_user_validate_up_to_the_rounds_that_were_given(given: dict
     assert model.n_estimators_ <= 21
 
 
+def test_huber_follows_the_residuals_in_members_too() -> None:
+    """A target of other units gives the same model in these units."""
+    X, y = DIABETES
+    one, other = (sw.NewtonBoostingRegressor(**QUICK, objective="huber").fit(X, y * unit) for unit in (1.0, 1024.0))
+    np.testing.assert_allclose(other.predict(X), 1024.0 * one.predict(X), rtol=1e-6)
+    assert one.score(X, y) > 0.5
+
+
+def test_labels_of_any_type_are_stratified_and_folds_must_train_on_all_classes() -> None:
+    X, y = CANCER
+    model = sw.NewtonBoostingClassifier(**QUICK, cv=3).fit(X, y.astype(object))
+    assert np.isfinite(model.oof_prediction_).all()
+    order = np.argsort(y, kind="stable")
+    with pytest.raises(sw.errors.InputError, match="Fold 1 of cv has no row of the class 0"):
+        sw.NewtonBoostingClassifier(**QUICK, cv=KFold(2)).fit(X[order], y[order])
+
+
 @pytest.mark.parametrize("given", [{"validation_fraction": 0.2}, {"max_seconds": 100.0}], ids=["fraction", "seconds"])
 def test_folds_beside_another_validation_are_refused(given: dict[str, Any]) -> None:
     with pytest.raises(sw.errors.ParameterError, match="cv=3 is for other fits: it is not used with"):

@@ -117,3 +117,12 @@ def test_bad_arguments_are_refused() -> None:
     ranker = sw.NewtonBoostingRanker(n_estimators=3).fit(X, (y > 100).astype(int))
     with pytest.raises(sw.errors.ParameterError, match="rankings"):
         ranker.refit(X, (y > 100).astype(int))
+
+
+def test_auto_stands_for_what_it_stood_for_in_training() -> None:
+    X, y = np.tile(DIABETES[0], (3, 1)), np.tile(DIABETES[1], 3)
+    model = sw.NewtonBoostingRegressor(n_estimators=20, random_state=0).fit(X, y)
+    written = sw.NewtonBoostingRegressor(**(model.params_ | {"recipe": "2026.1"})).fit(X, y)
+    one, other = (each.refit(X[:150], y[:150], decay=0.0).predict(X) for each in (model, written))
+    np.testing.assert_array_equal(one, other)
+    assert model.refit(X[:150], y[:150]).recipe_[-1] == "Leaf values: refitted to 150 rows, decay 0.9."

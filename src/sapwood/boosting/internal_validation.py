@@ -7,7 +7,8 @@ not improved for some rounds (`patience`). What becomes of these models:
   sum of trees;
 * **refit**: one new model is trained on all rows, with the mean of the best numbers of rounds.
 
-Either has more than the best number of rounds, as many times as it has more rows than those that were trained on.
+Either has more than the best number of rounds, as many times as it has more rows than those that were trained on, but
+not more than twice, and a member not more than were trained.
 """
 
 from __future__ import annotations
@@ -37,6 +38,7 @@ from sapwood.kernels.draws import mix_into
 from sapwood.threads import run_all
 from sapwood.tree import Tree
 
+MOST_STRETCH = 2.0  # however few rows a fold trains on
 STEP = 8  # rounds of a model between two looks at its losses
 STEPS = 8  # of each model between two looks at the clock, interrupts and callbacks
 
@@ -190,7 +192,7 @@ def _candidate(
         whole = WholeRounds(rounds, held_out)
     stretch = len(rows.y) / len(own) if rows.weight is None else float(rows.weight.sum() / rows.weight[own].sum())
     rate = of_member(setup.plan.rate, number, validation.members and setup.rounds.alternates)
-    return Candidate(rounds, History([measured], setup.metrics), rate, stretch, held_out, whole)
+    return Candidate(rounds, History([measured], setup.metrics), rate, min(stretch, MOST_STRETCH), held_out, whole)
 
 
 def _train_all(candidates: Sequence[Candidate], setup: Setup, patience: int) -> str:

@@ -43,6 +43,7 @@ class Replay:
 
     def begin_round(self) -> None:
         """Compute the derivatives of all rows."""
+        self.loss = self.loss.begin_round(self.y, self.score, self.weight)
         self.loss.derivatives(self.y, self.score, *self._derivatives)
 
     def add_tree(self, shards: Sequence[Shard], grown: GrownTree, rules: np.void, scores: slice, rate: float) -> Floats:

@@ -75,7 +75,7 @@ class NewtonBoosting(Boosting):
         CallableRule(),
         default=AUTO,
         doc="Factor of the leaf values: a number; a list with one number per round, whose last value is reused; or a "
-        "function of the round, counted from 0, or of the round and the root mean square of the gradient.",
+        "function of the round (from 0) alone, or of the round and the root mean square of the gradient.",
     )
     max_depth: int | str | None = parameter(
         Interval(int, low=0),
@@ -143,14 +143,7 @@ class NewtonBoosting(Boosting):
         default=0.5,
         doc='Quantiles to predict, for objective="quantile". Several have a column each, and never cross.',
     )
-    huber_delta: float | None = parameter(
-        POSITIVE,
-        Nothing(),
-        default=None,
-        doc='For objective="huber": the residual at which the loss becomes linear, and the most that a leaf may change '
-        "a prediction before the learning rate. None is the 0.9 quantile of the absolute residuals in each round; a "
-        "number should be of the size of the residuals, as one that is far too small stops progress.",
-    )
+    huber_delta: float | None = parameter(newton.HUBER_DELTA, default=None)
     tweedie_variance_power: float = parameter(shared.TWEEDIE_POWER, default=1.5)
     class_weight: Any = parameter(shared.CLASS_WEIGHT, default=None)
     scale_pos_weight: float = parameter(POSITIVE, default=1.0, doc="Weight of the second class of two.")
@@ -282,10 +275,10 @@ class NewtonBoosting(Boosting):
         self._chosen, self.recipe_ = setup.recipe.values, setup.recipe.sentences
         self._member_rounds: list[int] = []
         if setup.recipe.n_folds:
-            is_class = task.classes is not None
-            folds = None if self.cv is None else folds_of_rows(self.cv, given.y, rows.index, is_class)
-            validated = fit_validated(rows, setup, validation_for(rows, setup, is_class, folds))
-            self._keep_validated(validated, loss, rows.index, len(np.asarray(given.y)))
+            n_given, classes = len(np.asarray(given.y)), task.classes
+            folds = None if self.cv is None else folds_of_rows(self.cv, rows, n_given, classes)
+            validated = fit_validated(rows, setup, validation_for(rows, setup, classes is not None, folds))
+            self._keep_validated(validated, loss, rows.index, n_given)
         else:
             self._keep(fit_ensemble(rows, evals, setup), loss)
         if kept is not None:
@@ -305,35 +298,39 @@ class NewtonBoosting(Boosting):
     def refit(self, X: Any, y: Any, sample_weight: Any = None, *, decay: float = 0.9) -> Self:
         """A model with the same splits and leaf values that have learned from other rows, as LightGBM's refit.
 
-        Round after round, leaves take Newton's step on the new rows, and their values become decay * old +
-        (1 - decay) * new; leaves that no new row reaches keep theirs. This estimator stays as it is.
+        Leaves take Newton's step on the new rows, round after round, and their values become decay * old + (1 - decay)
+        * new; leaves that no new row reaches keep theirs. This estimator stays as it is.
 
         Args:
-            X: table of rows, with the columns and levels of training.
+            X: rows with the columns and levels of training.
             y: targets, one for each row; classes that the model knows.
             sample_weight: weights of the rows.
             decay: share of the old values, from 0 (new ones only) to 1.
         """
         self._check_fitted()
         check_parameters("refit", {"decay": (Interval(float, 0, 1),)}, {"decay": decay})
-        start = self.ensemble_.upto(self.best_n_rounds_)
         rows, _ = read_boosting_rows(self, GivenRows(X, y, sample_weight), self)
         if self.loss_.whole:
             raise ParameterError("refit() is not for rankings and losses of all rows together. Use init_model of fit.")
-        setup = self._setup(rows, self.loss_)
-        options, model = setup.rounds, copy(self)
+        known: dict[str, Any] = {"_chosen": {}, "_member_rounds": [], "recipe_": []}  # of an old file
+        model, known = copy(self), known | dict(vars(self))
+        setup = copy(self).set_params(**known["_chosen"])._setup(rows, self.loss_)  # "auto" is what it was in training
+        options, start = setup.rounds, self.ensemble_.upto(self.best_n_rounds_)
         of = Refit(rows, self.loss_, options.tree, setup.plan.rate, options.alternates, float(decay), options.n_jobs)
-        new = of.ensemble(start, self._member_rounds)
+        new = of.ensemble(start, known["_member_rounds"])
         model._keep(Outcome(new, History((), ()), None, f"refitted to {counted(len(rows.y), 'row')}"), self.loss_)
         model.__dict__.pop("oof_prediction_", None)
+        kept = known["recipe_"][: len(known["_chosen"])]
+        model.recipe_ = [*kept, f"Leaf values: {model.stopped_reason_}, decay {decay}."]
         return model
 
     def __str__(self) -> str:
         """The parameters that were given, and once fitted what the recipe chose."""
-        given, chosen = super().__str__(), vars(self).get("_chosen", {})
+        given, chosen = str(super().__str__()), vars(self).get("_chosen", {})
+        if not chosen:
+            return given
         values = ", ".join(f"{name}={value}" for name, value in chosen.items())
-        lines = [*textwrap.wrap(f"Chosen: {values}", WIDTH), *self.recipe_[len(chosen) :]] if chosen else []
-        return "\n".join([given, *lines])
+        return "\n".join([given, *textwrap.wrap(f"Chosen: {values}", WIDTH), *self.recipe_[len(chosen) :]])
 
     @property
     def params_(self) -> dict[str, Any]:

@@ -23,6 +23,12 @@ RECIPE = Meaning(
         "A released recipe never changes. `params_` and `recipe_` tell what was chosen."
     ),
 )
+HUBER_DELTA = Meaning(
+    (Interval(float, low=0, closed="neither"), Nothing()),
+    'For objective="huber": the residual at which the loss becomes linear, and the most that a leaf may change '
+    "a prediction before the learning rate. None is the 0.9 quantile of the absolute residuals in each round; a "
+    "number should be of the size of the residuals, as one that is far too small stops progress.",
+)
 MAX_CAT_TO_ONEHOT = Meaning(
     (Interval(int, low=1),),
     "Up to so many levels in a node, splits separate one level from the rest; with more, they separate subsets "

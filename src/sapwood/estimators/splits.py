@@ -9,6 +9,7 @@ from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, Str
 
 from sapwood.arrays import Array, Ints, plain
 from sapwood.boosting.cross_validation import Split
+from sapwood.boosting.fitting import Rows
 from sapwood.errors import InputError, ParameterError
 from sapwood.parameters import Interval, check_parameters
 
@@ -47,12 +48,19 @@ def read_splits(
     return found
 
 
-def folds_of_rows(cv: Any, y: Any, index: Ints | None, stratify: bool) -> list[tuple[Ints, Ints]]:
-    """Rows (train, test) of every fold, by their positions among those of a weight above zero (`index`, None: all)."""
-    labels = np.asarray(y)
-    used = np.arange(len(labels)) if index is None else index
-    splits = read_splits(cv, labels, None, stratify, None, least=1)
+def folds_of_rows(cv: Any, rows: Rows, n_rows: int, classes: Array | None) -> list[tuple[Ints, Ints]]:
+    """Rows (train, test) of every fold, by their positions among those of a weight above zero, of n_rows in all.
+
+    Every fold must train on all classes; None for numbers.
+    """
+    used = np.arange(n_rows) if rows.index is None else rows.index
+    labels = np.zeros(n_rows, dtype=np.float64 if classes is None else np.int64)
+    labels[used] = rows.y
+    splits = read_splits(cv, labels, None, classes is not None, None, least=1)
     inner = [inner_split(number, split, used, None) for number, split in enumerate(splits, start=1)]
+    for number, one in enumerate(inner, start=1):
+        if classes is not None:
+            check_classes(number, classes[np.unique(labels[used][one.train])], classes[np.unique(labels[used])])
     return [(one.train, one.test) for one in inner]
 
 
