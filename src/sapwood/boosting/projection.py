@@ -11,8 +11,7 @@ from functools import partial
 import numpy as np
 
 from sapwood.arrays import Array, Floats
-from sapwood.kernels.draws import mix
-from sapwood.kernels.projection import project
+from sapwood.kernels.projection import project, write_direction
 from sapwood.threads import blocks, run_all
 
 BLOCK = 1 << 14
@@ -23,14 +22,9 @@ def draw_direction(n_scores: int, key: int, sums_to_zero: bool) -> Floats:
 
     Three classes and the signs +, +, - give r = (0.71, 0.71, -1.41): the third class against the others.
     """
-    number, signs = 0, np.ones(n_scores)
-    while number == 0 or (sums_to_zero and abs(signs.sum()) == n_scores):  # equal ones would leave no gradient at all
-        drawn = [int(mix(np.uint64(mix(np.uint64(key), np.int64(number))), np.int64(k))) for k in range(n_scores)]
-        signs, number = np.array([1.0 if one & 1 else -1.0 for one in drawn]), number + 1
-    if not sums_to_zero:
-        return signs
-    mean = signs.sum() / n_scores
-    return np.asarray((signs - mean) / np.sqrt(1.0 - mean**2))
+    direction = np.empty(n_scores)
+    write_direction(np.uint64(key), sums_to_zero, direction)
+    return direction
 
 
 def project_all(gradient: Array, hessian: Array, direction: Floats, n_jobs: int) -> Array:

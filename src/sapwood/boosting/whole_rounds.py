@@ -1,4 +1,4 @@
-"""Whole rounds of boosting in one call of a kernel, where the table is small or several models are trained at a time.
+"""Whole rounds of boosting in one call of a kernel, for the models of folds, which have a thread each.
 
 The trees are those of `Rounds.advance`, to the last bit; the calls between the steps of a round, which take longer than
 the steps if there are only a thousand rows, are gone.

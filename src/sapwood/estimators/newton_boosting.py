@@ -27,6 +27,7 @@ from sapwood.estimators.boosting import Boosting, Constraints
 from sapwood.estimators.boosting_rows import GivenRows, digests, read_boosting_rows, read_validation_rows
 from sapwood.estimators.checkpoint import Checkpoints, take_over
 from sapwood.estimators.continuation import check_same_loss, model_to_continue
+from sapwood.estimators.newton_parameters import AT_LEAST_ZERO, QUANTILE, SHARE
 from sapwood.estimators.newton_setup import newton_loss, newton_setup
 from sapwood.estimators.splits import folds_of_rows
 from sapwood.estimators.validation_sets import read_eval_set, rows_held_out
@@ -51,10 +52,7 @@ from sapwood.table.schema import Schema
 
 EvalSet = Sequence[tuple[Any, Any]] | Mapping[str, tuple[Any, Any]] | tuple[Any, Any] | None
 
-SHARE = Interval(float, 0, 1, closed="right")
-AT_LEAST_ZERO = Interval(float, low=0)
 POSITIVE = Interval(float, low=0, closed="neither")
-QUANTILE = Interval(float, 0, 1, closed="neither")
 
 
 @declared

@@ -50,8 +50,8 @@ CATEGORICAL_FEATURES = Meaning(
     ),
     "Columns to split as categories: names, indices or a mask. Columns of strings and categorical dtype always "
     "are. Any number of levels is split: the levels of a column of more than 255 are put in order for each tree, "
-    "by their effect on its gradients as far as two halves of the rows agree on it, and cut like numbers; the "
-    "three parameters above do not apply to it.",
+    "by their effect on its gradients as far as two halves of the rows agree on it, and cut like numbers; "
+    "max_cat_to_onehot, max_cat_threshold, cat_smooth, cat_l2 and min_data_per_group do not apply to it.",
 )
 EXTRA_TREES = Meaning(
     (

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from sapwood.kernels._jit import lean_kernel
+from sapwood.kernels.draws import mix
 
 
 @lean_kernel
@@ -15,3 +18,20 @@ def project(gradient, hessian, direction, first, last, out):
         for row in range(first, last):
             out[0, row] += r * gradient[k, row]
             out[1, row] += r * r * hessian[k, row]
+
+
+@lean_kernel
+def write_direction(key, sums_to_zero, direction):
+    """Random signs, or numbers of sum 0; their mean square is 1. OUT direction."""
+    n, number, total = len(direction), 0, 0.0
+    while number == 0 or (sums_to_zero and abs(total) == n):  # equal ones would leave no gradient at all
+        total = 0.0
+        for k in range(n):
+            drawn = mix(mix(key, np.int64(number)), np.int64(k))
+            direction[k] = 1.0 if drawn & np.uint64(1) else -1.0
+            total += direction[k]
+        number += 1
+    if sums_to_zero:
+        mean = total / n
+        for k in range(n):
+            direction[k] = (direction[k] - mean) / np.sqrt(1.0 - mean * mean)

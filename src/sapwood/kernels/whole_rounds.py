@@ -20,7 +20,7 @@ from sapwood.kernels.loss_rows import differentiate, measure
 from sapwood.kernels.newton import newton_values
 from sapwood.kernels.noise import noise_of
 from sapwood.kernels.philox import write_uniforms
-from sapwood.kernels.projection import project
+from sapwood.kernels.projection import project, write_direction
 from sapwood.kernels.routing import add_by_leaf, largest, settle_together, sum_by_leaf, write_records
 from sapwood.kernels.vector_leaves import add_all_by_leaf, largest_of_all, sum_all_by_leaf, values_of_all
 
@@ -75,23 +75,6 @@ def draw_columns(key, wanted, pool, keys, mask):
             if not mask[j] and (best < 0 or keys[j] < keys[best]):
                 best = j
         mask[best] = True
-
-
-@lean_kernel
-def write_direction(key, sums_to_zero, direction):
-    """Random signs of mean square 1, see `boosting/projection.py`; OUT direction."""
-    n, number, total = len(direction), 0, 0.0
-    while number == 0 or (sums_to_zero and abs(total) == n):
-        total = 0.0
-        for k in range(n):
-            drawn = mix(mix(key, np.int64(number)), np.int64(k))
-            direction[k] = 1.0 if drawn & np.uint64(1) else -1.0
-            total += direction[k]
-        number += 1
-    if sums_to_zero:
-        mean = total / n
-        for k in range(n):
-            direction[k] = (direction[k] - mean) / np.sqrt(1.0 - mean * mean)
 
 
 @inner_kernel
