@@ -59,6 +59,8 @@ def find_bundles(columns: Codes, n_codes: NDArray[np.int64], n_jobs: int = 1) ->
             bundles.append(last)
         else:
             bundles[-1] = last = joined
+    if len(bundles) == len(columns):
+        return separate(columns, n_codes)  # in the order of the columns, which others rely on where no byte is shared
     return _described(bundles, n_codes)
 
 
