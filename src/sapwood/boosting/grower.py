@@ -42,7 +42,7 @@ class Grower:
         self._prunes = options.ccp_alpha > 0.0 or options.gamma > 0.0
         self.team: TeamGrowth | None = None
         is_alone = len(shards) == 1 and shards[0].suits_team
-        if is_alone and TeamGrowth.suits(options, n_features, n_jobs):
+        if is_alone and TeamGrowth.suits(options, int(shards[0].table.starts[-1]), n_jobs):
             self.team = TeamGrowth(shards[0], options, self._signs, n_jobs)
 
     @cached_property
@@ -76,7 +76,9 @@ class Grower:
         self._n_nodes = 1
         new_node(self._nodes, 0, 0, np.uint64(key), 0, 0, -np.inf, np.inf)
         self._nodes["n_rows"][0] = n_rows
-        self._finder.open_root(self._nodes)
+        for shard in self._shards:
+            shard.use_columns(columns.of_tree)
+        self._finder.open_root(self._nodes, columns.of_tree)
         limit_by_root(self._nodes[0], self.rules)
         self._search(self._splittable(0, 1))
         chosen = self._by_leaf() if is_leaf_wise(self._options) else self._by_level()

@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from sapwood.arrays import Array, Ints
+from sapwood.arrays import Array, Ints, Mask
 from sapwood.boosting.columns import ColumnChoice
 from sapwood.kernels.scan import Columns, new_lanes, scan_nodes
 from sapwood.kernels.split_order import take_over_all
@@ -29,7 +29,7 @@ class ExactSearch:
         self._shard = shard
         self._signs = signs
 
-    def open_root(self, nodes: Nodes) -> None:
+    def open_root(self, nodes: Nodes, usable: Mask) -> None:  # noqa: ARG002 - its rows tell
         """Sums of the root; OUT nodes[0]."""
         nodes["gradient"][0], nodes["hessian"][0] = self._shard.root_sums()
 
@@ -57,10 +57,13 @@ class HistogramSearch:
         self._pool = Pool(int(table.starts[-1]), 3 if counts_rows else 2, most_spare)
         self._lanes = [new_lanes() for _ in range(n_jobs)]
 
-    def open_root(self, nodes: Nodes) -> None:
-        """Sums of the root; OUT nodes[0]."""
+    def open_root(self, nodes: Nodes, usable: Mask) -> None:
+        """Sums of the root, those of any column that the tree may use; OUT nodes[0]."""
         self._build(nodes, np.zeros(1, dtype=np.int64))
-        sums = self._pool.slots[nodes["slot"][0], : self._columns.n_codes[0] + 1].sum(axis=0)
+        first = int(usable.argmax())
+        start = self._columns.starts[first]
+        cells = slice(start, start + self._columns.n_codes[first] + 1)
+        sums = self._pool.slots[nodes["slot"][0], cells].sum(axis=0)
         nodes["gradient"][0], nodes["hessian"][0] = sums[0], sums[1]
 
     def find(self, nodes: Nodes, ids: Ids, columns: ColumnChoice, rules: np.void) -> None:

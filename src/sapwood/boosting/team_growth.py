@@ -47,24 +47,24 @@ class TeamGrowth:
         most_leaves = min(table.n_rows, by_depth, options.max_leaves or NO_LIMIT)
         self._capacity = 2 * (most_leaves + MOST_AHEAD) + 1
         self._n_sums = 3 if options.counts_rows else 2
-        self._make_room(table.n_features)
+        self._make_room(table.n_features, int(table.starts[-1]))
 
     def __reduce__(self) -> tuple[object, ...]:
         """A copy has frames of its own: those of this one hold addresses."""
         return TeamGrowth, (self._shard, self._options, self._signs, self._n_threads)
 
     @classmethod
-    def suits(cls, options: TreeOptions, n_features: int, n_jobs: int) -> bool:
+    def suits(cls, options: TreeOptions, n_cells: int, n_jobs: int) -> bool:
         """Whether trees can be grown in one call: nodes are chosen simply, and there is room for their histograms."""
         n_slots = options.max_leaves + MOST_AHEAD if is_leaf_wise(options) else n_jobs * (n_waiting(options) + 2) + 4
         is_simple = options.leaf_wise or not options.max_leaves
-        return is_simple and n_slots * n_features * 256 * 8 * (3 if options.counts_rows else 2) <= MOST_POOL
+        return is_simple and n_slots * n_cells * 8 * (3 if options.counts_rows else 2) <= MOST_POOL
 
-    def _make_room(self, n_features: int) -> None:
+    def _make_room(self, n_features: int, n_cells: int) -> None:
         """Allocate the arrays of the team; slots of the pool are for sums of threads, their branches, the leader."""
         threads, by_leaf = self._n_threads, is_leaf_wise(self._options)
         stack = 0 if by_leaf else n_waiting(self._options)
-        room = MOST_POOL // (n_features * 256 * 8 * self._n_sums) - threads * (stack + 2)
+        room = MOST_POOL // (n_cells * 8 * self._n_sums) - threads * (stack + 2)
         most_branches = 0 if by_leaf else max(2, min(MOST_BRANCHES * threads, room))
         n_own = self._options.max_leaves + MOST_AHEAD + 2 if by_leaf else most_branches + 2
         self._stack_slots = threads + np.arange(threads * stack).reshape(threads, stack)
@@ -74,7 +74,7 @@ class TeamGrowth:
             n_threads=threads,
             n_columns=n_features,
             n_slots=threads * (stack + 1) + n_own,
-            n_cells=256 * n_features,
+            n_cells=n_cells,
             n_sums=self._n_sums,
             n_capacity=self._capacity + most_branches + 1,
             n_room=n_own + most_branches + AHEAD,
@@ -102,8 +102,8 @@ class TeamGrowth:
 
     def frame(self) -> tuple[Array, Array, Array, int]:
         """The frame of the team, slots of its leader and of its threads, and the most nodes of a tree."""
+        self._shard.use_columns(np.ones(self._shard.n_features, dtype=np.bool_))
         self._team["shard"] = self._shard.wide_frame(self._capacity, self._n_sums)
-        self._arrays["mask"][:] = True
         return self._team, self._own_slots, self._stack_slots, self._capacity
 
     def grow(self, rules: np.void, n_rows: int, mask: Mask, key: int) -> tuple[Array, Mask]:
@@ -112,7 +112,7 @@ class TeamGrowth:
         nodes, splits = np.empty(capacity, dtype=NODE), np.zeros(capacity, dtype=np.bool_)
         self._team["shard"] = self._shard.frame(self._capacity, self._n_sums)
         self._arrays["board"].fill(0)
-        self._arrays["mask"][:] = mask
+        self._shard.use_columns(mask)
 
         def work(me: int) -> None:  # holds self, so that a thread that continues after an interrupt keeps all arrays
             if me == 0:

@@ -63,8 +63,8 @@ def expand_alone(nodes, at, own, team, rules, me):
     elif small.n_rows <= SMALL:
         thread = team.threads[me]
         gather_rows(team, small, thread)
-        remove_rows(thread.rows, thread.values, small.n_rows, team.shard.columns, team.pool[node.slot])
-        part_and_search(team, node.slot, np.int64(-1), 0, team.n_columns, small, large, rules, me)
+        remove_rows(thread.rows, thread.values, small.n_rows, team.shard, team.pool[node.slot])
+        part_and_search(team, node.slot, np.int64(-1), 0, team.shard.n_used[0], small, large, rules, me)
     else:
         sum_and_search(team, node.slot, own, small, large, rules, me)
     if search_small and small.n_rows <= SMALL:

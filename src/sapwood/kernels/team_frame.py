@@ -40,7 +40,6 @@ TEAM = Layout(
     shard=SHARD,
     threads=Array(THREAD.dtype, "n_threads"),
     board=Array(np.int64, BOARD),
-    mask=Array(np.bool_, "n_columns"),  # columns that may be used
     signs=Array(np.int8, "n_columns"),
     # Histograms; the first ones, a slot for each thread, are zero:
     pool=Array(np.int64, "n_slots", "n_cells", "n_sums"),

@@ -22,6 +22,7 @@ from sapwood.kernels.noise import noise_of
 from sapwood.kernels.philox import write_uniforms
 from sapwood.kernels.projection import project, write_direction
 from sapwood.kernels.routing import add_by_leaf, largest, settle_together, sum_by_leaf, write_records
+from sapwood.kernels.used_columns import list_columns
 from sapwood.kernels.vector_leaves import add_all_by_leaf, largest_of_all, sum_all_by_leaf, values_of_all
 
 BY_TREE = np.int64(1)  # keeps draws of columns apart, see `boosting/columns.py`
@@ -110,8 +111,10 @@ def grow(state, gradient, hessian, n_drawn, length, key, template, rules, nodes,
     write_records(sample, gradient, hessian, state.weight, scales[0], scales[1], 0, n_drawn, records, quantized)
     if n_drawn < n_rows:
         team.shard.short_leaf_of[:] = NOWHERE
-    if state.n_wanted < len(team.mask):
-        draw_columns(key, state.n_wanted, state.pool, state.column_keys, team.mask)
+    if state.n_wanted < len(state.mask):
+        shard = team.shard
+        draw_columns(key, state.n_wanted, state.pool, state.column_keys, state.mask)
+        list_columns(state.mask, shard.bundle_of, shard.bundle_starts, shard.drawn, shard.places, shard.n_used)
     team.board[:] = 0
     splits[:] = False
     lead(nodes, splits, key, n_drawn, state.own_slots, state.stack_slots, team, rules[0])
