@@ -82,15 +82,16 @@ class TeamGrowth:
         )
         self._arrays["threads"][:] = np.concatenate([frame for frame, _ in self._rooms])
         self._arrays["signs"][:] = self._signs
-        TEAM.update(self._team[0], leaf_wise=by_leaf, most_branches=most_branches, **self._limits(n_features))
+        TEAM.update(self._team[0], leaf_wise=by_leaf, most_branches=most_branches, **self._limits(n_features, n_cells))
 
-    def _limits(self, n_features: int) -> dict[str, int]:
-        """How large nodes must be to be split by several threads, and how many leaves there may be."""
+    def _limits(self, n_features: int, n_cells: int) -> dict[str, int]:
+        """From which sizes on nodes have histograms and are split by several threads, and how many leaves may be."""
         threads, table = self._n_threads, self._shard.table
         share = max(SMALL, table.n_rows // (SHARES * threads)) if threads > 1 else NO_LIMIT
         return {
             "by_tiles": not table.is_bundled and n_features >= 2 * threads * COLUMNS,
             "max_leaves": self._options.max_leaves or NO_LIMIT,
+            "small": min(SMALL, max(1, SMALL * n_cells // (256 * n_features))),
             "large": max(share, LARGE_CELLS // n_features),
             "share": share,
         }

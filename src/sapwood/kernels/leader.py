@@ -135,7 +135,7 @@ def after_search(nodes, team, rules):
         take_over(found[i, 0], small)
         take_over(found[i, 1], large)
     if own >= 0:
-        own = keep_histograms(nodes[team.at], small, large, own, rules)
+        own = keep_histograms(team, nodes[team.at], small, large, own, rules)
         end_split(nodes, team.at, own, team)
     else:
         drop_weak(large, rules)

@@ -12,7 +12,7 @@ from sapwood.kernels._jit import inner_kernel, lowest_bit
 from sapwood.kernels.code_list import BIT, LOW_6, SIX
 from sapwood.kernels.histogram import add_code
 
-SMALL = 96  # rows
+SMALL = 96  # rows, where columns have 255 codes; fewer where they have fewer
 
 
 @inner_kernel

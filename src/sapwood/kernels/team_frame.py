@@ -66,6 +66,7 @@ TEAM = Layout(
     # The phase that is being done (see `phases.py`), and limits:
     step=np.int64,
     n_leaves=np.int64,
+    small=np.int64,  # nodes of no more rows are searched from their rows
     large=np.int64,  # nodes of more rows are split by all threads together
     share=np.int64,  # nodes of more rows are split before branches are grown below their children
     by_tiles=np.bool_,  # there are so many columns that threads share them instead of rows

@@ -4,8 +4,48 @@ from __future__ import annotations
 
 import numpy as np
 
-from sapwood.kernels._jit import lean_kernel
+from sapwood.kernels._jit import inner_kernel, lean_kernel
+from sapwood.kernels.draws import mix
+from sapwood.kernels.float_bits import bits_of, float_of
 from sapwood.kernels.histogram import HALF
+from sapwood.kernels.logarithm import logarithm
+from sapwood.kernels.philox import write_uniforms
+
+BY_TREE = np.int64(1)  # keeps draws of columns apart, see `boosting/columns.py`
+
+
+@inner_kernel
+def smallest(keys, wanted):
+    """The largest of so many smallest of some numbers, none of which is negative, by halving the range of their bits."""
+    low, high = np.uint64(0), bits_of(np.inf)
+    while low < high:
+        middle = low + ((high - low) >> np.uint64(1))
+        most, count = float_of(middle), 0
+        for key in keys:
+            count += np.int64(key <= most)
+        if count >= wanted:
+            high = middle
+        else:
+            low = middle + np.uint64(1)
+    return float_of(low)
+
+
+@lean_kernel
+def draw_columns(key, wanted, pool, keys, mask):
+    """So many columns, all equally likely; OUT mask; scratch: pool, keys.
+
+    Those of the smallest -log(1 - u), of equal ones the first, as `ColumnOptions.draw` has it.
+    """
+    write_uniforms(mix(key, BY_TREE), pool, keys)
+    for j in range(len(keys)):
+        keys[j] = -logarithm(1.0 - keys[j])
+    most, n_equal = smallest(keys, wanted), wanted
+    for j in range(len(keys)):
+        n_equal -= np.int64(keys[j] < most)
+    for j in range(len(keys)):
+        is_equal = keys[j] == most and n_equal > 0
+        mask[j] = keys[j] < most or is_equal
+        n_equal -= np.int64(is_equal)
 
 
 @lean_kernel
