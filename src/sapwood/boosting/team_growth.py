@@ -10,11 +10,12 @@ from numpy.typing import NDArray
 from sapwood.arrays import Array, Mask
 from sapwood.boosting.options import NO_LIMIT, TreeOptions
 from sapwood.kernels.boosting_records import NODE
+from sapwood.kernels.histogram import COLUMNS
 from sapwood.kernels.leader import lead
 from sapwood.kernels.phases import AHEAD, MOST_AHEAD, work_as
 from sapwood.kernels.small_nodes import SMALL
 from sapwood.kernels.team_frame import TEAM, new_thread
-from sapwood.kernels.team_search import BLOCK, COLUMNS
+from sapwood.kernels.team_search import BLOCK
 from sapwood.shard.shard import Shard
 from sapwood.threads import available_cores, run_all
 
@@ -89,7 +90,7 @@ class TeamGrowth:
         threads, table = self._n_threads, self._shard.table
         share = max(SMALL, table.n_rows // (SHARES * threads)) if threads > 1 else NO_LIMIT
         return {
-            "by_tiles": not table.is_bundled and n_features >= 2 * threads * COLUMNS,
+            "by_tiles": not table.is_bundled and n_features >= 2 * threads * int(COLUMNS),
             "max_leaves": self._options.max_leaves or NO_LIMIT,
             "small": min(SMALL, max(1, SMALL * n_cells // (256 * n_features))),
             "large": max(share, LARGE_CELLS // n_features),

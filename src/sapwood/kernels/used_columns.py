@@ -16,7 +16,7 @@ BY_TREE = np.int64(1)  # keeps draws of columns apart, see `boosting/columns.py`
 
 @inner_kernel
 def smallest(keys, wanted):
-    """The largest of so many smallest of some numbers, none of which is negative, by halving the range of their bits."""
+    """The largest of so many smallest numbers, none of which is negative, by halving the range of their bits."""
     low, high = np.uint64(0), bits_of(np.inf)
     while low < high:
         middle = low + ((high - low) >> np.uint64(1))
