@@ -62,7 +62,7 @@ class Rows:
             **{"records": np.stack([self.records(packed)] * 2), "n_codes": np.full(n, 255), "words": self.words},
             **{"sizes": np.full(n, 256), "bundle_of": np.arange(n), "table_of": np.full(n, -1)},
             **{"tables": np.empty((0, 256), np.uint8), "quantized": self.quantized},
-            **{"packed": np.zeros((1, starts[-1]), np.int64), "bundle_sums": np.zeros((1, 0, n_sums), np.int64)},
+            **{"packed": np.zeros((1, 260 * n), np.int64), "bundle_sums": np.zeros((1, 0, n_sums), np.int64)},
             **{"starts": starts, "bundle_starts": starts[:-1].astype(np.uint64), "cells": self.words.view(np.uint8)},
             **{"drawn": np.arange(n), "places": np.empty(n, np.uint64), "n_used": np.empty(2, np.int64)},
             "present": np.empty((1, 256), np.int64),

@@ -23,6 +23,7 @@ from sapwood.kernels._jit import inner_kernel, lean_kernel, part, prefetch
 from sapwood.kernels.intrinsic_types import BaseContext, Intrinsic, Signature, Values
 
 BYTE = np.uint64(255)
+ROOM = np.uint64(260)  # packed sums of a bundle: an odd number of cache lines, see `spaced` in `codes/bundles.py`
 EIGHT = np.uint64(8)
 HALF = np.uint64(32)
 LOW = np.uint64(0xFFFF)
@@ -58,12 +59,12 @@ def add_pair(
 
 
 @part
-def add_word(word, n, at, value, starts, packed):
-    """Add the value of a row for `n` bundles from `at` on, whose codes are the bytes of a word; OUT packed."""
+def add_word(word, n, at, value, packed):
+    """Add the value of a row for `n` bundles, whose codes are the bytes of a word; OUT packed."""
     for _ in range(n):
-        packed[starts[at] + (word & BYTE)] += value
+        packed[at + (word & BYTE)] += value
         word >>= EIGHT
-        at += ONE
+        at += ROOM
     return at
 
 
@@ -95,18 +96,17 @@ def add_block(records, first, last, shard, first_word, last_word, packed):
     Row by row: a sum that was written a moment ago takes long to read, and the columns of a row have sums of their own.
     """
     words, n_words, n_bundles = shard.words, shard.words_of_row, np.uint64(shard.n_bundles)
-    starts = shard.bundle_starts
     for tile in range(first_word, last_word, TILE):
         full = min((n_bundles >> THREE) - tile, TILE)
         rest = n_bundles & SEVEN if full < TILE else NONE
         for i in range(first, last):
             record = records[i]
             prefetch(words, (records[min(i + AHEAD, last - ONE)] >> HALF) * n_words + tile)
-            value, start, at = packed_value(record), (record >> HALF) * n_words + tile, tile << THREE
+            value, start, at = packed_value(record), (record >> HALF) * n_words + tile, (tile << THREE) * ROOM
             for j in range(full):
-                at = add_word(words[start + j], EIGHT, at, value, starts, packed)
+                at = add_word(words[start + j], EIGHT, at, value, packed)
             if rest > NONE:
-                add_word(words[start + full], rest, at, value, starts, packed)
+                add_word(words[start + full], rest, at, value, packed)
 
 
 @part
@@ -150,7 +150,8 @@ def add_places(records, first, last, shard, tile, stop, sums):
         if sums.ndim == 1:
             value = packed_value(record)
             for j in range(tile, stop):
-                sums[(places[j] & START) + cells[row * width + (places[j] >> HALF)]] += value
+                byte = places[j] >> HALF
+                sums[byte * ROOM + cells[row * width + byte]] += value
         else:
             gradient, hessian = quantized[row, 0], quantized[row, 1]
             for j in range(tile, stop):
@@ -198,16 +199,25 @@ def list_present(sums, start, size, present):
     return count
 
 
+@part
+def start_of(sums, shard, bundle):
+    """Where the sums of a bundle begin."""
+    if sums.ndim == 1:
+        return bundle * np.int64(ROOM)
+    return np.int64(shard.bundle_starts[bundle])
+
+
 @inner_kernel
 def unbundle(sums, shard, thread, out):
     """Add sums of bundles, packed or wide, to those of the tree's columns; OUT out, sums become zero."""
-    present, bundle, count = shard.present[thread], np.int64(-1), np.int64(0)
+    present, bundle, start, count = shard.present[thread], np.int64(-1), np.int64(0), np.int64(0)
     for i in range(shard.n_used[0]):
         f = shard.drawn[i]
         if shard.bundle_of[f] != bundle:
             bundle = shard.bundle_of[f]
-            count = list_present(sums, np.int64(shard.bundle_starts[bundle]), shard.sizes[bundle], present)
-        start, table, into = np.int64(shard.bundle_starts[bundle]), shard.table_of[f], out[shard.starts[f] :]
+            start = start_of(sums, shard, bundle)
+            count = list_present(sums, start, shard.sizes[bundle], present)
+        table, into = shard.table_of[f], out[shard.starts[f] :]
         for p in range(count):
             code = present[p]
             own = code if table < 0 else np.int64(shard.tables[table, code])
@@ -231,8 +241,8 @@ def widen(packed, shard, thread, first, last, out):
         return
     for i in range(first, last):
         f = shard.drawn[i]
-        start = shard.starts[f]
-        own, into = packed[start : start + shard.sizes[f]], out[start : start + shard.sizes[f]]
+        start = f * np.int64(ROOM)
+        own, into = packed[start : start + shard.sizes[f]], out[shard.starts[f] :]
         for code in range(len(own)):
             into[code, 0] += own[code] >> 32
             into[code, 1] += own[code] & LOW_HALF

@@ -18,7 +18,7 @@ from sapwood.arrays import Array, Floats, Ints, Mask
 from sapwood.codes.bins import GroupedLevels
 from sapwood.codes.ranked import RankedTable
 from sapwood.codes.sparse import Binned
-from sapwood.kernels.histogram import build
+from sapwood.kernels.histogram import ROOM, build
 from sapwood.kernels.level_groups import Moves, reroute, sum_levels, write_group_codes
 from sapwood.kernels.routing import (
     count_large,
@@ -64,7 +64,7 @@ class Shard:
         self._prepare()
 
     def _prepare(self) -> None:
-        self._packed = np.zeros((self.n_jobs, self.table.bundles.starts[-1]), dtype=np.int64)
+        self._packed = np.zeros((self.n_jobs, int(ROOM) * self.table.n_bundles), dtype=np.int64)
         self._sums = np.zeros((self.n_jobs, 0, 2), dtype=np.int64)
         bundles = self.table.bundles
         self._used: dict[str, Array] = {
