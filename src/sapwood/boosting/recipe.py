@@ -41,6 +41,7 @@ class Counts:
     rows: int
     columns: int
     classes: int = 0
+    targets: int = 1
 
 
 class Choice(NamedTuple):

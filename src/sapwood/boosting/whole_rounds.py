@@ -13,6 +13,7 @@ import numpy as np
 
 from sapwood.arrays import Array, Floats, Ints
 from sapwood.boosting.grown import GrownTree
+from sapwood.boosting.projection import mixture_scales
 from sapwood.boosting.rate import GivenRate, Rate
 from sapwood.boosting.rounds import Rounds
 from sapwood.boosting.trees import to_tree
@@ -58,6 +59,7 @@ class WholeRounds:
         self._n_trees, self._width = (1, n_scores) if self._one_tree else (n_scores, 1)
         team, own_slots, stack_slots, self._n_nodes = rounds.team_frame()
         given = {"own_slots": own_slots, "stack_slots": stack_slots, **self._rows(measured)}
+        given["scales"] = mixture_scales(rounds.loss)
         sizes = {
             **{"n_rows": len(rounds.y), "n_padded": len(rounds.y) + 4, "n_scores": n_scores},
             **{"n_candidates": len(given["candidates"]), "n_measured": len(measured), "n_rounds": 0},

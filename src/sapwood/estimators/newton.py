@@ -12,7 +12,7 @@ from sklearn.utils import Tags
 from sapwood.arrays import Array
 from sapwood.declaration import declared, fitted, parameter
 from sapwood.estimators.boosting_rows import GivenRows
-from sapwood.estimators.boosting_task import BoostingClasses, BoostingNumbers, BoostingRanking
+from sapwood.estimators.boosting_task import BoostingClasses, BoostingRanking, BoostingTargets
 from sapwood.estimators.newton_boosting import EvalSet, NewtonBoosting
 from sapwood.estimators.validation_sets import read_eval_set, with_queries
 from sapwood.metrics.ranking import ndcg
@@ -33,7 +33,7 @@ class NewtonBoostingRegressor(RegressorMixin, NewtonBoosting):
     of it and limits leaves to 0.7. docs/coming-from-xgboost.md has the recipes.
     """
 
-    task: ClassVar = BoostingNumbers
+    task: ClassVar = BoostingTargets
 
     objective: Any = parameter(
         *objective_rule(

@@ -29,6 +29,7 @@ ROUNDS = Layout(
     loss=np.int64,
     sums_to_zero=np.bool_,
     factor=np.float64,  # of all steps
+    scales=Array(np.float64, 2, "n_scores"),  # of derivatives in a mixture
     subsample=np.float64,
     random_strength=np.float64,
     n_wanted=np.int64,  # columns of a tree
@@ -43,7 +44,7 @@ ROUNDS = Layout(
     # Scratch:
     sample=Array(np.int64, "n_candidates"),
     mixture=Array(np.float64, 2, "n_rows"),
-    direction=Array(np.float64, "n_scores"),
+    factors=Array(np.float64, 2, "n_scores"),
     row_most=Array(np.float64, "n_rows"),
     row_total=Array(np.float64, "n_rows"),
     column_keys=Array(np.float64, "n_columns"),

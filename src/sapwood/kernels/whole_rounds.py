@@ -20,7 +20,7 @@ from sapwood.kernels.loss_rows import differentiate, measure
 from sapwood.kernels.newton import newton_values
 from sapwood.kernels.noise import noise_of
 from sapwood.kernels.philox import write_uniforms
-from sapwood.kernels.projection import project, write_direction
+from sapwood.kernels.projection import project, write_factors
 from sapwood.kernels.routing import add_by_leaf, largest, settle_together, sum_by_leaf, write_records
 from sapwood.kernels.vector_leaves import add_all_by_leaf, largest_of_all, sum_all_by_leaf, values_of_all
 
@@ -192,8 +192,8 @@ def advance(state, t, rate, template, rules, trees):
     key = mix(state.seed, np.int64(state.n_done + t))
     n_drawn, length = draw_sample(state, key), rate * (state.n_done + t)
     if state.one_tree:
-        write_direction(key, state.sums_to_zero, state.direction)
-        project(gradient, hessian, state.direction, 0, n_rows, state.mixture)
+        write_factors(key, state.sums_to_zero, state.scales, state.factors)
+        project(gradient, hessian, state.factors, 0, n_rows, state.mixture)
         gradient, hessian = state.mixture[0:1], state.mixture[1:2]
     for k in range(n_trees):
         at = t * n_trees + k
