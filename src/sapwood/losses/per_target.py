@@ -69,6 +69,9 @@ class PerTarget(Loss):
         factors[0] *= self.n_scores / max(1, np.count_nonzero(factors[0]))  # the mean is of those that can be learned
         self._loss_factors, self.scales = factors[0], factors[1:]
 
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.each!r}, targets={list(self.targets)!r})"
+
     @property
     def each(self) -> Loss:
         """The loss that all targets have."""
