@@ -207,7 +207,7 @@ def advance(state, t, rate, template, rules, trees):
     for k in range(len(scores)):
         for i in range(len(measured)):
             scores[k, i] = state.score[k, measured[i]]
-    measure(state.loss, state.y_measured, scores, state.measured_parts, state.row_losses[t])
+    measure(state.loss, state.y_measured, scores, state.loss_factors, state.measured_parts, state.row_losses[t])
 
 
 @kernel

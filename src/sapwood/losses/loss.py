@@ -62,6 +62,11 @@ class Loss(ABC):
         options = (f"{name}={value!r}" for name, value in vars(self).items() if not name.startswith("_"))
         return f"{type(self).__name__}({', '.join(options)})"
 
+    @property
+    def factors(self) -> Floats:
+        """What the loss of each score is multiplied by; they differ if these are targets of their own."""
+        return np.ones(self.n_scores)
+
     def options(self) -> dict[str, object]:
         """Arguments of the class that make a loss like this one."""
         return {}

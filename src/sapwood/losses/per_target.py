@@ -39,7 +39,7 @@ class PerTarget(Loss):
         self.targets = tuple(targets)
         self.n_scores = len(self.losses_of)
         self.robust, self.step_factor = first.robust, first.step_factor
-        self._loss_factors = np.ones(self.n_scores)
+        self._factors = np.ones(self.n_scores)
 
     @classmethod
     def of(cls, loss: Loss, targets: Sequence[str], y: Target, weight: Floats | None) -> Self:
@@ -67,7 +67,12 @@ class PerTarget(Loss):
             sizes = mean(loss.losses(own, score), weight), mean(np.square(gradient[0]), weight), mean(hessian[0], weight)
             factors[:, k] = 1.0 / np.array([sizes[0], np.sqrt(sizes[1]), sizes[2]])
         factors[0] *= self.n_scores / max(1, np.count_nonzero(factors[0]))  # the mean is of those that can be learned
-        self._loss_factors, self.scales = factors[0], factors[1:]
+        self._factors, self.scales = factors[0], factors[1:]
+
+    @property
+    def factors(self) -> Floats:
+        """1 / c_k, or 0 for a constant target; their sum is that of as many targets as can be learned."""
+        return self._factors
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.each!r}, targets={list(self.targets)!r})"
@@ -121,8 +126,7 @@ class PerTarget(Loss):
         """The mean of L_k / c_k."""
         total = np.zeros(score.shape[1])
         for k, (loss, own) in enumerate(zip(self.losses_of, columns_of(y), strict=True)):
-            if self._loss_factors[k] > 0.0:
-                total += self._loss_factors[k] * loss.losses(own, score[k : k + 1])
+            total += self._factors[k] * loss.losses(own, score[k : k + 1])
         return np.asarray(total / self.n_scores)
 
     def response(self, score: Floats) -> Floats:
