@@ -131,11 +131,11 @@ class PerTarget(Loss):
 
     def response(self, score: Floats) -> Floats:
         """What each score means."""
-        return self.each.response(score)
+        return np.concatenate([loss.response(score[k : k + 1]) for k, loss in enumerate(self.losses_of)])
 
     def link(self, response: Floats) -> Floats:
         """Scores of given responses."""
-        return self.each.link(response)
+        return np.concatenate([loss.link(response[k : k + 1]) for k, loss in enumerate(self.losses_of)])
 
     def leaf_step(self, y: Target, score: Floats, weight: Floats | None, k: int = 0) -> float:
         """The step of target k."""
