@@ -45,6 +45,8 @@ def draw_direction(n_scores: int, key: int, sums_to_zero: bool) -> Floats:
     direction = np.empty(n_scores)
     write_direction(np.uint64(key), sums_to_zero, direction)
     return direction
+
+
 DRAWN: dict[str, dict[str, Any]] = {
     "uniform": {"subsample": 0.5, "seed": 7},
     "by gradient": {"subsample": 0.5, "by_gradient": True, "seed": 7},

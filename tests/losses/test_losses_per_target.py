@@ -37,7 +37,9 @@ def test_each_target_has_what_it_has_alone(loss: Loss, weight: np.ndarray | None
         alone.derivatives(y, score[k : k + 1], *own)
         np.testing.assert_array_equal(own, [gradient[k : k + 1], hessian[k : k + 1]])
         np.testing.assert_array_equal(joint.response(score)[k], alone.response(score[k : k + 1])[0])
-        np.testing.assert_array_equal(joint.link(joint.response(score))[k], alone.link(alone.response(score[k : k + 1]))[0])
+        np.testing.assert_array_equal(
+            joint.link(joint.response(score))[k], alone.link(alone.response(score[k : k + 1]))[0]
+        )
         if loss.robust:
             assert joint.leaf_step(Y, score[k], weight, k) == alone.leaf_step(y, score[k], weight)
     assert (joint.robust, joint.constant_hessian, joint.above_zero) == (
@@ -72,8 +74,10 @@ def test_a_constant_target_counts_for_nothing(constant: float) -> None:
     y = np.column_stack([Y[:, 0], np.full(40, constant), Y[:, 1]])
     y[7, 1] *= 1.0 + 1e-15  # rounding of the user's
     joint, rest = several(Squared(), y), PerTarget.of(Squared(), "ac", y[:, [0, 2]], None)
-    assert joint.scales is not None and rest.scales is not None
-    assert (joint.scales[:, 1] == 0.0).all() and joint.factors[1] == 0.0
+    assert joint.scales is not None
+    assert rest.scales is not None
+    assert (joint.scales[:, 1] == 0.0).all()
+    assert joint.factors[1] == 0.0
     np.testing.assert_array_equal(joint.scales[:, [0, 2]], rest.scales)
     score = RNG.normal(size=(3, 40))
     np.testing.assert_allclose(joint.losses(y, score), rest.losses(y[:, [0, 2]], score[[0, 2]]))
@@ -90,7 +94,8 @@ def test_legal_targets() -> None:
     wrong = Y.copy()
     wrong[3, 1] = -1.0
     joint = several(Poisson())
-    assert not joint.admits(wrong)[3, 1] and joint.admits(wrong).sum() == wrong.size - 1
+    assert not joint.admits(wrong)[3, 1]
+    assert joint.admits(wrong).sum() == wrong.size - 1
     for check in (joint.check_target, joint.check_domain):
         with pytest.raises(InputError, match=r"^target 'b' of y holds -1.0 in row 3, but the loss 'poisson' needs"):
             check(wrong)
@@ -124,7 +129,8 @@ def test_metrics_are_means_over_targets() -> None:
 def test_the_default_metric_of_a_huber_loss_that_changes() -> None:
     joint, score = several(Huber(quantile=0.9)), RNG.normal(size=(3, 40))
     (metric,) = find_metrics(None, joint, TARGETS, "it")
-    assert metric.name == "relative mae" and joint.scales is not None
+    assert metric.name == "relative mae"
+    assert joint.scales is not None
     expected = (np.abs(Y - score.T) * joint.scales[0]).mean()
     assert metric.function(Y, score, None, None) == pytest.approx(expected)
     with pytest.raises(ParameterError, match="another loss in each round"):
@@ -142,6 +148,7 @@ def test_each_target_has_its_own_delta() -> None:
     assert isinstance(begun, PerTarget)
     deltas = [loss.delta for loss in begun.losses_of if isinstance(loss, Huber)]
     assert deltas == [Huber(quantile=0.9).begin_round(Y[:, k].copy(), score[:1], None).delta for k in range(3)]
-    assert repr(begun).startswith("PerTarget(Huber(") and repr(begun).endswith("targets=['a', 'b', 'c'])")
+    assert repr(begun).startswith("PerTarget(Huber(")
+    assert repr(begun).endswith("targets=['a', 'b', 'c'])")
     steady = several(Squared())
     assert steady.begin_round(Y, score, None) is steady

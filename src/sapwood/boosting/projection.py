@@ -29,7 +29,7 @@ def mixture_scales(loss: Loss) -> Floats:
     """What gradients and hessians of each score are multiplied by in the mixture, (2, scores)."""
     if loss.scales is None:
         return np.ones((2, loss.n_scores))
-    return loss.scales / np.array([[np.sqrt(loss.n_scores)], [loss.n_scores]])
+    return np.asarray(loss.scales / np.array([[np.sqrt(loss.n_scores)], [loss.n_scores]]))
 
 
 def project_all(gradient: Array, hessian: Array, loss: Loss, key: int, n_jobs: int) -> Array:

@@ -69,7 +69,12 @@ class WholeRounds:
         given = {"own_slots": own_slots, "stack_slots": stack_slots, **self._rows(measured)}
         given["scales"], given["loss_factors"] = mixture_scales(rounds.loss), rounds.loss.factors
         sizes = {
-            **{"n_rows": len(rounds.y), "n_padded": len(rounds.y) + 4, "n_scores": n_scores, "n_targets": len(given["y"])},
+            **{
+                "n_rows": len(rounds.y),
+                "n_padded": len(rounds.y) + 4,
+                "n_scores": n_scores,
+                "n_targets": len(given["y"]),
+            },
             **{"n_candidates": len(given["candidates"]), "n_measured": len(measured), "n_rounds": 0},
             **{"n_columns": rounds.options.columns.n_features, "n_capacity": self._n_nodes},
             **{"n_own_slots": len(own_slots), "n_stack_slots": stack_slots.shape[1]},

@@ -27,7 +27,7 @@ def differentiate(loss, y, score, most, total, gradient, hessian):
 
     OUT gradient, hessian.
     """
-    if loss == SQUARED or loss == SQUARED_OF_TARGETS:
+    if loss in (SQUARED, SQUARED_OF_TARGETS):
         for k in range(len(y)):
             for row in range(y.shape[1]):
                 gradient[k, row], hessian[k, row] = score[k, row] - y[k, row], 1.0

@@ -10,7 +10,7 @@ from sapwood.kernels.draws import mix
 
 @lean_kernel
 def project(gradient, hessian, factors, first, last, out):
-    """The sums over the scores of gradients and hessians times their factors, for a block of rows; OUT out (2, rows)."""
+    """Sums over the scores of gradients and hessians times their factors, for a block of rows; OUT out (2, rows)."""
     for row in range(first, last):
         out[0, row] = out[1, row] = 0.0
     for k in range(factors.shape[1]):

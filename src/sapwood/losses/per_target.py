@@ -58,15 +58,9 @@ class PerTarget(Loss):
         factors = np.zeros((3, self.n_scores))  # of losses, gradients and hessians
         for k, (loss, own) in enumerate(zip(self.losses_of, columns_of(y), strict=True)):
             used = own if weight is None else own[weight > 0]
-            if not used.max() - used.min() > CONSTANT * np.abs(used).max():
-                continue
-            score = np.repeat(loss.start(own, weight)[:, None], len(own), axis=1)
-            gradient, hessian = np.empty_like(score), np.empty_like(score)
-            loss = loss.begin_round(own, score, weight)
-            loss.derivatives(own, score, gradient, hessian)
-            sizes = mean(loss.losses(own, score), weight), mean(np.square(gradient[0]), weight), mean(hessian[0], weight)
-            factors[:, k] = 1.0 / np.array([sizes[0], np.sqrt(sizes[1]), sizes[2]])
-        factors[0] *= self.n_scores / max(1, np.count_nonzero(factors[0]))  # the mean is of those that can be learned
+            if used.max() - used.min() > CONSTANT * np.abs(used).max():
+                factors[:, k] = 1.0 / _sizes(loss, own, weight)
+        factors[0] *= self.n_scores / max(1, int(np.count_nonzero(factors[0])))  # a mean of those that can be learned
         self._factors, self.scales = factors[0], factors[1:]
 
     @property
@@ -150,6 +144,16 @@ class PerTarget(Loss):
         following = copy(self)
         following.losses_of = begun
         return following
+
+
+def _sizes(loss: Loss, y: Target, weight: Floats | None) -> Floats:
+    """Mean loss, root mean square of the gradients, and mean hessian, at the best constant."""
+    score = np.repeat(loss.start(y, weight)[:, None], len(y), axis=1)
+    gradient, hessian = np.empty_like(score), np.empty_like(score)
+    begun = loss.begin_round(y, score, weight)
+    begun.derivatives(y, score, gradient, hessian)
+    square = mean(np.square(gradient[0]), weight)
+    return np.array([mean(begun.losses(y, score), weight), np.sqrt(square), mean(hessian[0], weight)])
 
 
 def columns_of(y: Target) -> list[Array]:

@@ -49,7 +49,9 @@ def read_labels(y: object, n_rows: int) -> Labels:
 
 def _frame_names(y: object) -> tuple[str, ...]:
     """Names of the columns of a data frame, if they are text and differ; none for anything else."""
-    columns = None if isinstance(y, (np.ndarray, list, tuple)) else getattr(y, "column_names", getattr(y, "columns", None))
+    columns = (
+        None if isinstance(y, (np.ndarray, list, tuple)) else getattr(y, "column_names", getattr(y, "columns", None))
+    )
     names = () if columns is None else tuple(columns)
     are_texts = all(isinstance(name, str) for name in names) and len(set(names)) == len(names)
     return tuple(map(str, names)) if are_texts else ()

@@ -62,7 +62,10 @@ def _softmax(model: Model) -> list[str]:
 
 
 def _exponential(model: Model) -> list[str]:
-    each, bounded = f"for (int k = 0; k < {model.trees.n_columns}; k++)", f"score[k] > {MOST_EXPONENT} ? {MOST_EXPONENT}"
+    each, bounded = (
+        f"for (int k = 0; k < {model.trees.n_columns}; k++)",
+        f"score[k] > {MOST_EXPONENT} ? {MOST_EXPONENT}",
+    )
     return [f"{each} out[k] = exp({bounded} : score[k]);"]
 
 
