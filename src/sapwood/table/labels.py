@@ -37,9 +37,12 @@ class Labels(NamedTuple):
 def read_labels(y: object, n_rows: int) -> Labels:
     """The outputs of y, in any container."""
     _refuse_no_target(y)
-    columns, names = _frame_columns(y), _frame_names(y)
+    columns = _frame_columns(y)
+    names: tuple[str, ...] = ()
     if columns is None:
         columns = _array_columns(_to_array(y))
+    elif len(columns) > 1:
+        names = _frame_names(y)
     labels = Labels(columns, len(columns) == 1, names)
     for k, column in enumerate(columns):
         with labels.naming(k):
@@ -48,11 +51,8 @@ def read_labels(y: object, n_rows: int) -> Labels:
 
 
 def _frame_names(y: object) -> tuple[str, ...]:
-    """Names of the columns of a data frame, if they are text and differ; none for anything else."""
-    columns = (
-        None if isinstance(y, (np.ndarray, list, tuple)) else getattr(y, "column_names", getattr(y, "columns", None))
-    )
-    names = () if columns is None else tuple(columns)
+    """Names of the columns of a data frame, if they are text and differ."""
+    names = tuple(getattr(y, "column_names", getattr(y, "columns", ())))
     are_texts = all(isinstance(name, str) for name in names) and len(set(names)) == len(names)
     return tuple(map(str, names)) if are_texts else ()
 
