@@ -283,7 +283,12 @@ def test_what_the_recipe_chooses() -> None:
         ({"objective": "poisson"}, -Y, InputError, r"^target 'told' of y holds -.* in row 0, but the loss 'poisson'"),
         ({"objective": "gamma"}, Y * 0.0, InputError, r"^target 'told' of y holds"),
         ({"objective": "quantile", "quantile_alpha": [0.1, 0.9]}, Y, ParameterError, "Use one quantile, or fit one"),
-        ({"monotone_constraints": {"age": 1}}, Y, ParameterError, "cannot hold for 3 targets.* Fit one model for each"),
+        (
+            {"monotone_constraints": {"age": 1}},
+            Y,
+            ParameterError,
+            "is for one target, but y has 3. Fit one model for each",
+        ),
         ({"eval_metric": "auc", "validation_fraction": 0.2}, Y, ParameterError, "predicts several targets"),
     ],
 )
@@ -312,3 +317,17 @@ def test_other_numbers_of_targets_are_refused() -> None:
     for other in (sw.NewtonBoostingClassifier, sw.NewtonBoostingRanker, sw.GradientBoostingRegressor):
         with pytest.raises(InputError, match="boosting predicts one"):
             other().fit(X, np.column_stack([X["age"], X["age"]]))
+
+
+@BOTH
+def test_certificates_pictures_and_notebooks(strategy: dict[str, str]) -> None:
+    model = regressor(**strategy, interaction_constraints=[["age", "income"], ["colour"]]).fit(X, Y)
+    assert model.certify().ok
+    assert "3: told, years, odd" in model._repr_html_()
+    for picture in (
+        sw.plot.plot_partial_dependence(sw.explain.partial_dependence(model, X, "age"), output="years"),
+        sw.plot.plot_shap_summary(sw.explain.shap_values(model, X.head(9)), output="odd"),
+        sw.plot_tree(model, tree=0),
+    ):
+        assert picture is not None
+    assert "told" in sw.export_text(model, tree=0)

@@ -104,7 +104,8 @@ class BoostingTargets(BoostingNumbers):
         """The task, and the numbers."""
         if target.n_outputs == 1:
             return cls(), target.one_column()
-        return cls(targets=target.names or _numbered(target.n_outputs)), target.values
+        columns = np.asfortranarray(target.values)  # losses take one target at a time
+        return cls(targets=target.names or _numbered(target.n_outputs)), columns
 
     @classmethod
     def known_to(cls, model: Any) -> Self:

@@ -93,7 +93,7 @@ def newton_setup(
     recipe = resolve(Counts(len(rows.y), schema.n_features, n_classes, n_targets), given, validates)
     p, signs = SimpleNamespace(**given | recipe.values), monotone_signs(given["monotone_constraints"], schema)
     if signs is not None and loss.n_scores > 1:
-        raise _no_constraints(p.monotone_constraints, loss)
+        raise _no_constraints(p.monotone_constraints, loss, n_targets)
     columns = ColumnOptions(
         schema.n_features,
         p.colsample_bytree,
@@ -151,12 +151,12 @@ def _tree_options(p: SimpleNamespace, signs: NDArray[np.int8] | None) -> TreeOpt
     )
 
 
-def _no_constraints(setting: Any, loss: Loss) -> ParameterError:
+def _no_constraints(setting: Any, loss: Loss, n_targets: int) -> ParameterError:
     """Scores are made comparable afterwards, by a softmax or by sorting, so that rising ones need not rise any more."""
-    what = "quantiles, which" if isinstance(loss, Quantile) else f"scores of {loss.n_scores} classes, which"
-    if loss.targets or isinstance(loss, CustomLoss):
-        what = f"{loss.n_scores} targets, whose trees"
+    what = "quantiles" if isinstance(loss, Quantile) else f"scores of {loss.n_scores} classes"
+    why = f"cannot hold for {what}, which depend on each other"
+    if n_targets > 1:
+        why = f"is for one target, but y has {n_targets}"
     return ParameterError(
-        f"monotone_constraints={setting!r} cannot hold for {what} depend on each other. Fit one model for "
-        "each, or leave out monotone_constraints."
+        f"monotone_constraints={setting!r} {why}. Fit one model for each, or leave out monotone_constraints."
     )
