@@ -78,6 +78,7 @@ _MAKERS: dict[str, Any] = {
     "poisson": lambda X: _newton(objective="poisson").fit(X, counts(X)),
     "gamma": lambda X: _newton(objective="gamma").fit(X, counts(X)),
     "tweedie": lambda X: _newton(objective="tweedie").fit(X, counts(X)),
+    "poisson targets": lambda X: _newton(objective="poisson").fit(X, np.column_stack([counts(X), 9.0 * counts(X)])),
     "absolute": lambda X: _newton(objective="absolute_error").fit(X, signal(X)),
     "huber": lambda X: _newton(objective="huber").fit(X, signal(X)),
     "quantile": lambda X: _newton(objective="quantile", quantile_alpha=0.8).fit(X, signal(X)),

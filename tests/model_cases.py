@@ -43,6 +43,10 @@ def three_classes(X: pd.DataFrame) -> np.ndarray:
     return np.array(["low", "mid", "top"])[np.digitize(numbers, np.quantile(numbers, [0.3, 0.7]))]
 
 
+def two_targets(X: pd.DataFrame) -> pd.DataFrame:
+    return pd.DataFrame({"told": signal(X), "years": 1000.0 * (X["age"] / 10.0) ** 2})
+
+
 _SMALL = {"n_estimators": 4, "random_state": 0}
 _MAKERS: dict[str, Any] = {
     "tree numbers": lambda X: sw.DecisionTreeRegressor(max_depth=4).fit(X, signal(X)),
@@ -69,6 +73,12 @@ _MAKERS: dict[str, Any] = {
     "newton vectors": lambda X: sw.NewtonBoostingClassifier(
         n_estimators=4, max_depth=3, multi_strategy="multi_output_tree", random_state=0
     ).fit(X, three_classes(X)),
+    "newton targets": lambda X: sw.NewtonBoostingRegressor(recipe="xgboost", n_estimators=4, max_depth=3).fit(
+        X, two_targets(X)
+    ),
+    "newton target vectors": lambda X: sw.NewtonBoostingRegressor(
+        n_estimators=4, max_depth=3, multi_strategy="multi_output_tree", random_state=0
+    ).fit(X, two_targets(X)),
     "newton ranks": lambda X: sw.NewtonBoostingRanker(recipe="xgboost", n_estimators=4).fit(
         X, np.digitize(signal(X), [4.0, 5.0])
     ),
@@ -79,6 +89,7 @@ _MAKERS: dict[str, Any] = {
     ),
 }
 KINDS = tuple(_MAKERS)
+OF_TARGETS = ("newton targets", "newton target vectors")  # models of several numbers
 
 
 @cache

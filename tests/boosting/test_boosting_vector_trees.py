@@ -26,10 +26,10 @@ from engine_cases import (
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sapwood.boosting.projection import draw_direction
 from sapwood.boosting.rounds import Rounds
 from sapwood.explain.leaf_boxes import subtree_ends
 from sapwood.kernels.draws import mix
+from sapwood.kernels.projection import write_direction
 from sapwood.losses import Absolute, Multinomial
 from sapwood.predictor import Predictor
 from sapwood.tree import Tree
@@ -39,6 +39,14 @@ Floats = np.ndarray[Any, np.dtype[np.float64]]
 VECTORS = ("multinomial", "quantiles")
 RATE = 0.3
 ALL = {"leaves_of_all_rows": True}
+
+
+def draw_direction(n_scores: int, key: int, sums_to_zero: bool) -> Floats:
+    direction = np.empty(n_scores)
+    write_direction(np.uint64(key), sums_to_zero, direction)
+    return direction
+
+
 DRAWN: dict[str, dict[str, Any]] = {
     "uniform": {"subsample": 0.5, "seed": 7},
     "by gradient": {"subsample": 0.5, "by_gradient": True, "seed": 7},

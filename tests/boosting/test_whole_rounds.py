@@ -15,9 +15,10 @@ from sapwood.boosting.rate import learning_rate
 from sapwood.boosting.replay import Replay
 from sapwood.boosting.rounds import Rounds
 from sapwood.boosting.whole_rounds import WholeRounds
+from sapwood.losses import PerTarget, Squared
 from sapwood.metrics.names import find_metric
 
-METRICS = {"squared": "rmse", "logistic": "logloss", "multinomial": "mlogloss"}
+METRICS = {"squared": "rmse", "logistic": "logloss", "multinomial": "mlogloss", "targets": "loss"}
 N_ROWS, N_ROUNDS, RATE = 700, 7, 0.3
 TREES = {
     "by level": TreeOptions(max_depth=4),
@@ -45,9 +46,13 @@ def make(
     """Rounds on all rows or on some, with another model that learns from all or without."""
     frame = mixed_frame(N_ROWS)
     weight = np.random.default_rng(3).uniform(0.1, 3.0, N_ROWS) if weighted else None
-    data = Data.of(frame, target(loss, frame), weight)
+    y = target(loss, frame)
+    if loss == "targets":
+        y = np.stack([y, np.full(N_ROWS, 0.3), 1e5 * frame["b"].to_numpy() ** 2], axis=1)
+    data = Data.of(frame, y, weight)
+    found = LOSSES[loss]() if loss != "targets" else PerTarget.of(Squared(), "abc", y, weight)
     rows = np.flatnonzero(np.arange(N_ROWS) % 4 > 0) if part else None
-    rounds = begin(data, LOSSES[loss](), tree, rows=rows, columns=ColumnOptions(5, columns), **options)
+    rounds = begin(data, found, tree, rows=rows, columns=ColumnOptions(5, columns), **options)
     if replays:
         rounds.replay = Replay(rounds.loss, rounds.y, rounds.weight, None, rounds.score.copy())
     return rounds
@@ -71,14 +76,14 @@ def same_bits(loss: str, tree: TreeOptions, part: bool, replays: bool, weighted:
     """Equal trees, scores and losses of rows; in one call, in two, and step by step."""
     plain, whole = (make(loss, tree, part, replays, weighted, **options) for _ in range(2))
     held_out = np.flatnonzero(np.arange(N_ROWS) % 4 == 0)
-    assert WholeRounds.suits(whole, find_metric(METRICS[loss]), learning_rate(RATE))
+    metric = find_metric(METRICS[loss], whole.loss.losses)
+    assert WholeRounds.suits(whole, metric, learning_rate(RATE))
     engine = WholeRounds(whole, held_out)
     row_losses, row_scores = zip(*(engine.advance([RATE] * n) for n in (3, N_ROUNDS - 3)), strict=True)
-    metric = find_metric(METRICS[loss])
     for own, scores in zip(np.concatenate(row_losses), np.concatenate(row_scores), strict=True):
         plain.advance(RATE)
         np.testing.assert_array_equal(scores, plain.score[:, held_out])
-        response = plain.loss.response(plain.score)[:, held_out]
+        response = plain.score[:, held_out] if metric.uses_score else plain.loss.response(plain.score)[:, held_out]
         wanted = metric.function(plain.y[held_out], response[0] if len(response) == 1 else response, None, None)
         found = float(own.mean())
         assert (np.sqrt(found) if loss == "squared" else found) == wanted

@@ -9,10 +9,10 @@ import pytest
 from outcomes import error_line
 
 import sapwood as sw
-from model_cases import KINDS, fitted, frame
+from model_cases import KINDS, OF_TARGETS, fitted, frame
 from sapwood import explain
 
-SEVERAL_OUTPUTS = ("two outputs",)
+SEVERAL_OUTPUTS = ("two outputs", *OF_TARGETS)
 
 
 def test_a_row_is_explained_by_path_values_and_change(run, saved, flowers) -> None:

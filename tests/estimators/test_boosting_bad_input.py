@@ -59,7 +59,11 @@ FITTING: dict[str, Case] = {
     "y is too short": (lambda: regress(NUMBERS[:5]), ValueError, r"\[30, 5\].*y must have"),
     "y has NaN": (lambda: regress(np.where(np.arange(30) == 4, np.nan, NUMBERS)), ValueError, "y contains NaN.*row 4"),
     "y has infinity": (lambda: regress(np.where(np.arange(30) == 4, np.inf, NUMBERS)), ValueError, "infinity.*row 4"),
-    "y has two columns": (lambda: regress(np.c_[NUMBERS, NUMBERS]), ValueError, "y has 2 columns"),
+    "y has NaN in its second column": (
+        lambda: regress(np.c_[NUMBERS, np.where(np.arange(30) == 4, np.nan, NUMBERS)]),
+        ValueError,
+        "Column 1 of y: .*NaN.*row 4",
+    ),
     "classes in two columns": (lambda: fit(y=np.c_[Y, Y]), ValueError, "y has 2 columns"),
     "grades in two columns": (lambda: fit(y=np.c_[Y, Y], kind=Ranker), ValueError, "y has 2 columns"),
     "y holds words": (lambda: regress(["a"] * 30), ValueError, "y holds 'a' in row 0"),

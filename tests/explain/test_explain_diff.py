@@ -119,7 +119,7 @@ def test_moves_of_every_model_are_those_of_its_predictions(kind):
         assert np.array_equal(found.moves.changes_class, changed)
         assert found.summary["changes_class"] == changed.mean()
     else:
-        size = np.abs(new - old)
+        size = np.abs(new - old).reshape(len(X), -1).max(axis=1)
     np.testing.assert_allclose(found.moves.size, size, atol=1e-12)
     assert found.summary["largest"] == pytest.approx(size.max())
     sizes = [abs(row.move) for row in found.rows]

@@ -11,7 +11,7 @@ from sklearn.inspection import permutation_importance
 from sklearn.metrics import accuracy_score, make_scorer
 
 import sapwood as sw
-from model_cases import KINDS, fitted, foreign, frame, signal, three_classes, two_classes
+from model_cases import KINDS, OF_TARGETS, fitted, foreign, frame, signal, three_classes, two_classes, two_targets
 from sapwood.errors import InputError, InputTypeError, NotFittedError, ParameterError
 from sapwood.explain import Importance, importance, shap_values
 from strategies import examples
@@ -24,6 +24,8 @@ def truth(kind, X):
         return np.column_stack([two_classes(X), three_classes(X)])
     if kind == "newton ranks":
         return np.digitize(signal(X), [4.0, 5.0])
+    if kind in OF_TARGETS:
+        return two_targets(X)
     if hasattr(fitted(kind), "classes_"):
         return three_classes(X) if len(fitted(kind).classes_) == 3 else two_classes(X)
     return signal(X)

@@ -167,7 +167,7 @@ def test_every_model_and_column_by_hand(kind, feature):
         expected = by_hand(model, X, feature, found.grid[0], lambda X: model.predict_proba(X)[:, skip:])
         assert found.output_names == tuple(model.classes_[skip:])
     else:
-        expected = by_hand(model, X, feature, found.grid[0], lambda X: model.predict(X)[:, None])
+        expected = by_hand(model, X, feature, found.grid[0], lambda X: model.predict(X).reshape(len(X), -1))
     np.testing.assert_allclose(found.average, expected, rtol=1e-9, atol=1e-12)
     assert len(found.to_frame()) == found.average.size
 

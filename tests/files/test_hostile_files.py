@@ -193,6 +193,53 @@ BAD_STATES: dict[str, tuple[str, Change, str]] = {
 }
 
 
+def in_losses(change: Callable[[dict[str, Any]], None]) -> Change:
+    """Change the options of the losses of targets."""
+
+    def apply(document: Any, arrays: dict[str, Any]) -> None:
+        change(document["fitted"]["loss_"]["PerTarget"]["options"])
+
+    return apply
+
+
+BAD_TARGETS: dict[str, tuple[Change, str]] = {
+    "a target too many": (in_losses(lambda own: own["targets"].append("x")), "a loss for each of its targets"),
+    "one target": (in_losses(lambda own: own.update({name: own[name][:1] for name in own})), "each of its targets"),
+    "more losses than scores": (in_losses(lambda own: own.update({n: own[n] * 2 for n in own})), "the scores of"),
+    "a name that is no text": (in_losses(lambda own: own.update(targets=["a", 3])), "must be a string, not 3"),
+    "no lists": (in_losses(lambda own: own.update(targets="ab")), "must have losses and targets"),
+    "no names": (in_losses(lambda own: own.pop("targets") and None), "must have losses and targets"),
+    "a loss of pairs": (in_losses(lambda own: own["losses"][0].update(name="lambdarank")), "loss of one target"),
+    "losses of classes": (in_losses(lambda own: own["losses"][0].update(name="logistic")), "loss of one target"),
+    "targets of targets": (in_losses(lambda own: own["losses"][1].update(name="per_target")), "loss of one target"),
+    "a loss without a name": (in_losses(lambda own: own["losses"].__setitem__(1, [])), "loss of one target"),
+    "other options": (in_losses(lambda own: own["losses"][1].update(options={"power": 9})), "does not take"),
+    "several quantiles": (
+        in_losses(lambda own: own.update(losses=[{"name": "quantile", "options": {"quantile": [0.1, 0.9]}}] * 2)),
+        "does not match the losses of the other targets",
+    ),
+    "another loss": (
+        in_losses(lambda own: own["losses"][1].update(name="absolute_error")),
+        "does not match the losses of the other targets",
+    ),
+}
+
+
+@pytest.mark.parametrize("what", BAD_TARGETS)
+def test_losses_that_targets_cannot_have_are_refused(what: str, tmp_path: Path) -> None:
+    change, told = BAD_TARGETS[what]
+    refused("newton targets", change, told, tmp_path)
+
+
+def test_only_the_regressor_has_several_targets(tmp_path: Path) -> None:
+    def move(document: Any, arrays: dict[str, Any]) -> None:
+        losses = [{"name": "squared_error", "options": {}}] * 3
+        loss = {"name": "per_target", "options": {"losses": losses, "targets": ["a", "b", "c"]}}
+        document["fitted"]["loss_"] = {"PerTarget": loss}
+
+    refused("newton three", move, "fitted.loss_ has several targets", tmp_path)
+
+
 @pytest.mark.parametrize("name", ["estimator", "n_estimators", "random_state"])
 def test_a_function_is_lost_only_where_there_may_be_one(name: str, tmp_path: Path) -> None:
     change = with_parameter(name, {"lost": "the function f"})

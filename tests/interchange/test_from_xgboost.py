@@ -287,11 +287,21 @@ def test_models_without_an_equivalent_are_refused(parameters: dict[str, Any], me
         from_xgboost(booster)
 
 
-def test_several_targets_are_refused() -> None:
+@pytest.mark.parametrize("objective", ["reg:squarederror", "count:poisson", "reg:absoluteerror"])
+def test_several_targets(objective: str) -> None:
+    X = numbers_only(frame())
+    y = np.column_stack([100.0 * positive(frame()), positive(frame())])
+    booster = xgb.train(BASE | {"objective": objective}, matrix(X, y), 3)
+    model = from_xgboost(booster)
+    np.testing.assert_allclose(model.predict(X), booster.predict(matrix(X)), **CLOSE)
+    assert model.target_names_ == ("target 0", "target 1")
+    longer = sw.NewtonBoostingRegressor(**model.get_params() | {"n_estimators": 2}).fit(X, y, init_model=model)
+    assert longer.ensemble_.n_rounds == 5
+
+
+def test_leaves_of_several_targets_are_refused() -> None:
     X = numbers_only(frame())
     y = np.column_stack([signal(frame()), positive(frame())])
-    with pytest.raises(ModelFileError, match="2 scores with the objective 'reg:squarederror'"):
-        from_xgboost(xgb.train(BASE, matrix(X, y), 2))
     booster = xgb.train(BASE | {"multi_strategy": "multi_output_tree", "tree_method": "hist"}, matrix(X, y), 2)
     with pytest.raises(ModelFileError, match="leaves of several values"):
         from_xgboost(booster)

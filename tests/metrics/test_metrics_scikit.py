@@ -119,7 +119,11 @@ def test_scorers_of_numbers() -> None:
     [
         (sk.accuracy_score, NUMBERS, "'accuracy_score' is for .*two classes.*Use 'rmse', 'mae'"),
         ("f1", NUMBERS, "'f1' is for .*classes.*'rmse'"),
-        (sk.r2_score, TWO_CLASSES, "'r2_score' is for numbers, but a model predicts two classes. Use .*'logloss'"),
+        (
+            sk.r2_score,
+            TWO_CLASSES,
+            "'r2_score' is for numbers or several targets, but a model predicts two classes. Use .*'logloss'",
+        ),
         (sk.confusion_matrix, CLASSES, "not a metric of predictions with a known direction"),
         (sk.classification_report, CLASSES, "not a metric of predictions"),
         (partial(sk.f1_score, NUMBER), CLASSES, "Set them by name"),

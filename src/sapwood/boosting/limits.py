@@ -16,23 +16,27 @@ LEAST = 1e-100
 
 
 def check_size(y: Floats, weight: Floats | None, weight_name: str) -> None:
-    """Refuse numbers whose sums of squares overflow: trees could not be grown."""
+    """Refuse numbers, of each target, whose sums of squares overflow: trees could not be grown."""
     heaviest = 1.0 if weight is None else float(weight.max())
-    size = float(np.abs(y).max())
-    if max(1.0, size) * heaviest * len(y) > MOST:
-        raise InputError(
-            f"y reaches {size:.3g} and {weight_name} {heaviest:.3g}: squares of their sums are larger than "
-            "a 64-bit float can be. Divide them by a constant."
-        )
-    if 0.0 < size < LEAST:
-        raise InputError(
-            f"y is at most {size:.3g} in size, whose square is smaller than a 64-bit float can be. Multiply y by a "
-            "constant."
-        )
+    for k, size in enumerate(np.atleast_1d(np.abs(y).max(axis=0)).tolist()):
+        _check_numbers(size, heaviest, len(y), weight_name, "y" if y.ndim == 1 else f"Column {k} of y")
     if heaviest < LEAST:
         raise InputError(
             f"{weight_name} is at most {heaviest:.3g}, whose squares are smaller than a 64-bit float can be. Make it "
             "larger by a constant factor."
+        )
+
+
+def _check_numbers(size: float, heaviest: float, n_rows: int, weight_name: str, owner: str) -> None:
+    if max(1.0, size) * heaviest * n_rows > MOST:
+        raise InputError(
+            f"{owner} reaches {size:.3g} and {weight_name} {heaviest:.3g}: squares of their sums are larger than "
+            "a 64-bit float can be. Divide them by a constant."
+        )
+    if 0.0 < size < LEAST:
+        raise InputError(
+            f"{owner} is at most {size:.3g} in size, whose square is smaller than a 64-bit float can be. Multiply it "
+            "by a constant."
         )
 
 

@@ -41,6 +41,7 @@ class Counts:
     rows: int
     columns: int
     classes: int = 0
+    targets: int = 1
 
 
 class Choice(NamedTuple):
@@ -132,6 +133,8 @@ def _recipe_2026_1(counts: Counts, given: Mapping[str, Any], rounds: RoundsBy) -
 def _trees_of_round(counts: Counts) -> Choice:
     if counts.classes > 2:
         return Choice("multi_output_tree", f"one tree of all {counts.classes} classes learns more from the same rows")
+    if counts.targets > 1:
+        return Choice("one_output_per_tree", f"trees of each of the {counts.targets} targets fit it best")
     return Choice("one_output_per_tree", "there is one score, or each has its own trees")
 
 

@@ -20,7 +20,7 @@ from sapwood.boosting.grower import Grower
 from sapwood.boosting.grown import GrownTree
 from sapwood.boosting.level_groups import LevelGroups
 from sapwood.boosting.options import TreeOptions
-from sapwood.boosting.projection import draw_direction, project_all
+from sapwood.boosting.projection import project_all
 from sapwood.boosting.rate import Rate
 from sapwood.boosting.replay import Replay, StepRules, steps_of_rows
 from sapwood.boosting.sampling import Sample, counted_rows, gradient_sample, uniform_rows
@@ -150,7 +150,8 @@ class Rounds:
         if self.replay is not None:
             self.replay.begin_round()
         if self.recode is not None:
-            self.table = self.recode(self._hessian.sum(axis=0) * (1.0 if self.weight is None else self.weight))
+            total_hessian = self._comparable[1].sum(axis=0)
+            self.table = self.recode(total_hessian * (1.0 if self.weight is None else self.weight))
             self._place()
         if callable(rate):
             rate = rate(self.n_done, self._gradient_norm)
@@ -163,8 +164,7 @@ class Rounds:
         if self._ones is not None:
             of = replace(of, hessian=np.broadcast_to(self._ones, self._hessian.shape), largest=None)
         if self._one_tree:
-            direction = draw_direction(self.loss.n_scores, key, self.loss.sums_to_zero)
-            mixture = project_all(self._gradient, self._hessian, direction, self.options.n_jobs)
+            mixture = project_all(self._gradient, self._hessian, self.loss, key, self.options.n_jobs)
             of = replace(of, gradient=mixture[:1], hessian=mixture[1:], largest=None)
         for k in range(len(of.gradient)):
             halves = int(mix(np.uint64(self.n_done), np.int64(k))) | 1  # do not depend on random_state
@@ -200,6 +200,14 @@ class Rounds:
         tasks = [partial(share, pieces[p::n_parts]) for p in range(n_parts)]
         self._largest = np.max(run_all(tasks, self.options.n_jobs), axis=0)
 
+    @property
+    def _comparable(self) -> tuple[Floats, Floats]:
+        """Gradients and hessians of all scores on one scale."""
+        scales = self.loss.scales
+        if scales is None:
+            return self._gradient, self._hessian
+        return self._gradient * scales[0, :, None], self._hessian * scales[1, :, None]
+
     def _gradient_norm(self) -> float:
         """Root of the mean squared gradient of the rows that take part."""
         return float(np.sqrt(np.mean(self._gradient[:, self.own_rows] ** 2)))
@@ -207,7 +215,8 @@ class Rounds:
     def _draw(self, key: int) -> Sample:
         share, n_rows = self.options.subsample, self.table.n_rows
         if self.options.by_gradient:
-            return gradient_sample(self.rows, self._gradient, self._hessian, self.weight, share, key)
+            gradient, hessian = self._comparable
+            return gradient_sample(self.rows, gradient, hessian, self.weight, share, key)
         return Sample((counted_rows if self.options.counted else uniform_rows)(self.rows, n_rows, share, key))
 
     def _add_tree(self, grown: GrownTree, units: GradientUnits, k: int, of: RoundRows, rate: float) -> Tree:

@@ -13,15 +13,17 @@ import numpy as np
 
 from sapwood.arrays import Array, Floats, Ints
 from sapwood.boosting.grown import GrownTree
+from sapwood.boosting.projection import mixture_scales
 from sapwood.boosting.rate import GivenRate, Rate
 from sapwood.boosting.rounds import Rounds
 from sapwood.boosting.trees import to_tree
-from sapwood.kernels.loss_rows import LOGISTIC, MULTINOMIAL, SQUARED
+from sapwood.kernels.loss_rows import LOGISTIC, MULTINOMIAL, SQUARED, SQUARED_OF_TARGETS
 from sapwood.kernels.round_frame import ROUNDS, TREES
 from sapwood.kernels.whole_rounds import advance_all
 from sapwood.losses.logistic import Logistic
 from sapwood.losses.loss import Loss
 from sapwood.losses.multinomial import Multinomial
+from sapwood.losses.per_target import PerTarget
 from sapwood.losses.squared import Squared
 from sapwood.metrics.metric import MeanOfRows, Metric
 from sapwood.tree import Tree
@@ -38,9 +40,16 @@ class WholeRounds:
     """Numbers of the losses that a kernel knows, and the metrics whose losses of rows it computes."""
 
     @classmethod
+    def known(cls, loss: Loss) -> tuple[int, str] | None:
+        """Both for a loss, or None."""
+        if isinstance(loss, PerTarget) and isinstance(loss.each, Squared):
+            return SQUARED_OF_TARGETS, "loss"
+        return cls.losses.get(type(loss))
+
+    @classmethod
     def suits(cls, rounds: Rounds, metric: Metric, rate: Rate) -> bool:
         """Whether rounds of these options can be advanced in one call."""
-        options, known = rounds.options, cls.losses.get(type(rounds.loss))
+        options, known = rounds.options, cls.known(rounds.loss)
         columns, tree = options.columns, options.tree
         is_measured = known is not None and known[1] == metric.name and isinstance(metric.function, MeanOfRows)
         asks_python = (
@@ -58,8 +67,14 @@ class WholeRounds:
         self._n_trees, self._width = (1, n_scores) if self._one_tree else (n_scores, 1)
         team, own_slots, stack_slots, self._n_nodes = rounds.team_frame()
         given = {"own_slots": own_slots, "stack_slots": stack_slots, **self._rows(measured)}
+        given["scales"], given["loss_factors"] = mixture_scales(rounds.loss), rounds.loss.factors
         sizes = {
-            **{"n_rows": len(rounds.y), "n_padded": len(rounds.y) + 4, "n_scores": n_scores},
+            **{
+                "n_rows": len(rounds.y),
+                "n_padded": len(rounds.y) + 4,
+                "n_scores": n_scores,
+                "n_targets": len(given["y"]),
+            },
             **{"n_candidates": len(given["candidates"]), "n_measured": len(measured), "n_rounds": 0},
             **{"n_columns": rounds.options.columns.n_features, "n_capacity": self._n_nodes},
             **{"n_own_slots": len(own_slots), "n_stack_slots": stack_slots.shape[1]},
@@ -73,14 +88,14 @@ class WholeRounds:
     def _rows(self, measured: Ints) -> dict[str, Array]:
         """Arrays of the rows that a round reads, and scores that it adds to."""
         rounds, replay = self._rounds, self._rounds.replay
-        y = rounds.y.astype(np.float64)
+        y = np.ascontiguousarray(np.atleast_2d(rounds.y.T), dtype=np.float64)
         rows = {
-            **{"y": y, "weight": _weight(rounds.own_weight, len(y)), "score": rounds.score},
-            "candidates": np.arange(len(y)) if rounds.rows is None else np.asarray(rounds.rows, dtype=np.int64),
-            **{"measured": measured.astype(np.int64), "y_measured": y[measured]},
+            **{"y": y, "weight": _weight(rounds.own_weight, len(rounds.y)), "score": rounds.score},
+            "candidates": np.arange(len(rounds.y)) if rounds.rows is None else np.asarray(rounds.rows, dtype=np.int64),
+            **{"measured": measured.astype(np.int64), "y_measured": np.ascontiguousarray(y[:, measured])},
         }
         if replay is not None:
-            rows |= {"replay_weight": _weight(replay.weight, len(y)), "replay_score": replay.score}
+            rows |= {"replay_weight": _weight(replay.weight, len(rounds.y)), "replay_score": replay.score}
             rows["replay_derivatives"] = np.empty((2, *rounds.score.shape))
         return rows
 
@@ -89,8 +104,10 @@ class WholeRounds:
         rounds, options = self._rounds, self._rounds.options
         share, n_columns = options.columns.by_tree, options.columns.n_features
         of_all_rows = options.leaves_of_all_rows and options.subsample < 1.0
+        known = self.known(rounds.loss)
+        assert known is not None
         return {
-            **{"loss": self.losses[type(rounds.loss)][0], "sums_to_zero": rounds.loss.sums_to_zero},
+            **{"loss": known[0], "sums_to_zero": rounds.loss.sums_to_zero},
             **{"factor": rounds.loss.step_factor, "seed": np.uint64(options.seed)},
             **{"subsample": options.subsample, "random_strength": options.random_strength},
             "n_wanted": n_columns if share >= 1.0 else max(1, round(share * n_columns)),

@@ -178,8 +178,8 @@ class Boosting(Estimator):
     def predict(self, X: Any, *, output_margin: bool = False, n_rounds: int | None = None) -> Array:
         """Predictions: numbers, the most probable classes, or scores of a ranking, of which larger ones come first.
 
-        Several quantiles are (rows, quantiles). Of classes of equal score the first one is predicted, and weights of
-        classes count.
+        Several quantiles are (rows, quantiles), several targets (rows, targets). Of classes of equal score the first
+        one is predicted, and weights of classes count.
 
         Args:
             X: table of rows.

@@ -227,7 +227,8 @@ class _Run:
         absent: Absent = getattr(whole, "sparse_absent", "zero")
         table = Table.from_any(X, categorical_features=whole.categorical_features, sparse_absent=absent)
         warn_of_identifiers(table)
-        labels = _labels(*whole.task.read(y, table.n_rows))
+        task, coded = whole.task.read(y, table.n_rows)
+        labels = _labels(task, coded)
         groups = read_groups(groups, table.n_rows, self._is_ranker)
         if self._is_ranker:
             weight = weight_by_query(weight, table.n_rows, runs(groups), whole.weight_name)
@@ -241,7 +242,7 @@ class _Run:
             self._table = table.take(used)
             self.everything = self._table.schema.match(X, unseen="missing", owner=type(whole).__name__)
         self._weight = None if weight is None else weight[used]
-        self._task, self._y = whole.task.read(labels[used], len(used))
+        self._task, self._y = task.take(coded, used)
         queries = None if queries is None else queries[used]
         self._queries = None if queries is None else runs(queries)
         self._inner = [inner_split(number, split, used, queries) for number, split in enumerate(self.splits, start=1)]
@@ -250,7 +251,7 @@ class _Run:
         """A model without its trees, and all rows to grow them on; those held out have a weight of zero."""
         model = _fresh(self._given[0])
         model._seed = self._seed
-        task, target = model.task.read(_labels(self._task, self._y[split.train]), len(split.train))
+        task, target = self._task.take(self._y, split.train)
         check_classes(number, task.classes, self._task.classes)
         task, own = task.weigh(model, target, None if self._weight is None else self._weight[split.train])
         weight = np.zeros(self._table.n_rows)

@@ -48,7 +48,7 @@ def read_boosting_rows(estimator: Boosting, given: GivenRows, start: Any = None)
         task, target = estimator.task.of(estimator.task.target_type.from_any(given.y, table.n_rows))
     else:
         table = start.schema_.match(given.X, unseen="error", owner=type(estimator).__name__)
-        task = estimator.task(getattr(start, "classes_", None))
+        task = estimator.task.known_to(start)
         target = task.code(given.y, table.n_rows)
     take, index = Table.take if start is None else Table.take_within, None
     groups, weight = None, None
@@ -85,7 +85,7 @@ def read_validation_rows(estimator: Boosting, given: GivenRows, task: BoostingTa
     with naming(given.argument):
         table = estimator.schema_.match(given.X, unseen="missing", owner=type(estimator).__name__)
         target = task.code(given.y, table.n_rows)
-        Loss.check_target(loss, target)  # losses ask more of the rows of training
+        loss.check_domain(target)  # losses ask more of the rows of training
         if given.queries is None:
             return Rows(table, target, check_weight(given.weight, table.n_rows), None, given.name)
         groups = given.queries(table.n_rows)

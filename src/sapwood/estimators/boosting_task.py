@@ -10,11 +10,12 @@ import numpy as np
 
 from sapwood.arrays import Array, Floats, plain
 from sapwood.boosting.eval_metrics import find_metrics
+from sapwood.counted import counted
 from sapwood.errors import InputError, ParameterError
 from sapwood.estimators.settings import class_weights
 from sapwood.losses.custom import CustomLoss
 from sapwood.losses.loss import Loss
-from sapwood.metrics.metric import CLASSES, NUMBERS, QUANTILES, RANKINGS, TWO_CLASSES, Groups, Metric, Target
+from sapwood.metrics.metric import CLASSES, NUMBERS, QUANTILES, RANKINGS, TARGETS, TWO_CLASSES, Groups, Metric, Target
 from sapwood.model.response import Response, without_factors
 from sapwood.table.target import ClassTarget, NumberTarget
 from sapwood.table.text_warning import warn_of_classes
@@ -38,6 +39,11 @@ class BoostingTask(ABC):
     def read(cls, y: Any, n_rows: int) -> tuple[Self, Floats]:
         """The same, from what the user gave."""
         return cls.of(cls.target_type.from_any(y, n_rows))
+
+    @classmethod
+    def known_to(cls, model: Any) -> Self:
+        """The task of a fitted model."""
+        return cls(getattr(model, "classes_", None))
 
     @abstractmethod
     def code(self, y: Any, n_rows: int) -> Floats:
@@ -85,6 +91,48 @@ class BoostingNumbers(BoostingTask):
                     f"Use {estimator.weight_name} of fit."
                 )
         return self, weight
+
+
+@dataclass(frozen=True, eq=False)
+class BoostingTargets(BoostingNumbers):
+    """The target is one number, or several, which have names; then y is (rows, targets)."""
+
+    targets: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, target: NumberTarget) -> tuple[Self, Floats]:
+        """The task, and the numbers."""
+        if target.n_outputs == 1:
+            return cls(), target.one_column()
+        columns = np.asfortranarray(target.values)  # losses take one target at a time
+        return cls(targets=target.names or _numbered(target.n_outputs)), columns
+
+    @classmethod
+    def known_to(cls, model: Any) -> Self:
+        """The task of a fitted model."""
+        n_scores = model.ensemble_.n_scores if isinstance(model.loss_, CustomLoss) else 1
+        return cls(targets=model.loss_.targets or (_numbered(n_scores) if n_scores > 1 else ()))
+
+    def code(self, y: Any, n_rows: int) -> Floats:
+        """The numbers, of as many targets as in training."""
+        task, found = self.read(y, n_rows)
+        n, wanted = len(task.targets) or 1, len(self.targets) or 1
+        if n != wanted:
+            raise InputError(
+                f"y has {counted(n, 'column')}, but the model is trained on {counted(wanted, 'target')}. Pass a column "
+                "for each target."
+            )
+        return found
+
+    def metrics(self, setting: Any, loss: Loss, estimator: Any) -> list[Metric]:
+        """Metrics of one target, or means over several."""
+        if not self.targets:
+            return super().metrics(setting, loss, estimator)
+        return find_metrics(setting, loss, TARGETS, type(estimator).__name__)
+
+
+def _numbered(n_targets: int) -> tuple[str, ...]:
+    return tuple(f"target {k}" for k in range(n_targets))
 
 
 class BoostingRanking(BoostingNumbers):

@@ -8,6 +8,7 @@ from typing import Any
 from sapwood.boosting.ensemble import Ensemble
 from sapwood.errors import ParameterError, naming
 from sapwood.losses.loss import Loss
+from sapwood.losses.per_target import PerTarget
 
 
 def model_to_continue(init_model: Any, owner: Any) -> Any:
@@ -42,8 +43,11 @@ def rounds_to_continue(model: Any, strategy: str) -> Ensemble:
 def check_same_loss(start: Any, loss: Loss) -> None:
     """A model continues with the loss it was trained with."""
     names = ("name", "n_scores", "quantiles", "power")
-    if any(getattr(start.loss_, name, None) != getattr(loss, name, None) for name in names):
+    pairs = [(start.loss_, loss)]
+    if isinstance(start.loss_, PerTarget) and isinstance(loss, PerTarget):
+        pairs.append((start.loss_.each, loss.each))
+    if any(getattr(one, name, None) != getattr(other, name, None) for one, other in pairs for name in names):
         raise ParameterError(
             f"init_model was trained with the loss {start.loss_!r}, but the parameters ask for {loss!r}. Use the same "
-            "objective with the same options, classes or quantiles, or leave out init_model."
+            "objective with the same options, classes, quantiles or targets, or leave out init_model."
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sized
 from typing import Any
 
 from sapwood.one_line import clipped
@@ -24,8 +24,11 @@ def _facts(model: Any) -> Iterator[tuple[str, str]]:
     yield "columns", schema_title(model.schema_).removeprefix("Schema: ")
     for labels in model.model_.classes:
         shown = ", ".join(clipped(label, LONGEST_CLASS) for label in labels[:SHOWN_CLASSES].tolist())
-        rest = f", … +{len(labels) - SHOWN_CLASSES} more" if len(labels) > SHOWN_CLASSES else ""
-        yield "classes", f"{len(labels)}: {shown}{rest}"
+        yield "classes", f"{len(labels)}: {shown}{_rest(labels)}"
+    targets = getattr(model, "target_names_", ())
+    if targets:
+        shown = ", ".join(clipped(name, LONGEST_CLASS) for name in targets[:SHOWN_CLASSES])
+        yield "targets", f"{len(targets)}: {shown}{_rest(targets)}"
     yield from _trees(model)
     score = getattr(model, "best_score_", None)
     if score is not None:
@@ -34,6 +37,10 @@ def _facts(model: Any) -> Iterator[tuple[str, str]]:
         yield "out-of-bag score", f"{model.oob_score_:.6g}"
     if getattr(model, "stopped_reason_", None):
         yield "training ended", str(model.stopped_reason_)
+
+
+def _rest(names: Sized) -> str:
+    return f", … +{len(names) - SHOWN_CLASSES} more" if len(names) > SHOWN_CLASSES else ""
 
 
 def _trees(model: Any) -> Iterator[tuple[str, str]]:

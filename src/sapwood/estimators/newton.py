@@ -12,7 +12,7 @@ from sklearn.utils import Tags
 from sapwood.arrays import Array
 from sapwood.declaration import declared, fitted, parameter
 from sapwood.estimators.boosting_rows import GivenRows
-from sapwood.estimators.boosting_task import BoostingClasses, BoostingNumbers, BoostingRanking
+from sapwood.estimators.boosting_task import BoostingClasses, BoostingRanking, BoostingTargets
 from sapwood.estimators.newton_boosting import EvalSet, NewtonBoosting
 from sapwood.estimators.validation_sets import read_eval_set, with_queries
 from sapwood.metrics.ranking import ndcg
@@ -23,7 +23,10 @@ from sapwood.table.weight import check_weight
 
 @declared
 class NewtonBoostingRegressor(RegressorMixin, NewtonBoosting):
-    """Newton boosting for numbers.
+    """Newton boosting for numbers, one or several in each row.
+
+    y may have several columns, the targets; then predictions are (rows, targets), `multi_strategy` decides about the
+    trees, and each target has the loss of its own. Validation compares targets by how much of their loss is left.
 
     With g and h the first and second derivative of the loss at a row's score, and G and H their sums over a leaf, the
     leaf value is w = -G / (H + reg_lambda), G first moved by reg_alpha towards zero, and the gain of a split is
@@ -33,7 +36,7 @@ class NewtonBoostingRegressor(RegressorMixin, NewtonBoosting):
     of it and limits leaves to 0.7. docs/coming-from-xgboost.md has the recipes.
     """
 
-    task: ClassVar = BoostingNumbers
+    task: ClassVar = BoostingTargets
 
     objective: Any = parameter(
         *objective_rule(
@@ -43,8 +46,26 @@ class NewtonBoostingRegressor(RegressorMixin, NewtonBoosting):
         ),
         default=None,
         doc="The loss to minimise; None is squared_error. A function takes (y_true, scores) and returns (gradient, "
-        "hessian) of each row; its scores are predicted as they are, and start at base_score, or 0.",
+        "hessian) of each row; its scores are predicted as they are, and start at base_score, or 0. With several "
+        "targets, all of these have a column for each.",
     )
+
+    @property
+    def target_names_(self) -> tuple[str, ...]:
+        """Names of the targets: columns of the frame that y was, else "target 0", …; none if there is one target."""
+        self._check_fitted()
+        return self.task.known_to(self).targets
+
+    @property
+    def n_outputs_(self) -> int:
+        """Number of targets."""
+        return len(self.target_names_) or 1
+
+    def __sklearn_tags__(self) -> Tags:
+        """Several targets are supported."""
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags
 
 
 @declared

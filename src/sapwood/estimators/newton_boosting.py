@@ -65,7 +65,7 @@ class NewtonBoosting(Boosting):
     n_estimators: int | str = parameter(
         Interval(int, low=1),
         default=AUTO,
-        doc="Rounds. Each adds a tree, or one tree for each class or quantile.",
+        doc="Rounds. Each adds a tree, or one tree for each class, quantile or target.",
     )
     learning_rate: Any = parameter(
         POSITIVE,
@@ -133,7 +133,7 @@ class NewtonBoosting(Boosting):
         Interval(float),
         Nothing(),
         default=None,
-        doc="Prediction before the first round: a value or a probability. None is the best constant.",
+        doc="Prediction before the first round: a value or a probability. None is the best constant, for each target.",
     )
     quantile_alpha: Any = parameter(
         QUANTILE,
@@ -189,8 +189,8 @@ class NewtonBoosting(Boosting):
     )
 
     oof_prediction_: Array = fitted(
-        "If rounds were validated: predictions of the training rows by models that did not train on them, numbers or "
-        "probabilities of classes (rows, classes); NaN for rows that no fold held out.",
+        "If rounds were validated: predictions of the training rows by models that did not train on them, numbers, "
+        "several of them (rows, targets), or probabilities (rows, classes); NaN for rows that no fold held out.",
     )
     recipe_: list[str] = fitted('What the recipe chose where parameters are "auto", and why: a sentence for each.')
 
@@ -210,7 +210,7 @@ class NewtonBoosting(Boosting):
 
         Args:
             X: table of rows.
-            y: targets, one for each row.
+            y: targets, one for each row; numbers may have several columns.
             sample_weight: weights of the rows.
             eval_set: validation sets, of which the last one decides about early stopping: a list of pairs (X, y), one
                 pair, or a mapping from names to pairs.

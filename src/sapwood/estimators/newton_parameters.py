@@ -104,13 +104,14 @@ EVAL_METRIC = Meaning(
     "for the objective itself; scikit-learn's metric functions, scorers and scorer names, whose direction is known;"
     " or a function of (y_true, y_pred) or (y_true, y_pred, weight), which is minimised unless it has an attribute "
     "greater_is_better that is true. y_pred is what predict gives for numbers and predict_proba for classes (of "
-    "two, the second), whose numbers 0, 1, 2, … are y_true. Rows are weighted by sample_weight, not class_weight.",
+    "two, the second), whose numbers 0, 1, 2, … are y_true. Rows are weighted by sample_weight, not class_weight. Of "
+    "several targets the mean counts; by default, of each one's loss divided by that of its best constant.",
 )
 MULTI_STRATEGY = Meaning(
     (OneOf("one_output_per_tree", "multi_output_tree"),),
-    "Trees of a round if there are more than two classes, or several quantiles: one for each, or one for all, "
-    "whose leaves have a value for each. One tree for all is grown on a random mixture of their gradients, new in "
-    "each round.",
+    "Trees of a round if there are more than two classes, several quantiles or several targets: one for each, or one "
+    "for all, whose leaves have a value for each. One tree for all is grown on a random mixture of their gradients, "
+    "new in each round.",
 )
 LEAF_ROWS = Meaning(
     (OneOf("drawn", "all"),),

@@ -18,13 +18,14 @@ from sapwood.boosting.recipe import Counts, resolve
 from sapwood.boosting.rounds import RoundOptions
 from sapwood.boosting.training import Plan
 from sapwood.errors import ParameterError
-from sapwood.estimators.boosting_task import BoostingClasses, BoostingRanking, BoostingTask
+from sapwood.estimators.boosting_task import BoostingClasses, BoostingRanking, BoostingTargets, BoostingTask
 from sapwood.estimators.continuation import rounds_to_continue
 from sapwood.losses.custom import CustomLoss
 from sapwood.losses.logistic import Logistic
 from sapwood.losses.loss import Loss
 from sapwood.losses.multinomial import Multinomial
 from sapwood.losses.names import make_loss
+from sapwood.losses.per_target import PerTarget
 from sapwood.losses.quantile import Quantile
 from sapwood.losses.ranking import LambdaRank
 from sapwood.table.column_settings import feature_weights, interaction_sets, monotone_signs
@@ -47,8 +48,9 @@ HUBER_QUANTILE = 0.9  # Friedman's: a tenth of the rows may be outliers
 def newton_loss(parameters: NewtonBoosting, rows: Rows, task: BoostingTask) -> Loss:
     """The loss that the objective names, for targets that it admits."""
     objective, n_classes = parameters.objective, 0 if task.classes is None else len(task.classes)
+    n_targets = rows.y.shape[1] if rows.y.ndim == 2 else 1
     if callable(objective):
-        loss: Loss = CustomLoss(objective, n_scores=n_classes if n_classes > 2 else 1)
+        loss: Loss = CustomLoss(objective, n_scores=n_classes if n_classes > 2 else n_targets)
     elif isinstance(task, BoostingRanking):
         assert rows.groups is not None
         loss = LambdaRank(rows.groups)
@@ -58,6 +60,8 @@ def newton_loss(parameters: NewtonBoosting, rows: Rows, task: BoostingTask) -> L
         raise ParameterError(f"objective={objective!r} is for two classes, but y has {n_classes}. Use 'log_loss'.")
     else:
         loss = _named_loss(parameters, objective or "squared_error")
+        if isinstance(task, BoostingTargets) and task.targets:
+            loss = PerTarget.of(loss, task.targets, rows.y, rows.weight)
     loss.check_target(rows.y)
     return loss
 
@@ -85,10 +89,11 @@ def newton_setup(
     """Everything that decides how the ensemble is trained, but metrics; `validates` if rounds are to be validated."""
     schema, given = rows.table.schema, parameters.get_params(deep=False)
     n_classes = max(2, loss.n_scores) if parameters.task is BoostingClasses else 0
-    recipe = resolve(Counts(len(rows.y), schema.n_features, n_classes), given, validates)
+    n_targets = rows.y.shape[1] if rows.y.ndim == 2 else 1
+    recipe = resolve(Counts(len(rows.y), schema.n_features, n_classes, n_targets), given, validates)
     p, signs = SimpleNamespace(**given | recipe.values), monotone_signs(given["monotone_constraints"], schema)
     if signs is not None and loss.n_scores > 1:
-        raise _no_constraints(p.monotone_constraints, loss)
+        raise _no_constraints(p.monotone_constraints, loss, n_targets)
     columns = ColumnOptions(
         schema.n_features,
         p.colsample_bytree,
@@ -146,10 +151,12 @@ def _tree_options(p: SimpleNamespace, signs: NDArray[np.int8] | None) -> TreeOpt
     )
 
 
-def _no_constraints(setting: Any, loss: Loss) -> ParameterError:
+def _no_constraints(setting: Any, loss: Loss, n_targets: int) -> ParameterError:
     """Scores are made comparable afterwards, by a softmax or by sorting, so that rising ones need not rise any more."""
     what = "quantiles" if isinstance(loss, Quantile) else f"scores of {loss.n_scores} classes"
+    why = f"cannot hold for {what}, which depend on each other"
+    if n_targets > 1:
+        why = f"is for one target, but y has {n_targets}"
     return ParameterError(
-        f"monotone_constraints={setting!r} cannot hold for {what}, which depend on each other. Fit one model for "
-        "each, or leave out monotone_constraints."
+        f"monotone_constraints={setting!r} {why}. Fit one model for each, or leave out monotone_constraints."
     )

@@ -54,7 +54,7 @@ def folds_of_rows(cv: Any, rows: Rows, n_rows: int, classes: Array | None) -> li
     Every fold must train on all classes; None for numbers.
     """
     used = np.arange(n_rows) if rows.index is None else rows.index
-    labels = np.zeros(n_rows, dtype=np.float64 if classes is None else np.int64)
+    labels = np.zeros((n_rows, *rows.y.shape[1:]), dtype=np.float64 if classes is None else np.int64)
     labels[used] = rows.y
     splits = read_splits(cv, labels, None, classes is not None, None, least=1)
     inner = [inner_split(number, split, used, None) for number, split in enumerate(splits, start=1)]

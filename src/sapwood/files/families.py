@@ -179,6 +179,7 @@ def _check_boosting(saved: SavedEstimator) -> None:
     expect(best is None or best <= n, "fitted._best", "is a round that the model does not have")
     members = saved.fitted.get("_member_rounds")
     expect(not members or sum(members) == n, "fitted._member_rounds", "does not match the rounds")
+    expect(not loss.targets or saved.name == "NewtonBoostingRegressor", "fitted.loss_", "has several targets")
     ranks = isinstance(loss, (LambdaRank, CustomLoss)) and loss.n_scores == 1
     expect(ranks or saved.task != "ranking", "fitted.loss_", "does not rank")
     if saved.is_classifier:

@@ -37,6 +37,7 @@ from sapwood.forest.leaf_targets import LeafRows
 from sapwood.losses.custom import CustomLoss
 from sapwood.losses.loss import Loss
 from sapwood.losses.names import LOSSES
+from sapwood.losses.per_target import PerTarget
 from sapwood.table.schema import ColumnSchema, Schema
 from sapwood.tree import Tree
 
@@ -104,6 +105,8 @@ LOSS_OPTIONS = {  # those that decide how large a loss is
     "function": is_a(Lost),
 }
 
+OF_EACH_TARGET = ("squared_error", "absolute_error", "huber", "quantile", "poisson", "gamma", "tweedie")
+
 
 def schema_kind() -> RecordKind:
     """A schema, whose columns differ in name."""
@@ -151,6 +154,9 @@ def bags_kind() -> RecordKind:
 
 
 def _write_loss(loss: Loss, writer: Writer, where: str) -> Json:
+    if isinstance(loss, PerTarget):
+        each = [_write_loss(own, writer, f"{where}.losses.{k}") for k, own in enumerate(loss.losses_of)]
+        return {"name": loss.name, "options": {"losses": each, "targets": list(loss.targets)}}
     options = {name: writer.write(value, f"{where}.{name}") for name, value in loss.options().items()}
     return {"name": loss.name, "options": options}
 
@@ -158,6 +164,8 @@ def _write_loss(loss: Loss, writer: Writer, where: str) -> Json:
 def _read_loss(found: Json, reader: Reader, where: str) -> Loss:
     fits = isinstance(found, dict) and set(found) == {"name", "options"} and isinstance(found["options"], dict)
     expect(fits, where, "must have a name and options")
+    if found["name"] == PerTarget.name:
+        return _read_losses_of_targets(found["options"], reader, where)
     options = {name: reader.read(value, f"{where}.{name}") for name, value in found["options"].items()}
     for name, value in options.items():
         LOSS_OPTIONS.get(name, anything)(value, f"{where}.{name}")
@@ -173,9 +181,26 @@ def _read_loss(found: Json, reader: Reader, where: str) -> Loss:
         raise
 
 
+def _read_losses_of_targets(found: Mapping[str, Json], reader: Reader, where: str) -> PerTarget:
+    """Losses of one score each, all of one kind, and the names of at least two targets."""
+    fits = set(found) == {"losses", "targets"} and all(isinstance(value, list) for value in found.values())
+    expect(fits, where, "must have losses and targets")
+    each(text)(found["targets"], f"{where}.targets")
+    expect(len(found["targets"]) == len(found["losses"]) > 1, where, "does not have a loss for each of its targets")
+    losses = []
+    for k, own in enumerate(found["losses"]):
+        at = f"{where}.losses.{k}"
+        of_rows = isinstance(own, dict) and isinstance(own.get("name"), str) and own["name"] in OF_EACH_TARGET
+        expect(of_rows, at, "is not the loss of one target")
+        losses.append(_read_loss(own, reader, at))
+        fits = losses[-1].n_scores == 1 and own["name"] == losses[0].name
+        expect(fits, at, "does not match the losses of the other targets")
+    return PerTarget(losses, found["targets"])
+
+
 def loss_kinds() -> dict[str, RecordKind]:
     """Every loss is written in the same way: its name and its options."""
-    classes = {maker for maker in LOSSES.values() if isinstance(maker, type)} | {CustomLoss}
+    classes = {maker for maker in LOSSES.values() if isinstance(maker, type)} | {CustomLoss, PerTarget}
     kinds = sorted(classes, key=lambda cls: cls.__name__)
     return {cls.__name__: RecordKind(cls, _write_loss, _read_loss, "fitted.loss_") for cls in kinds}
 

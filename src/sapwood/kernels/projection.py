@@ -9,15 +9,14 @@ from sapwood.kernels.draws import mix
 
 
 @lean_kernel
-def project(gradient, hessian, direction, first, last, out):
-    """The sums of r_k g_k and of r_k² h_k over the scores k, for a block of rows; OUT out (2, rows)."""
+def project(gradient, hessian, factors, first, last, out):
+    """Sums over the scores of gradients and hessians times their factors, for a block of rows; OUT out (2, rows)."""
     for row in range(first, last):
         out[0, row] = out[1, row] = 0.0
-    for k in range(len(direction)):
-        r = direction[k]
+    for k in range(factors.shape[1]):
         for row in range(first, last):
-            out[0, row] += r * gradient[k, row]
-            out[1, row] += r * r * hessian[k, row]
+            out[0, row] += factors[0, k] * gradient[k, row]
+            out[1, row] += factors[1, k] * hessian[k, row]
 
 
 @lean_kernel
@@ -35,3 +34,12 @@ def write_direction(key, sums_to_zero, direction):
         mean = total / n
         for k in range(n):
             direction[k] = (direction[k] - mean) / np.sqrt(1.0 - mean * mean)
+
+
+@lean_kernel
+def write_factors(key, sums_to_zero, scales, factors):
+    """Factors r_k of gradients and r_k² of hessians, times their scales; OUT factors (2, scores)."""
+    write_direction(key, sums_to_zero, factors[0])
+    for k in range(factors.shape[1]):
+        r = factors[0, k]
+        factors[0, k], factors[1, k] = r * scales[0, k], r * r * scales[1, k]

@@ -11,13 +11,13 @@ from sapwood.kernels.team_frame import TEAM
 ROUNDS = Layout(
     team=TEAM,
     # Rows; the weight is 0 for those that do not train:
-    y=Array(np.float64, "n_rows"),
+    y=Array(np.float64, "n_targets", "n_rows"),
     weight=Array(np.float64, "n_rows"),
     score=Array(np.float64, "n_scores", "n_rows"),
     derivatives=Array(np.float64, 2, "n_scores", "n_rows"),
     candidates=Array(np.int64, "n_candidates"),  # that train
     measured=Array(np.int64, "n_measured"),  # whose losses and scores are wanted after each round
-    y_measured=Array(np.float64, "n_measured"),
+    y_measured=Array(np.float64, "n_targets", "n_measured"),
     row_losses=Array(np.float64, "n_rounds", "n_measured"),
     row_scores=Array(np.float64, "n_rounds", "n_scores", "n_measured"),
     # The model that learns from all rows, if there is one (see `boosting/replay.py`):
@@ -29,6 +29,8 @@ ROUNDS = Layout(
     loss=np.int64,
     sums_to_zero=np.bool_,
     factor=np.float64,  # of all steps
+    scales=Array(np.float64, 2, "n_scores"),  # of derivatives in a mixture
+    loss_factors=Array(np.float64, "n_scores"),  # of several targets
     subsample=np.float64,
     random_strength=np.float64,
     n_wanted=np.int64,  # columns of a tree
@@ -43,7 +45,7 @@ ROUNDS = Layout(
     # Scratch:
     sample=Array(np.int64, "n_candidates"),
     mixture=Array(np.float64, 2, "n_rows"),
-    direction=Array(np.float64, "n_scores"),
+    factors=Array(np.float64, 2, "n_scores"),
     row_most=Array(np.float64, "n_rows"),
     row_total=Array(np.float64, "n_rows"),
     column_keys=Array(np.float64, "n_columns"),

@@ -18,7 +18,7 @@ from sapwood.kernels.leader import lead
 from sapwood.kernels.loss_rows import differentiate, measure
 from sapwood.kernels.newton import newton_values
 from sapwood.kernels.noise import noise_of
-from sapwood.kernels.projection import project, write_direction
+from sapwood.kernels.projection import project, write_factors
 from sapwood.kernels.routing import add_by_leaf, largest, settle_together, sum_by_leaf, write_records
 from sapwood.kernels.used_columns import draw_columns, list_columns
 from sapwood.kernels.vector_leaves import add_all_by_leaf, largest_of_all, sum_all_by_leaf, values_of_all
@@ -174,8 +174,8 @@ def advance(state, t, rate, template, rules, trees):
     key = mix(state.seed, np.int64(state.n_done + t))
     n_drawn, length = draw_sample(state, key), rate * (state.n_done + t)
     if state.one_tree:
-        write_direction(key, state.sums_to_zero, state.direction)
-        project(gradient, hessian, state.direction, 0, n_rows, state.mixture)
+        write_factors(key, state.sums_to_zero, state.scales, state.factors)
+        project(gradient, hessian, state.factors, 0, n_rows, state.mixture)
         gradient, hessian = state.mixture[0:1], state.mixture[1:2]
     for k in range(n_trees):
         at = t * n_trees + k
@@ -189,7 +189,7 @@ def advance(state, t, rate, template, rules, trees):
     for k in range(len(scores)):
         for i in range(len(measured)):
             scores[k, i] = state.score[k, measured[i]]
-    measure(state.loss, state.y_measured, scores, state.measured_parts, state.row_losses[t])
+    measure(state.loss, state.y_measured, scores, state.loss_factors, state.measured_parts, state.row_losses[t])
 
 
 @kernel

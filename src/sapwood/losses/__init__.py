@@ -9,6 +9,7 @@ from sapwood.losses.logistic import Logistic
 from sapwood.losses.loss import Loss
 from sapwood.losses.multinomial import Multinomial
 from sapwood.losses.names import LOSSES, make_loss
+from sapwood.losses.per_target import PerTarget
 from sapwood.losses.quantile import Quantile
 from sapwood.losses.ranking import LambdaRank
 from sapwood.losses.squared import Squared
@@ -24,6 +25,7 @@ __all__ = [
     "Logistic",
     "Loss",
     "Multinomial",
+    "PerTarget",
     "Poisson",
     "Quantile",
     "Squared",

@@ -5,6 +5,8 @@ scores, the derivatives of each row, and the meaning of a score (`response`, the
 
     row      y               score, gradient g = dL/dF, hessian h = d²L/dF²
     shape    (n,)            (n_scores, n): any block of rows, unless `whole`
+
+Of several targets, y is (n, targets), and there is a score for each (`per_target.py`).
 """
 
 from __future__ import annotations
@@ -42,7 +44,11 @@ class Loss(ABC):
     """Derivatives are at most 1 in size, for any target: float32 holds those of many rows well enough."""
 
     n_scores: int = 1
-    """Scores of a row: classes or quantiles."""
+    """Scores of a row: classes, quantiles or targets."""
+    targets: tuple[str, ...] = ()
+    """Names of the targets, if there are several; each has a score."""
+    scales: Floats | None = None
+    """Factors (2, n_scores) of gradients and hessians where those of several scores are compared; None: all 1."""
     sums_to_zero: ClassVar[bool] = False
     """The gradients of the scores of a row add up to 0."""
     above_zero: ClassVar[bool] = False
@@ -56,6 +62,11 @@ class Loss(ABC):
         options = (f"{name}={value!r}" for name, value in vars(self).items() if not name.startswith("_"))
         return f"{type(self).__name__}({', '.join(options)})"
 
+    @property
+    def factors(self) -> Floats:
+        """What the loss of each score is multiplied by; they differ if these are targets of their own."""
+        return np.ones(self.n_scores)
+
     def options(self) -> dict[str, object]:
         """Arguments of the class that make a loss like this one."""
         return {}
@@ -65,6 +76,10 @@ class Loss(ABC):
         return np.isfinite(y)
 
     def check_target(self, y: Target, owner: str = "y") -> None:
+        """Raise `InputError` for the first target that cannot be learned."""
+        self.check_domain(y, owner)
+
+    def check_domain(self, y: Target, owner: str = "y") -> None:
         """Raise `InputError` that names the first target outside of the domain."""
         bad = ~self.admits(y)
         if bad.any():

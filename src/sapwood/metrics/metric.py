@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,15 +18,16 @@ Groups = NDArray[np.int64]  # numbers of rows of the queries, in the order of th
 MetricFunction = Callable[[Target, Floats, Floats | None, Groups | None], float]
 RowLosses = Callable[[Target, Floats], Floats]
 
-NUMBERS, QUANTILES, TWO_CLASSES, CLASSES, RANKINGS = (
+NUMBERS, QUANTILES, TARGETS, TWO_CLASSES, CLASSES, RANKINGS = (
     "numbers",
     "several quantiles",
+    "several targets",
     "two classes",
     "more than two classes",
     "rankings",
 )
 """What a model may predict."""
-EVERY_KIND = frozenset({NUMBERS, QUANTILES, TWO_CLASSES, CLASSES, RANKINGS})
+EVERY_KIND = frozenset({NUMBERS, QUANTILES, TARGETS, TWO_CLASSES, CLASSES, RANKINGS})
 
 
 @dataclass(frozen=True)
@@ -54,6 +56,10 @@ class MeanOfRows:
     many: bool = False
     """Whether rows of several predictions, (K, n), are understood."""
 
+    def of_targets(self) -> MeanOfRows:
+        """The same of several targets, (n, K): a row's loss is the mean of those of its targets."""
+        return replace(self, rows=partial(_mean_of_targets, self.rows), many=True)
+
     def __call__(self, y: Target, prediction: Floats, weight: Floats | None, groups: Groups | None) -> float:
         """Σ w loss / Σ w, finished."""
         del groups  # not used
@@ -63,6 +69,13 @@ class MeanOfRows:
     def of_losses(self, losses: Floats, weight: Floats | None) -> float:
         """The same of rows whose losses are known."""
         return self.finish(mean(losses, weight))
+
+
+def _mean_of_targets(rows: RowLosses, y: Target, prediction: Floats) -> Floats:
+    total = np.zeros(len(y))
+    for own, predicted in zip(y.T, prediction, strict=True):
+        total += rows(own, predicted)
+    return np.asarray(total / len(prediction))
 
 
 def mean(values: Floats, weight: Floats | None) -> float:

@@ -19,6 +19,7 @@ from sapwood.metrics.metric import (
     NUMBERS,
     QUANTILES,
     RANKINGS,
+    TARGETS,
     TWO_CLASSES,
     MeanOfRows,
     Metric,
@@ -61,8 +62,9 @@ _OPTIONS = {
 }
 
 
-_OF_NUMBERS = frozenset({NUMBERS})
-_OF_PROBABILITIES = frozenset({NUMBERS, TWO_CLASSES})  # those of two classes are numbers, too
+_OF_NUMBERS = frozenset({NUMBERS, TARGETS})
+_OF_PROBABILITIES = frozenset({NUMBERS, TARGETS, TWO_CLASSES})  # those of two classes are numbers, too
+_OF_ONE_NUMBER = frozenset({NUMBERS, TWO_CLASSES})
 _OF_TWO = frozenset({TWO_CLASSES})
 _OF_CLASSES = frozenset({TWO_CLASSES, CLASSES})
 _OF_RANKINGS = frozenset({RANKINGS})
@@ -87,7 +89,7 @@ METRICS: dict[str, Metric] = {
         _rows("mape", regression.shares, _OF_NUMBERS),
         _rows("rmsle", regression.squared_log_differences, _OF_NUMBERS, finish=math.sqrt),
         _rows("mphe", regression.pseudo_huber, _OF_NUMBERS),
-        _rows("quantile", regression.pinball, frozenset({NUMBERS, QUANTILES}), many=True),
+        _rows("quantile", regression.pinball, frozenset({NUMBERS, QUANTILES, TARGETS}), many=True),
         _rows("poisson-nloglik", regression.poisson_likelihood, _OF_NUMBERS),
         _rows("gamma-nloglik", regression.gamma_likelihood, _OF_NUMBERS),
         _rows("gamma-deviance", regression.gamma_deviance, _OF_NUMBERS),
@@ -96,8 +98,8 @@ METRICS: dict[str, Metric] = {
         _rows("error", classification.mistakes, _OF_TWO, decides=True),
         _rows("mlogloss", classification.class_log_losses, _OF_CLASSES, many=True),
         _rows("merror", classification.class_mistakes, _OF_CLASSES, many=True, decides=True),
-        Metric("auc", True, curve.auc, kinds=_OF_PROBABILITIES),
-        Metric("aucpr", True, curve.aucpr, kinds=_OF_PROBABILITIES),
+        Metric("auc", True, curve.auc, kinds=_OF_ONE_NUMBER),
+        Metric("aucpr", True, curve.aucpr, kinds=_OF_ONE_NUMBER),
         Metric("ndcg", True, ranking.ndcg, kinds=_OF_RANKINGS),
         Metric("map", True, ranking.average_precision, kinds=_OF_RANKINGS),
     )
@@ -114,6 +116,8 @@ def metric_for(item: object, kind: str, owner: str, losses: RowLosses | None = N
             f"eval_metric={metric.name!r} is for {kinds}, but {owner} predicts {kind}. "
             f"Use {', '.join(map(repr, fitting))}{', ' if fitting else ''}'loss', or a function of (y_true, y_pred)."
         )
+    if kind == TARGETS and isinstance(metric.function, MeanOfRows) and not metric.uses_score:
+        return replace(metric, function=metric.function.of_targets())
     return metric
 
 

@@ -17,13 +17,13 @@ import numpy as np
 
 from sapwood.errors import ParameterError
 from sapwood.metrics.custom import finite_number
-from sapwood.metrics.metric import CLASSES, NUMBERS, TWO_CLASSES, Floats, Groups, Metric, Target
+from sapwood.metrics.metric import CLASSES, NUMBERS, TARGETS, TWO_CLASSES, Floats, Groups, Metric, Target
 
 Takes = Literal["numbers", "classes", "scores", "probabilities", "decisions"]
 LARGE_ENDINGS, SMALL_ENDINGS = ("_score", "_ratio", "_corrcoef"), ("_loss", "_error", "_deviance")
 BY_ARGUMENT: dict[str, Takes] = {"y_score": "scores", "y_proba": "probabilities", "y_prob": "probabilities"}
 KINDS = {
-    "numbers": frozenset({NUMBERS}),
+    "numbers": frozenset({NUMBERS, TARGETS}),
     "scores": frozenset({NUMBERS, TWO_CLASSES, CLASSES}),  # the function itself checks the number of classes
     "classes": frozenset({TWO_CLASSES, CLASSES}),
     "probabilities": frozenset({TWO_CLASSES, CLASSES}),

@@ -21,6 +21,7 @@ from sapwood.losses.exponential import Exponential
 from sapwood.losses.logistic import Logistic
 from sapwood.losses.loss import Loss
 from sapwood.losses.multinomial import Multinomial
+from sapwood.losses.per_target import PerTarget
 from sapwood.losses.quantile import Quantile
 from sapwood.model.model import Begin, Model
 from sapwood.model.response import Response
@@ -157,7 +158,7 @@ def boosting_model(
         undone = factors if factors is not None and (factors != factors[0]).any() else None
         margin = 0.0 if second_of_equals else TIE
         response = replace(response, factors=undone, second_of_equals=second_of_equals, margin=margin)
-    names = _score_names(classes, ensemble.n_scores)
+    names = loss.targets or _score_names(classes, ensemble.n_scores)
     return Model(trees=ensemble.tree_sum(n_rounds), response=response, score_names=names, **common)
 
 
@@ -170,6 +171,7 @@ def _score_names(classes: Sequence[Array], n_scores: int) -> Names:
 
 def _link(loss: Loss, of_classes: bool) -> Response:
     """The inverse link of a loss; scores of a custom objective are log-odds, or the prediction itself."""
+    loss = loss.each if isinstance(loss, PerTarget) else loss
     if isinstance(loss, CustomLoss):
         return Response("same" if not of_classes else "logistic" if loss.n_scores == 1 else "softmax")
     if isinstance(loss, Quantile) and loss.n_scores > 1:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, NamedTuple
 
 import narwhals as nw
 import numpy as np
 
 from sapwood.arrays import Array
-from sapwood.errors import InputError, InputTypeError
+from sapwood.errors import InputError, InputTypeError, naming
 from sapwood.table.arrays import fill_masked
 from sapwood.table.column import first_row
 from sapwood.table.levels import is_missing
@@ -20,21 +21,40 @@ if TYPE_CHECKING:
 
 
 class Labels(NamedTuple):
-    """One array per output; `single` if y was a vector or one column."""
+    """One array per output; `single` if y was a vector or one column. A frame has names of its columns."""
 
     columns: list[Array]
     single: bool
+    names: tuple[str, ...] = ()
+
+    def naming(self, k: int) -> AbstractContextManager[None]:
+        """Errors that are raised inside begin with the column they are about, if there are several."""
+        if self.single:
+            return nullcontext()
+        return naming(f"Column {self.names[k]!r} of y" if self.names else f"Column {k} of y")
 
 
 def read_labels(y: object, n_rows: int) -> Labels:
     """The outputs of y, in any container."""
     _refuse_no_target(y)
     columns = _frame_columns(y)
+    names: tuple[str, ...] = ()
     if columns is None:
         columns = _array_columns(_to_array(y))
-    for column in columns:
-        _check(column, n_rows)
-    return Labels(columns, len(columns) == 1)
+    elif len(columns) > 1:
+        names = _frame_names(y)
+    labels = Labels(columns, len(columns) == 1, names)
+    for k, column in enumerate(columns):
+        with labels.naming(k):
+            _check(column, n_rows)
+    return labels
+
+
+def _frame_names(y: object) -> tuple[str, ...]:
+    """Names of the columns of a data frame, if they are text and differ."""
+    names = tuple(getattr(y, "column_names", getattr(y, "columns", ())))
+    are_texts = all(isinstance(name, str) for name in names) and len(set(names)) == len(names)
+    return tuple(map(str, names)) if are_texts else ()
 
 
 def series_array(series: IntoSeries) -> Array:

@@ -71,16 +71,17 @@ class ClassTarget:
 
 @dataclass(frozen=True, eq=False)
 class NumberTarget:
-    """`values[row, output]`; `single` if y was a vector or one column."""
+    """`values[row, output]`; `single` if y was a vector or one column. A frame has names of its columns."""
 
     values: NDArray[np.float64]
     single: bool
+    names: tuple[str, ...] = ()
 
     @classmethod
     def from_any(cls, y: object, n_rows: int) -> NumberTarget:
         """Numbers from anything that float() understands."""
         labels = read_labels(y, n_rows)
-        return cls(read_only(_stack(labels)), labels.single)
+        return cls(read_only(_stack(labels)), labels.single, labels.names)
 
     @property
     def n_outputs(self) -> int:
@@ -108,16 +109,18 @@ class NumberTarget:
 
     def take(self, rows: Array) -> NumberTarget:
         """The target of some rows."""
-        return NumberTarget(self.values[rows], self.single)
+        return NumberTarget(self.values[rows], self.single, self.names)
 
 
 Target = ClassTarget | NumberTarget
 
 
 def _stack(labels: Labels) -> Array:
-    columns = [_to_numbers(column) for column in labels.columns]
-    for column in columns:
-        _refuse_infinite(column)
+    columns = []
+    for k, column in enumerate(labels.columns):
+        with labels.naming(k):
+            columns.append(_to_numbers(column))
+            _refuse_infinite(columns[-1])
     if len(columns) == 1:
         return np.ascontiguousarray(columns[0])[:, np.newaxis]
     return np.stack(columns, axis=1)

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from sklearn.metrics import get_scorer, r2_score
 
 from sapwood.arrays import Floats
+from sapwood.counted import counted
 from sapwood.errors import InputError, ParameterError, SapwoodError
 from sapwood.explain.column_values import plain
 from sapwood.explain.editable_rows import EditableRows
@@ -140,7 +141,12 @@ def _default(given: object, target: Target, weight: Floats | None) -> Callable[[
             f"scoring=None is not allowed for {model.estimator}, which predicts neither classes nor numbers. Pass a "
             "function of (model, X, y), or leave out y."
         )
-    truth = target.values
+    truth, n_predicted = target.values, 1 if model.single else len(model.score_names)
+    if truth.shape[1] != n_predicted:
+        raise InputError(
+            f"y has {counted(truth.shape[1], 'column')}, but the model predicts {counted(n_predicted, 'number')} for "
+            "each row. Pass y of the same form."
+        )
     return lambda X: float(r2_score(truth, model.predict(X).reshape(truth.shape), sample_weight=weight))
 
 

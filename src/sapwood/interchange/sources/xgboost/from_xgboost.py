@@ -27,6 +27,7 @@ from sapwood.keywords import answering
 from sapwood.losses.counts import Tweedie
 from sapwood.losses.loss import Loss
 from sapwood.losses.names import make_loss
+from sapwood.losses.per_target import PerTarget
 from sapwood.losses.ranking import LambdaRank
 from sapwood.table.schema import Schema
 from sapwood.tree import Tree
@@ -188,6 +189,8 @@ def _estimator(
             f"{', '.join([*NUMBERS, *CLASSES, 'rank:ndcg'])}."
         )
     loss = _number_loss(found, own)
+    if loss.n_scores == 1 and found.n_groups > 1:
+        loss = PerTarget([loss] * found.n_groups, [f"target {k}" for k in range(found.n_groups)])
     _refuse_groups(found, loss.n_scores == 1)
     return estimator_with(NewtonBoostingRegressor, own | {"objective": NUMBERS[name]}), loss
 
@@ -210,7 +213,7 @@ def _refuse_groups(found: XGBoostModel, is_single: bool) -> None:
     if is_single != (found.n_groups == 1):
         raise ModelFileError(
             f"The model has {found.n_groups} scores with the objective {found.objective!r}. Models of several targets "
-            "have no equivalent here: train one for each."
+            "and these objectives have no equivalent here: train one for each."
         )
 
 

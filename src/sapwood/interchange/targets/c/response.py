@@ -61,8 +61,12 @@ def _softmax(model: Model) -> list[str]:
     ]
 
 
-def _exponential(model: Model) -> list[str]:  # noqa: ARG001 - one of several
-    return [f"out[0] = exp(score[0] > {MOST_EXPONENT} ? {MOST_EXPONENT} : score[0]);"]
+def _exponential(model: Model) -> list[str]:
+    each, bounded = (
+        f"for (int k = 0; k < {model.trees.n_columns}; k++)",
+        f"score[k] > {MOST_EXPONENT} ? {MOST_EXPONENT}",
+    )
+    return [f"{each} out[k] = exp({bounded} : score[k]);"]
 
 
 def _sorted(model: Model) -> list[str]:

@@ -83,7 +83,7 @@ def _numbers(scores):
 """,
     "exponential": """
 def _numbers(scores):
-    return [math.exp(min(scores[0], MOST_EXPONENT))]
+    return [math.exp(min(score, MOST_EXPONENT)) for score in scores]
 """,
     "sorted": """
 def _numbers(scores):

@@ -39,8 +39,8 @@ def _softmax(model: Model) -> Steps:
     return [below, [_exp(result(0, k)) for k in range(len(scores))], _shared(1, len(scores))]
 
 
-def _exponential(model: Model) -> Steps:  # noqa: ARG001 - one of several
-    return [[_exp("s0")]]
+def _exponential(model: Model) -> Steps:
+    return [[_exp(f"s{k}") for k in range(model.trees.n_columns)]]
 
 
 def _exp(x: str) -> str:

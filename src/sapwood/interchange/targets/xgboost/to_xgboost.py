@@ -24,6 +24,7 @@ from sapwood.losses.absolute import Absolute
 from sapwood.losses.counts import Gamma, Poisson, Tweedie
 from sapwood.losses.huber import Huber
 from sapwood.losses.loss import Loss
+from sapwood.losses.per_target import PerTarget
 from sapwood.losses.quantile import Quantile
 from sapwood.losses.ranking import LambdaRank
 from sapwood.model import Model
@@ -147,6 +148,7 @@ def _objective(model: Model, loss: object) -> dict[str, object]:
         return {"name": "binary:logistic", **WEIGHTED}
     if model.response.kind == "softmax":
         return {"name": "multi:softprob", "softmax_multiclass_param": {"num_class": str(model.trees.n_columns)}}
+    loss = loss.each if isinstance(loss, PerTarget) else loss
     made = (make(loss) for kind, make in OBJECTIVES.items() if isinstance(loss, kind))
     name = "reg:gamma" if model.response.kind == "exponential" else "reg:squarederror"
     return next(made, {"name": name, **WEIGHTED})
