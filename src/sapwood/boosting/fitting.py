@@ -12,6 +12,7 @@ from scipy.optimize import brentq
 from sapwood.arrays import Floats, Ints
 from sapwood.boosting.ensemble import Ensemble
 from sapwood.boosting.history import Curves, History, ValidationSet
+from sapwood.boosting.linear_fit import LinearFit
 from sapwood.boosting.limits import warn_of_no_split
 from sapwood.boosting.recipe import Recipe
 from sapwood.boosting.rounds import RoundOptions, Rounds
@@ -142,6 +143,7 @@ def begin_rounds(
         validation=[(e.table, score(e)) for e in evals],
         trees=list(so_far.rounds[start.n_rounds :]),
         recode=coded[1],
+        linear=LinearFit.of(rows.table, setup.rounds.linear_ridge, setup.rounds.n_jobs) if setup.rounds.linear else None,
     )
 
 

@@ -256,4 +256,4 @@ def _mean_of(members: Sequence[Candidate]) -> Ensemble:
 
 
 def _scaled(trees: Sequence[Tree], divisor: int) -> tuple[Tree, ...]:
-    return tuple(replace(tree, value=tree.value / divisor) for tree in trees)
+    return tuple(tree.divided_by(divisor) for tree in trees)

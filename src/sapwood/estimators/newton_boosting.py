@@ -129,6 +129,8 @@ class NewtonBoosting(Boosting):
     feature_weights: Any = parameter(newton.FEATURE_WEIGHTS, default=None)
     reg_alpha: float = parameter(AT_LEAST_ZERO, default=0.0, doc="L1 penalty of the leaf values.")
     reg_lambda: float | str = parameter(AT_LEAST_ZERO, default=AUTO, doc="L2 penalty of the leaf values.")
+    linear_tree: bool | str = parameter(newton.LINEAR_TREE, default=AUTO)
+    linear_lambda: float = parameter(newton.LINEAR_LAMBDA, default=1.0)
     base_score: float | None = parameter(
         Interval(float),
         Nothing(),

@@ -140,7 +140,7 @@ class Model(Result):
     def predict(self, X: Any, *, n_jobs: int | None = None) -> Array:
         """Predictions of rows in any form: classes or numbers, (rows,), or (rows, outputs)."""
         scores = self._scores_of_matrix(X)
-        if scores is None and len(self.trees) == 1 and self.begin is None:
+        if scores is None and len(self.trees) == 1 and self.begin is None and not self.trees.is_linear:
             return self._node_predictions[self.scorer.leaves(self.new_rows(X), resolve_jobs(n_jobs))]
         return self.predictions(self.scores(X, n_jobs=n_jobs) if scores is None else scores)
 
