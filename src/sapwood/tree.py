@@ -7,7 +7,7 @@ split a category column: `threshold` is then NaN and the levels that go left are
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from sapwood.arrays import Array
 from sapwood.errors import InputError, InputTypeError
-from sapwood.linear_leaves import LinearLeaves
+from sapwood.linear_leaves import LinearLeaves, empty_lines
 from sapwood.result import Part, Result
 from sapwood.table.sparse import is_sparse
 
@@ -213,6 +213,15 @@ class Tree(Result):
         importances: Floats = by_feature / self.weighted_n_node_samples[0]
         total = float(importances.sum())
         return importances / total if normalize and total > 0 else importances
+
+
+def lines_of_leaves(trees: Iterable[Tree]) -> LinearLeaves:
+    """The lines of the leaves of all trees, one leaf after the other; inner nodes do not count."""
+    counts, lines = [np.zeros(0, dtype=np.int64)], [empty_lines(0)]
+    for tree in trees:
+        counts.append(np.zeros(tree.n_leaves, np.int64) if tree.linear is None else tree.linear.counts[tree.is_leaf])
+        lines.append(empty_lines(0) if tree.linear is None else tree.linear.lines)
+    return LinearLeaves.of(np.concatenate(counts), np.concatenate(lines))
 
 
 def _dense(X: Any) -> Array:

@@ -15,7 +15,7 @@ from sapwood.kernels.linear_leaves import Lines
 from sapwood.kernels.traverse import STEPS, Levels
 from sapwood.linear_leaves import LinearLeaves
 from sapwood.predictor.reach import columns_needed
-from sapwood.tree import LEAF, Tree
+from sapwood.tree import LEAF, Tree, lines_of_leaves
 from sapwood.tree_sum import TreeSum
 
 NODES = ("children_left", "children_right", "feature", "threshold", "missing_go_to_left", "n_node_samples")
@@ -50,7 +50,7 @@ class TreeSteps:
         inner = np.flatnonzero(~is_leaf)
         tree = np.repeat(np.arange(len(members)), sizes)
         values = np.concatenate([member.values for member in members])
-        linear = _joined_lines([member.tree for member in members]) if tree_sum.is_linear else None
+        linear = lines_of_leaves([member.tree for member in members]) if tree_sum.is_linear else None
         leaf_values = values[is_leaf]
         place, kept = _shared(leaf_values) if linear is None else (np.arange(len(leaf_values)), leaf_values)
         number = np.where(is_leaf, 0, np.cumsum(~is_leaf) - 1).astype(np.int32)
@@ -100,13 +100,6 @@ def _shared(values: Floats) -> tuple[NDArray[np.int32], Floats]:
     is_sure = (values == sure[likely]).all(axis=1)
     number = np.where(is_sure, likely, len(sure) + np.cumsum(~is_sure) - 1)
     return number.astype(np.int32), np.concatenate([sure, values[~is_sure]])
-
-
-def _joined_lines(trees: Sequence[Tree]) -> LinearLeaves:
-    """Lines of the leaves of all trees, one leaf after the other."""
-    counts = [np.zeros(tree.n_leaves) if tree.linear is None else tree.linear.counts[tree.is_leaf] for tree in trees]
-    lines = [tree.linear.lines for tree in trees if tree.linear is not None]
-    return LinearLeaves.of(np.concatenate(counts), np.concatenate(lines))
 
 
 def starts(sizes: Array) -> NDArray[np.int64]:
