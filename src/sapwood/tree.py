@@ -60,7 +60,8 @@ class Tree(Result):
 
     def arrays(self) -> dict[str, Array]:
         """All arrays by name."""
-        return {name: item for name, item in vars(self).items() if isinstance(item, np.ndarray)}
+        own = {name: item for name, item in vars(self).items() if isinstance(item, np.ndarray)}
+        return own if self.linear is None else {**own, "line_starts": self.linear.starts, "lines": self.linear.lines}
 
     @property
     def node_count(self) -> int:
