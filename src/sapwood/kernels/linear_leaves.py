@@ -23,13 +23,12 @@ ROWS_EACH = 10  # least rows for the value, and for each slope
 
 LINE = np.dtype(
     [
-        ("column", np.int32),
+        ("column", np.int64),
         ("slope", np.float64),
         ("centre", np.float64),
         ("low", np.float64),  # the range of the leaf's training rows
         ("high", np.float64),
-    ],
-    align=True,
+    ]
 )
 
 
