@@ -1,4 +1,4 @@
-"""Newton boosting with linear leaves: what leaves hold, equal bits on every path, what goes with them and what does not."""
+"""Newton boosting with linear leaves: what leaves hold, equal bits on every path, and what they do not go with."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from linear_twin import fit_leaf, line_values, path_columns
+from newton_cases import same, trees
 from scipy import sparse
 from sklearn.base import clone
 
 import sapwood as sw
-from newton_cases import same, trees
+from linear_twin import fit_leaf, line_values, path_columns
 from sapwood import NewtonBoostingClassifier, NewtonBoostingRegressor, explain
 from sapwood.errors import ParameterError
 from sapwood.interchange import to_c, to_onnx, to_python, to_sql, to_xgboost
@@ -259,7 +259,8 @@ def test_validation_on_one_part_of_the_rows() -> None:
     settings: dict[str, Any] = {"n_estimators": 6, "learning_rate": 0.3, "cv": [(np.arange(100, 500), np.arange(100))]}
     model = regressor(**settings, linear_tree="validate").fit(X, SMOOTH)
     assert same(model, regressor(**settings).fit(X, SMOOTH))
-    (told,) = (sentence for sentence in model.recipe_ if sentence.startswith("linear_tree=True: after 6 rounds rmse was"))
+    beginning = "linear_tree=True: after 6 rounds rmse was"
+    (told,) = (sentence for sentence in model.recipe_ if sentence.startswith(beginning))
     with_lines, without = (float(word) for word in told.split() if word.replace(".", "").isdigit() and "." in word)
     assert with_lines < without
 
@@ -271,7 +272,7 @@ def test_classes_are_compared_by_their_loss() -> None:
 
 @pytest.mark.parametrize("fit", [{"eval_set": [(X, Y)]}, {}])
 def test_without_validation_the_kinds_cannot_be_compared(fit: dict[str, Any]) -> None:
-    with pytest.raises(ParameterError, match="linear_tree='validate' compares .* Use linear_tree=True or False"):
+    with pytest.raises(ParameterError, match=r"linear_tree='validate' compares .* Use linear_tree=True or False"):
         regressor(linear_tree="validate").fit(X, Y, **fit)
 
 

@@ -8,9 +8,18 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from linear_twin import fit_leaf, line_values
 
-from sapwood.kernels.linear_leaves import LINE, MOST_COLUMNS, LeafRows, Scratch, add_lines, fit_leaves, group_rows, solve
+from linear_twin import fit_leaf, line_values
+from sapwood.kernels.linear_leaves import (
+    LINE,
+    MOST_COLUMNS,
+    LeafRows,
+    Scratch,
+    add_lines,
+    fit_leaves,
+    group_rows,
+    solve,
+)
 
 
 def fitted(X: Any, g: Any, h: Any, weight: Any = None, ridge: float = 1.0, columns: Any = None) -> Any:

@@ -250,13 +250,14 @@ def _train_all(
     plan = replace(setup.plan, early_stopping_rounds=None)
     open_ones, metric = [one for kind in kinds for one in kind], setup.metrics[-1].name
     mean: list[float] = []  # of the models that are trained in these rounds
-    chosen, comparison = kinds[0], None
+    chosen = kinds[0]
+    comparison: Comparison | None = None
 
     def advance(begin: float) -> ValidationProgress:
         nonlocal chosen, comparison
         _advance_side_by_side(open_ones, plan, patience, setup.rounds.n_jobs)
         if len(kinds) == 2 and comparison is None:
-            comparison = _compare(*kinds, setup.metrics[-1])
+            comparison = _compare(kinds[0], kinds[1], setup.metrics[-1])
             chosen = kinds[comparison.is_linear]
             open_ones[:] = chosen
         running = list(open_ones)

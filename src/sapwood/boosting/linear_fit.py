@@ -20,7 +20,6 @@ from sapwood.kernels.linear_leaves import (
     write_path_columns,
 )
 from sapwood.linear_leaves import LinearLeaves, empty_lines
-from sapwood.table.table import Table
 from sapwood.threads import blocks, run_all
 
 BLOCK = 1 << 14  # rows whose scores change at a time
@@ -44,11 +43,6 @@ class LinearFit:
     ridge: float
     n_jobs: int
 
-    @classmethod
-    def of(cls, table: Table, ridge: float, n_jobs: int) -> LinearFit:
-        """Regressions on a table; absent cells of a sparse one are filled in."""
-        return cls(table.block(0, table.n_rows), table.schema.n_levels == 0, ridge, n_jobs)
-
     def fit(self, grown: GrownTree, leaf_of: Array, of: Derivatives, factor: float) -> LinearLeaves | None:
         """Lines of the leaves, their slopes times a factor; None if no leaf has any."""
         near = np.empty((len(grown.nodes), MOST_COLUMNS), dtype=np.int32)
@@ -69,16 +63,23 @@ class LinearFit:
         found["slope"] *= factor
         return LinearLeaves.of(own, found) if len(found) else None
 
-    def add(self, lines: LinearLeaves, grown: GrownTree, leaf_of: Array, score: Floats) -> None:
-        """Add the lines of its leaf to the score of every row; OUT score."""
+    def add(
+        self, grown: GrownTree, leaf_of: Array, of: Derivatives, factor: float, score: Floats
+    ) -> LinearLeaves | None:
+        """Fit lines, and add those of its leaf to the score of every row; OUT score."""
+        lines = self.fit(grown, leaf_of, of, factor)
+        if lines is None:
+            return None
         leaves = grown.position[leaf_of]
         add = partial(add_lines, lines.starts, lines.lines, leaves, self.cells, score)
         run_all([partial(add, *block) for block in blocks(len(score), BLOCK)], self.n_jobs)
+        return lines
 
 
 def _scratch(n_rows: int) -> Scratch:
+    gradient, hessian = np.empty((2, n_rows))
     system, solution = np.empty((MOST_COLUMNS, MOST_COLUMNS)), np.empty(MOST_COLUMNS)
-    return Scratch(*np.empty((2, n_rows)), np.empty((MOST_COLUMNS, n_rows)), system, solution)
+    return Scratch(gradient, hessian, np.empty((MOST_COLUMNS, n_rows)), system, solution)
 
 
 def _parts(leaves: Ints, sizes: Ints, n_parts: int) -> list[Ints]:

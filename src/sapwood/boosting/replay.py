@@ -60,11 +60,9 @@ class Replay:
         self, linear: LinearFit, grown: GrownTree, leaf_of: Array, k: int, rate: float
     ) -> LinearLeaves | None:
         """Lines of the leaves for score k, which they are added to."""
-        of = Derivatives(*self._derivatives[:, k], self.weight, rows=None)
-        lines = linear.fit(grown, leaf_of, of, rate * self.loss.step_factor)
-        if lines is not None:
-            linear.add(lines, grown, leaf_of, self.score[k])
-        return lines
+        gradient, hessian = self._derivatives[:, k]
+        of = Derivatives(gradient, hessian, self.weight, rows=None)
+        return linear.add(grown, leaf_of, of, rate * self.loss.step_factor, self.score[k])
 
 
 class StepRules(NamedTuple):

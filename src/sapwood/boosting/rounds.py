@@ -257,10 +257,8 @@ class Rounds:
         """Fit linear leaves, and add their lines to the scores; those to keep are the replay's, if there is one."""
         if self.linear is None:
             return None
-        leaf_of, factor = self._leaf_of, rate * self.loss.step_factor
-        lines = self.linear.fit(grown, leaf_of, of, factor)
-        if lines is not None:
-            self.linear.add(lines, grown, leaf_of, self.score[k])
+        leaf_of = self._leaf_of
+        lines = self.linear.add(grown, leaf_of, of, rate * self.loss.step_factor, self.score[k])
         return lines if self.replay is None else self.replay.add_lines(self.linear, grown, leaf_of, k, rate)
 
     def _as_tree(

@@ -1,13 +1,13 @@
 """Linear leaves: ridge regressions on some columns, one in each leaf, and what they add to scores.
 
-A line of a leaf adds slope * (x - centre) to a score, where x is the cell clipped to low … high, and nothing if the cell
-is missing. Columns are centred at their means in the leaf, weighted by hessians, so the value of the leaf stays Newton's
-step, and the slopes b solve
+A line of a leaf adds slope * (x - centre) to a score, where x is the cell clipped to low … high, and nothing if the
+cell is missing. Columns are centred at their means in the leaf, weighted by hessians, so the value of the leaf stays
+Newton's step, and the slopes b solve
 
     (Z' H Z + D) b = -Z' g        with z = x - centre, 0 where x is missing
 
-where D holds the penalties: `ridge` times the variance of each column in the leaf, so that slopes shrink like leaf values,
-by 1 + ridge / (sum of hessians) if columns are uncorrelated, in any unit of the column.
+where D holds the penalties: `ridge` times the variance of each column in the leaf, so that slopes shrink like leaf
+values, by 1 + ridge / (sum of hessians) if columns are uncorrelated, in any unit of the column.
 """
 
 from __future__ import annotations

@@ -172,7 +172,7 @@ def _with_missing(subsets: Array, given: Array, n_levels: Array, missing_left: A
 
 
 def _leaf_values(packed: TreeSteps, exits: Array, n_exits: Array) -> NDArray[np.float64]:
-    """Values of leaves, tree by tree and, in a tree, all first values, all second ones, …
+    """Values of leaves, tree by tree and, in a tree, all first values, all second ones, and so on.
 
     None if a tree is large, or leaves are linear, which need cells.
     """

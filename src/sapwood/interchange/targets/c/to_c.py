@@ -156,7 +156,8 @@ def _function(model: Model, name: str) -> list[str]:
         *([] if model.trees.divisor == 1.0 else [divided]),
         *c_response(model),
     ]
-    lines = [*_walk(model, name), *(_line(name) if model.trees.is_linear else []), "", f"void {name}(const double *row, double *out)", "{"]
+    helpers = [*_walk(model, name), *(_line(name) if model.trees.is_linear else [])]
+    lines = [*helpers, "", f"void {name}(const double *row, double *out)", "{"]
     return [*lines, *(f"    {line}" for line in body), "}"]
 
 

@@ -58,7 +58,8 @@ def python_module(model: Model) -> str:
     """The text of the module, in ASCII: other characters are escaped."""
     data = "\n".join(line for name, value in _data(model) for line in _assignment(name, value))
     scores = python_text.SCORES_OF_LINES if model.trees.is_linear else python_text.SCORES
-    functions = [python_text.WALK, scores, python_text.CELLS, python_text.RESPONSES[model.response.kind], *_public_functions(model)]
+    reading = [python_text.WALK, scores, python_text.CELLS]
+    functions = [*reading, python_text.RESPONSES[model.response.kind], *_public_functions(model)]
     return "\n".join([*_head(model), "import math", "", data, *functions])
 
 
