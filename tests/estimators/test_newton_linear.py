@@ -196,6 +196,20 @@ def test_categories_and_constant_columns_have_no_lines() -> None:
     assert not only.model_.trees.is_linear
 
 
+def test_paths_with_splits_of_categories_give_the_same_bits() -> None:
+    frame = pd.DataFrame({"kind": pd.Categorical.from_codes(THREE, ["a", "b", "c"]), "x": X[:, 0], "z": X[:, 1]})
+    model = regressor(max_depth=4, drift_warning=False).fit(frame, Y)
+    assert model.model_.trees.is_linear
+    assert any((tree.subset_start >= 0).any() for tree in trees(model))
+    wanted = model.predict(frame)
+    *_, last = model.staged_predict(frame)
+    np.testing.assert_array_equal(last, wanted)
+    ones = [model.predict_one(row._asdict()) for row in frame[:30].itertuples(index=False)]
+    np.testing.assert_array_equal(ones, wanted[:30])
+    unknown = frame.assign(kind="d")
+    np.testing.assert_array_equal(model.predict(unknown), model.predict(frame.assign(kind=None)))
+
+
 def test_infinite_and_huge_cells() -> None:
     W = Z.copy()
     W[:20, 0], W[20:40, 0], W[:, 1] = np.inf, -np.inf, W[:, 1] * 1e300

@@ -191,8 +191,8 @@ def fit_validated(rows: Rows, setup: Setup, validation: Validation) -> Validated
     coded = code(rows.table, setup.rounds.method, setup.max_bins, setup.rounds.n_jobs)
     kinds = [setup] if setup.rounds.linear is not None else [_with_linear(setup, kind) for kind in (False, True)]
     numbers = range(len(validation.folds))
-    fields = [[_candidate(number, rows, kind, validation, coded) for number in numbers] for kind in kinds]
-    candidates, comparison, reason = _train_all(fields, setup, validation.patience)
+    by_kind = [[_candidate(number, rows, kind, validation, coded) for number in numbers] for kind in kinds]
+    candidates, comparison, reason = _train_all(by_kind, setup, validation.patience)
     setup = setup if comparison is None else _with_linear(setup, comparison.is_linear)
     history = History((), (), _joined([one.history.curves for one in candidates]))
     is_of_all_rows = validation.members or reason == ALL_DONE
