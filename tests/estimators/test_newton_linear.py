@@ -170,8 +170,12 @@ def test_weights() -> None:
     few = weight > 0
     assert same(weighted, regressor(learning_rate=0.3).fit(X[few], Y[few], weight[few]))
     fixed: dict[str, Any] = {"recipe": "xgboost", "min_child_weight": 0.0}
-    one = regressor(**fixed, reg_lambda=1.0, linear_lambda=1.0).fit(X, Y, weight)
-    four = regressor(**fixed, reg_lambda=4.0, linear_lambda=4.0).fit(X, Y, 4.0 * weight)
+    repeated = np.repeat(np.arange(len(Y)), weight.astype(int))
+    twice = regressor(**fixed, tree_method="exact").fit(X[repeated], Y[repeated])
+    weighted = regressor(**fixed, tree_method="exact").fit(X, Y, weight)
+    np.testing.assert_allclose(weighted.predict(X), twice.predict(X), rtol=1e-7)
+    one = regressor(**fixed, max_depth=2, reg_lambda=1.0, linear_lambda=1.0).fit(X, Y, 1.0 + weight)
+    four = regressor(**fixed, max_depth=2, reg_lambda=4.0, linear_lambda=4.0).fit(X, Y, 4.0 * (1.0 + weight))
     np.testing.assert_allclose(one.predict(X), four.predict(X), rtol=1e-9)
 
 

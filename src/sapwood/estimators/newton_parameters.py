@@ -119,10 +119,11 @@ LEAF_ROWS = Meaning(
 LINEAR_TREE = Meaning(
     (Flag(), OneOf("validate")),
     "Leaves are linear functions of up to five numeric columns that their path splits on, the nearest to the leaf "
-    "first, fitted by ridge regression on the leaf's rows. A leaf of fewer than 10 rows for its value and each slope "
-    "has one value; cells count up to the range of the leaf's training rows, and missing ones add nothing. For smooth "
-    'targets. "validate" trains both kinds for some rounds, where rounds are validated, and keeps the better one. '
-    "For losses whose leaves are Newton's steps, without monotone_constraints, with a tree for each score.",
+    "first, fitted by ridge regression on the leaf's rows. A leaf of a weight below 10 rows for its value and "
+    "each slope has one value; cells count up to the range of the leaf's training rows, and missing ones add "
+    'nothing. For smooth targets. "validate" trains both kinds for some rounds, where rounds are validated, and '
+    "keeps the better one. For losses whose leaves are Newton's steps, without monotone_constraints, with a tree "
+    "for each score.",
 )
 LINEAR_LAMBDA = Meaning(
     (AT_LEAST_ZERO,),
