@@ -174,6 +174,7 @@ def test_weights() -> None:
     twice = regressor(**fixed, tree_method="exact").fit(X[repeated], Y[repeated])
     weighted = regressor(**fixed, tree_method="exact").fit(X, Y, weight)
     np.testing.assert_allclose(weighted.predict(X), twice.predict(X), rtol=1e-7)
+    fixed["min_child_samples"] = 60  # enough for all columns, however rows are weighted
     one = regressor(**fixed, max_depth=2, reg_lambda=1.0, linear_lambda=1.0).fit(X, Y, 1.0 + weight)
     four = regressor(**fixed, max_depth=2, reg_lambda=4.0, linear_lambda=4.0).fit(X, Y, 4.0 * (1.0 + weight))
     np.testing.assert_allclose(one.predict(X), four.predict(X), rtol=1e-9)
