@@ -7,8 +7,8 @@ split a category column: `threshold` is then NaN and the levels that go left are
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from sapwood.arrays import Array
 from sapwood.errors import InputError, InputTypeError
+from sapwood.linear_leaves import LinearLeaves, empty_lines
 from sapwood.result import Part, Result
 from sapwood.table.sparse import is_sparse
 
@@ -47,6 +48,7 @@ class Tree(Result):
     subsets: NDArray[np.uint32]
     n_levels: Ints  # levels of each feature, 0 for numbers
     n_classes: tuple[int, ...] = field(default=(1,))
+    linear: LinearLeaves | None = None  # what leaves add to their values, in trees of boosting with linear leaves
 
     def __post_init__(self) -> None:
         for array in self.arrays().values():
@@ -58,7 +60,8 @@ class Tree(Result):
 
     def arrays(self) -> dict[str, Array]:
         """All arrays by name."""
-        return {name: item for name, item in vars(self).items() if isinstance(item, np.ndarray)}
+        own = {name: item for name, item in vars(self).items() if isinstance(item, np.ndarray)}
+        return own if self.linear is None else {**own, "line_starts": self.linear.starts, "lines": self.linear.lines}
 
     @property
     def node_count(self) -> int:
@@ -149,14 +152,21 @@ class Tree(Result):
         rows = X.tocsr() if is_sparse(X) else X
         leaves = np.empty(X.shape[0], dtype=np.int64)
         for start in range(0, len(leaves), BLOCK_ROWS):
-            cells = rows[start : start + BLOCK_ROWS]
-            leaves[start : start + BLOCK_ROWS] = self._descend(cells.toarray() if is_sparse(X) else cells)
+            leaves[start : start + BLOCK_ROWS] = self._descend(_dense(rows[start : start + BLOCK_ROWS]))
         return leaves
 
     def predict(self, X: object) -> Floats:
         """Value of each row's leaf: (rows, classes or 1), with several outputs (rows, outputs, classes or 1)."""
-        values = self.value[self.apply(X)]
+        leaves = self.apply(X)
+        values = self.value[leaves]
+        if self.linear is not None:
+            self.linear.add(leaves, np.ascontiguousarray(_dense(X), dtype=np.float64), values[:, 0, 0])
         return values[:, 0] if self.n_outputs == 1 else values
+
+    def divided_by(self, divisor: float) -> Tree:
+        """The same tree with smaller values."""
+        linear = None if self.linear is None else self.linear.divided_by(divisor)
+        return replace(self, value=self.value / divisor, linear=linear)
 
     def decision_path(self, X: object) -> sparse.csr_matrix:
         """Indicator matrix (rows x nodes) of the nodes each row passes."""
@@ -204,3 +214,17 @@ class Tree(Result):
         importances: Floats = by_feature / self.weighted_n_node_samples[0]
         total = float(importances.sum())
         return importances / total if normalize and total > 0 else importances
+
+
+def lines_of_leaves(trees: Iterable[Tree]) -> LinearLeaves:
+    """The lines of the leaves of all trees, one leaf after the other; inner nodes do not count."""
+    counts, lines = [np.zeros(0, dtype=np.int64)], [empty_lines(0)]
+    for tree in trees:
+        counts.append(np.zeros(tree.n_leaves, np.int64) if tree.linear is None else tree.linear.counts[tree.is_leaf])
+        lines.append(empty_lines(0) if tree.linear is None else tree.linear.lines)
+    return LinearLeaves.of(np.concatenate(counts), np.concatenate(lines))
+
+
+def _dense(X: Any) -> Array:
+    cells: Array = X.toarray() if is_sparse(X) else X
+    return cells

@@ -45,6 +45,7 @@ class TreeSum:
     divisor: float = 1.0
     round_size: int = 0  # trees of a round of boosting; 0 for models without rounds
     criterion: str = ""  # of the impurities of the nodes; none for boosting
+    is_linear: bool = False  # whether there are linear leaves, which add more than their values
 
     def __len__(self) -> int:
         """Number of terms."""

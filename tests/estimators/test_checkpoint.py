@@ -34,6 +34,11 @@ CASES: dict[str, Case] = {
         Y,
         {"eval_set": [(X, Y)]},
     ),
+    "newton, linear leaves": (
+        lambda: sw.NewtonBoostingRegressor(n_estimators=12, linear_tree=True, random_state=0),
+        Y,
+        {"eval_set": [(X, Y)]},
+    ),
     "newton, early stopping": (
         lambda: sw.NewtonBoostingClassifier(n_estimators=40, random_state=1, **EARLY),
         TWO,

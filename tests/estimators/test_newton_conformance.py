@@ -21,6 +21,8 @@ ESTIMATORS = [
     NewtonBoostingRegressor(n_estimators=10, tree_method="exact", n_jobs=1),
     NewtonBoostingRegressor(n_estimators=10, multi_strategy="multi_output_tree", random_state=0, n_jobs=2),
     NewtonBoostingClassifier(n_estimators=10, tree_method="approx", n_jobs=1),
+    NewtonBoostingRegressor(n_estimators=10, linear_tree=True, n_jobs=2),
+    NewtonBoostingClassifier(n_estimators=10, linear_tree=True, n_jobs=1),
     NewtonBoostingRanker(n_estimators=5, n_jobs=1),
     NewtonBoostingRanker(n_estimators=5, grow_policy="lossguide", max_leaves=4, n_jobs=2),
     NewtonBoostingRanker(n_estimators=5, **SAMPLED, n_jobs=1),

@@ -84,6 +84,8 @@ def answers(model: Any, X: Any) -> Iterator[tuple[str, Any]]:
         if hasattr(model, name):
             said = getattr(model, name)
             yield name, said(X) if callable(said) else said
+    if model.model_.trees.is_linear:
+        return  # there are no Shapley values
     background = X[:5] if model.model_.response.weights is not None else None
     yield "shap", shap_values(model, X[:5], background=background, check_additivity=False).values
 

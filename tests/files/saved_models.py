@@ -164,6 +164,12 @@ _OF_NUMBERS: dict[str, Any] = {
     "newton of weighted classes": lambda X: sw.NewtonBoostingClassifier(
         n_estimators=3, class_weight={0: 0.5, 1: 3}, learning_rate=[0.5, 0.1], max_depth=2
     ).fit(X, classes(X)),
+    "newton of linear leaves": lambda X: sw.NewtonBoostingRegressor(
+        n_estimators=3, linear_tree=True, max_depth=2, random_state=0
+    ).fit(X, numbers(X)),
+    "newton of linear leaves and classes": lambda X: sw.NewtonBoostingClassifier(
+        n_estimators=2, linear_tree=True, linear_lambda=0.1, max_depth=1, random_state=0
+    ).fit(X, classes(X, 3)),
     "newton of queries": _ranker,
     "gradient of huber": lambda X: sw.GradientBoostingRegressor(loss="huber", alpha=0.8, **SMALL).fit(X, numbers(X)),
     "gradient of a quantile": lambda X: sw.GradientBoostingRegressor(loss="quantile", alpha=0.2, **SMALL).fit(

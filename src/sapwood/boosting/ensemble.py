@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from sapwood.arrays import Floats
 from sapwood.cached_property import cached_property
 from sapwood.predictor import BLOCK_ROWS, Predictor, Scorer
+from sapwood.predictor.lines import add_lines_of
 from sapwood.result import Part, Result
 from sapwood.table.table import Table
 from sapwood.threads import blocks, run_all
@@ -59,7 +60,8 @@ class Ensemble(Result):
     def tree_sum(self, n_rounds: int | None = None) -> TreeSum:
         """The trees of all rounds, or of some; tree k of a round adds to score k, a tree of all scores to each."""
         n_trees = len(self.rounds[:n_rounds]) * self.round_size
-        return TreeSum(self.base, n_trees, self._term, round_size=self.round_size)
+        is_linear = any(tree.linear is not None for trees in self.rounds[:n_rounds] for tree in trees)
+        return TreeSum(self.base, n_trees, self._term, round_size=self.round_size, is_linear=is_linear)
 
     def _term(self, t: int) -> Term:
         number, k = divmod(t, self.round_size)
@@ -92,6 +94,7 @@ class Ensemble(Result):
                 for at, values in enumerate(predictor.tree.value[:, :, 0].T, start=k):
                     add = partial(_add_values, values, leaves, out[at])
                     run_all([partial(add, *block) for block in blocks(table.n_rows, BLOCK_ROWS)], n_jobs)
+                add_lines_of(predictor.tree, leaves, table, out[k], n_jobs)
             yield out.copy()
 
     def leaves(self, table: Table, n_rounds: int | None = None, n_jobs: int = 1) -> NDArray[np.int32]:

@@ -9,13 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import brentq
 
-from sapwood.arrays import Floats, Ints
+from sapwood.arrays import Array, Floats, Ints
 from sapwood.boosting.ensemble import Ensemble
 from sapwood.boosting.history import Curves, History, ValidationSet
 from sapwood.boosting.limits import warn_of_no_split
+from sapwood.boosting.linear_fit import LinearFit
 from sapwood.boosting.recipe import Recipe
 from sapwood.boosting.rounds import RoundOptions, Rounds
 from sapwood.boosting.training import Outcome, Plan, train
+from sapwood.cached_property import cached_property
 from sapwood.codes.coding import Coded, Recode, code
 from sapwood.errors import ParameterError
 from sapwood.losses.loss import Loss
@@ -37,6 +39,11 @@ class Rows:
     offset: Floats | None = None  # (n_scores, rows), added to the scores a model starts from
     index: NDArray[np.intp] | None = None  # which rows of the user's these are; None: all
     measured: Floats | None = None  # weights for metrics, where they are not those of training
+
+    @cached_property
+    def cells(self) -> Array:
+        """All cells (rows, columns), those of a sparse table that are absent filled in."""
+        return self.table.block(0, self.table.n_rows)
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,17 +124,17 @@ def begin_rounds(
 
     `coded` is the table as `code` returns it, if it is coded already.
     """
-    start, base, of = setup.start, setup.base, slice(None) if own is None else own
+    start, base, of, options = setup.start, setup.base, slice(None) if own is None else own, setup.rounds
     if start is None:
         if base is None:
             base = setup.loss.start(rows.y[of], None if rows.weight is None else rows.weight[of])
         start = Ensemble(base)
     so_far = start if setup.done is None else setup.done
     if coded is None:
-        coded = code(rows.table, setup.rounds.method, setup.max_bins, setup.rounds.n_jobs)
+        coded = code(rows.table, options.method, setup.max_bins, options.n_jobs)
 
     def score(of: Rows) -> Floats:
-        return so_far.scores(of.table, None, setup.rounds.n_jobs, of.offset)
+        return so_far.scores(of.table, None, options.n_jobs, of.offset)
 
     return Rounds(
         coded[0],
@@ -135,14 +142,19 @@ def begin_rounds(
         setup.loss,
         rows.y,
         rows.weight,
-        setup.rounds,
+        options,
         start,
         score(rows),
         own,
         validation=[(e.table, score(e)) for e in evals],
         trees=list(so_far.rounds[start.n_rounds :]),
         recode=coded[1],
+        linear=_linear_fit(rows, options) if options.linear else None,
     )
+
+
+def _linear_fit(rows: Rows, options: RoundOptions) -> LinearFit:
+    return LinearFit(rows.cells, rows.table.schema.n_levels == 0, options.linear_ridge, options.n_jobs)
 
 
 def validation_rows(name: str, rounds: Rounds, rows: Ints, weight: Floats | None, groups: Ints | None) -> ValidationSet:

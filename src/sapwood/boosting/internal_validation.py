@@ -7,6 +7,9 @@ not improved for some rounds (`patience`). What becomes of these models:
   sum of trees;
 * **refit**: one new model is trained on all rows, with the mean of the best numbers of rounds.
 
+If it is open whether leaves are linear, models of both kinds are trained for the same number of rounds first, and those
+of the kind of larger loss are dropped.
+
 Either has more than the best number of rounds, as many times as it has more rows than those that were trained on, but
 not more than twice, and a member not more than were trained.
 """
@@ -35,6 +38,7 @@ from sapwood.boosting.training import ALL_DONE, AnyProgress, Outcome, Plan, adva
 from sapwood.boosting.whole_rounds import WholeRounds
 from sapwood.codes.coding import Coded, Recode, code
 from sapwood.kernels.draws import mix_into
+from sapwood.metrics.metric import Metric
 from sapwood.threads import run_all
 from sapwood.tree import Tree
 
@@ -70,6 +74,11 @@ class Candidate:
     def n_best(self) -> int:
         """The best number of rounds, at least 1."""
         return 1 + (self.history.best or 0)
+
+    @property
+    def best_metric(self) -> float:
+        """The best value of the deciding metric so far; NaN if no round has a number."""
+        return np.nan if self.history.best is None else (self.history.deciding or [])[self.history.best]
 
     @property
     def used(self) -> list[tuple[Tree, ...]]:
@@ -108,6 +117,30 @@ class ValidationProgress(AnyProgress):
 
 
 @dataclass(frozen=True, eq=False)
+class Comparison:
+    """Means over the folds of the best metric so far, of models without and with linear leaves."""
+
+    metric: Metric
+    n_rounds: int
+    constant: float
+    linear: float
+
+    @property
+    def is_linear(self) -> bool:
+        """Whether linear leaves are better; leaves of one value win a tie."""
+        better = self.linear > self.constant if self.metric.larger_is_better else self.linear < self.constant
+        return better or bool(np.isnan(self.constant) and not np.isnan(self.linear))
+
+    @property
+    def sentence(self) -> str:
+        """What was compared, and the winner."""
+        return (
+            f"linear_tree={self.is_linear}: after {self.n_rounds} rounds {self.metric.name} was {self.linear:.6g} with "
+            f"linear leaves and {self.constant:.6g} without, on rows that did not train."
+        )
+
+
+@dataclass(frozen=True, eq=False)
 class Validated:
     """The final model, the best number of rounds of each fold, and whether the model has learned from all rows.
 
@@ -119,10 +152,15 @@ class Validated:
     is_of_all_rows: bool
     scores: Floats
     members: list[int]  # rounds of each model that the final one is the mean of
+    comparison: Comparison | None = None  # of both kinds of leaves
 
     @property
-    def sentence(self) -> str:
+    def sentences(self) -> list[str]:
         """What was found."""
+        return [*([] if self.comparison is None else [self.comparison.sentence]), self._sentence]
+
+    @property
+    def _sentence(self) -> str:
         best, n = ", ".join(map(str, self.n_best)), self.outcome.ensemble.n_rounds
         rows = "all rows" if self.is_of_all_rows else "the rows that did not validate, as training was interrupted"
         return f"Best numbers of rounds in validation: {best}; the model has {n} rounds and has learned from {rows}."
@@ -151,8 +189,11 @@ def draw_folds(n_folds: int, n_rows: int, classes: Floats | None, seed: int) -> 
 def fit_validated(rows: Rows, setup: Setup, validation: Validation) -> Validated:
     """Choose the rounds by the folds, and make the model that has learned from all rows."""
     coded = code(rows.table, setup.rounds.method, setup.max_bins, setup.rounds.n_jobs)
-    candidates = [_candidate(number, rows, setup, validation, coded) for number in range(len(validation.folds))]
-    reason = _train_all(candidates, setup, validation.patience)
+    kinds = [setup] if setup.rounds.linear is not None else [_with_linear(setup, kind) for kind in (False, True)]
+    numbers = range(len(validation.folds))
+    by_kind = [[_candidate(number, rows, kind, validation, coded) for number in numbers] for kind in kinds]
+    candidates, comparison, reason = _train_all(by_kind, setup, validation.patience)
+    setup = setup if comparison is None else _with_linear(setup, comparison.is_linear)
     history = History((), (), _joined([one.history.curves for one in candidates]))
     is_of_all_rows = validation.members or reason == ALL_DONE
     if validation.members:
@@ -166,7 +207,11 @@ def fit_validated(rows: Rows, setup: Setup, validation: Validation) -> Validated
     best = [one.n_best for one in candidates]
     members = [len(one.used) for one in candidates] if validation.members else []
     outcome = Outcome(ensemble, history, None, reason)
-    return Validated(outcome, best, is_of_all_rows, _held_out_scores(candidates), members)
+    return Validated(outcome, best, is_of_all_rows, _held_out_scores(candidates), members, comparison)
+
+
+def _with_linear(setup: Setup, is_linear: bool) -> Setup:
+    return replace(setup, rounds=replace(setup.rounds, linear=is_linear))
 
 
 def _candidate(
@@ -195,14 +240,26 @@ def _candidate(
     return Candidate(rounds, History([measured], setup.metrics), rate, min(stretch, MOST_STRETCH), held_out, whole)
 
 
-def _train_all(candidates: Sequence[Candidate], setup: Setup, patience: int) -> str:
-    """Advance all models, a few rounds at a time, each until it is done; returns the reason to stop."""
+def _train_all(
+    kinds: Sequence[list[Candidate]], setup: Setup, patience: int
+) -> tuple[list[Candidate], Comparison | None, str]:
+    """Advance all models, a few rounds at a time, each until it is done, and only the better of two kinds.
+
+    Returns the models of one kind, how it was chosen, and the reason to stop.
+    """
     plan = replace(setup.plan, early_stopping_rounds=None)
-    open_ones, metric = list(candidates), setup.metrics[-1].name
+    open_ones, metric = [one for kind in kinds for one in kind], setup.metrics[-1].name
     mean: list[float] = []  # of the models that are trained in these rounds
+    chosen = kinds[0]
+    comparison: Comparison | None = None
 
     def advance(begin: float) -> ValidationProgress:
+        nonlocal chosen, comparison
         _advance_side_by_side(open_ones, plan, patience, setup.rounds.n_jobs)
+        if len(kinds) == 2 and comparison is None:
+            comparison = _compare(kinds[0], kinds[1], setup.metrics[-1])
+            chosen = kinds[comparison.is_linear]
+            open_ones[:] = chosen
         running = list(open_ones)
         done = min(len(one.rounds.trees) for one in running)
         open_ones[:] = [one for one in running if not one.is_done(patience, plan)]
@@ -210,7 +267,14 @@ def _train_all(candidates: Sequence[Candidate], setup: Setup, patience: int) -> 
         last, curves = plan.n_rounds if open_ones else done, {"validation": {metric: mean}}
         return ValidationProgress(done, last, curves, None, time.monotonic() - begin, running)
 
-    return advance_until_stop(advance, plan, "Internal validation", "model")
+    reason = advance_until_stop(advance, plan, "Internal validation", "model")
+    return chosen, comparison, reason
+
+
+def _compare(constant: Sequence[Candidate], linear: Sequence[Candidate], metric: Metric) -> Comparison:
+    n_rounds = max(len(one.rounds.trees) for one in (*constant, *linear))
+    means = [float(np.mean([one.best_metric for one in kind])) for kind in (constant, linear)]
+    return Comparison(metric, n_rounds, *means)
 
 
 def _advance_side_by_side(candidates: Sequence[Candidate], plan: Plan, patience: int, n_jobs: int) -> None:
@@ -256,4 +320,4 @@ def _mean_of(members: Sequence[Candidate]) -> Ensemble:
 
 
 def _scaled(trees: Sequence[Tree], divisor: int) -> tuple[Tree, ...]:
-    return tuple(replace(tree, value=tree.value / divisor) for tree in trees)
+    return tuple(tree.divided_by(divisor) for tree in trees)

@@ -29,7 +29,7 @@ XGBOOST: dict[str, Any] = {
     **{"n_estimators": 100, "learning_rate": 0.3, "max_depth": 6, "max_leaves": 0, "grow_policy": "depthwise"},
     **{"min_child_weight": 1.0, "subsample": 1.0, "leaf_rows": "drawn", "colsample_bytree": 1.0, "reg_lambda": 1.0},
     **{"max_cat_to_onehot": 4, "cat_smooth": 0.0, "cat_l2": 0.0, "min_data_per_group": 0},
-    **{"random_strength": 0.0, "extra_trees": False, "multi_strategy": "one_output_per_tree"},
+    **{"random_strength": 0.0, "extra_trees": False, "multi_strategy": "one_output_per_tree", "linear_tree": False},
 }
 """XGBoost's defaults, and the behaviour of XGBoost for parameters that it does not have."""
 
@@ -119,7 +119,8 @@ def _recipe_2026_1(counts: Counts, given: Mapping[str, Any], rounds: RoundsBy) -
         "min_data_per_group": Choice(10, "levels of fewer rows are one group"),
         "random_strength": Choice(0.0, "noise of scores did not pay"),
         "extra_trees": _drawn_thresholds(counts),
-        "multi_strategy": _trees_of_round(counts),
+        "multi_strategy": _trees_of_round(counts, given.get("linear_tree")),
+        "linear_tree": Choice(False, "leaves of one value keep every explanation and export"),
     }
     if rounds != "stopped" and (n_folds == 0 or not is_auto(given["n_estimators"])):
         choices["n_estimators"] = Choice(100 if n < FEW_ROWS else FIXED_ROUNDS, "nothing is validated")
@@ -130,7 +131,9 @@ def _recipe_2026_1(counts: Counts, given: Mapping[str, Any], rounds: RoundsBy) -
     return Recipe(choices, n_folds)
 
 
-def _trees_of_round(counts: Counts) -> Choice:
+def _trees_of_round(counts: Counts, linear: Any) -> Choice:
+    if counts.classes > 2 and linear in (True, "validate"):
+        return Choice("one_output_per_tree", "linear leaves need a tree for each class")
     if counts.classes > 2:
         return Choice("multi_output_tree", f"one tree of all {counts.classes} classes learns more from the same rows")
     if counts.targets > 1:

@@ -14,10 +14,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sapwood.arrays import Floats
+from sapwood.arrays import Array, Floats
 from sapwood.boosting.grown import GrownTree
+from sapwood.boosting.linear_fit import Derivatives, LinearFit
 from sapwood.kernels.newton import keep_order
 from sapwood.kernels.vector_leaves import values_of_all
+from sapwood.linear_leaves import LinearLeaves
 from sapwood.losses.loss import Loss
 from sapwood.shard.shard import Shard
 from sapwood.shard.shards import RoundRows, add_values, sums_of_leaves
@@ -53,6 +55,14 @@ class Replay:
         values = rate * steps_of_rows(shards, grown, of, StepRules(rules, self.loss.step_factor, self.signs))
         add_values(shards, values, self.score[scores])
         return values
+
+    def add_lines(
+        self, linear: LinearFit, grown: GrownTree, leaf_of: Array, k: int, rate: float
+    ) -> LinearLeaves | None:
+        """Lines of the leaves for score k, which they are added to."""
+        gradient, hessian = self._derivatives[:, k]
+        of = Derivatives(gradient, hessian, self.weight, rows=None)
+        return linear.add(grown, leaf_of, of, rate * self.loss.step_factor, self.score[k])
 
 
 class StepRules(NamedTuple):

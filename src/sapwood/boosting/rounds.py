@@ -19,6 +19,7 @@ from sapwood.boosting.ensemble import Ensemble
 from sapwood.boosting.grower import Grower
 from sapwood.boosting.grown import GrownTree
 from sapwood.boosting.level_groups import LevelGroups
+from sapwood.boosting.linear_fit import Derivatives, LinearFit
 from sapwood.boosting.options import TreeOptions
 from sapwood.boosting.projection import project_all
 from sapwood.boosting.rate import Rate
@@ -31,8 +32,10 @@ from sapwood.kernels.draws import mix
 from sapwood.kernels.newton import add_up, keep_order
 from sapwood.kernels.noise import noise_of
 from sapwood.kernels.routing import largest
+from sapwood.linear_leaves import LinearLeaves
 from sapwood.losses.loss import Loss
 from sapwood.predictor import Predictor
+from sapwood.predictor.lines import add_lines_of
 from sapwood.shard.gradient_units import PACKED_ROWS, GradientUnits
 from sapwood.shard.shard import total
 from sapwood.shard.shards import (
@@ -69,6 +72,8 @@ class RoundOptions:
     random_strength: float = 0.0  # of the noise of scores
     alternates: bool = False  # models of every other fold draw their thresholds
     method: Method = "hist"
+    linear: bool | None = False  # leaves are regressions on the columns of their paths; None: if that is better
+    linear_ridge: float = 1.0  # penalty of their slopes
     seed: int = 0
     n_jobs: int = 1
     n_shards: int = 1
@@ -92,6 +97,7 @@ class Rounds:
     sample: Sample = field(default_factory=Sample)  # of the last round
     recode: Recode | None = None  # new bins for each round, from the weights of rows
     replay: Replay | None = None  # sets the leaf values of `trees`, if these are not those of `score`
+    linear: LinearFit | None = None  # fits linear leaves
 
     def __post_init__(self) -> None:
         self._place()
@@ -121,9 +127,9 @@ class Rounds:
 
     @property
     def suits_whole(self) -> bool:
-        """Whether a kernel may advance whole rounds: one thread grows trees, and no category is grouped anew."""
+        """Whether a kernel may advance whole rounds: one thread grows trees, of plain leaves and fixed levels."""
         team, is_wide = self._grower.team, self._gradient.dtype == np.float64
-        is_short = self.table.n_rows < PACKED_ROWS and is_wide
+        is_short = self.table.n_rows < PACKED_ROWS and is_wide and self.linear is None
         return team is not None and team.n_threads == 1 and is_short and not self._groups.features
 
     def team_frame(self) -> tuple[Array, Array, Array, int]:
@@ -235,10 +241,8 @@ class Rounds:
         if self.replay is not None:
             scores = slice(k, k + 1)
             values = self.replay.add_tree(self._shards, grown, self._grower.rules, scores, rate)[:, 0]
-        tree = to_tree(grown, values, units.hessian_unit, self.table.bins, self.decoder, self.n_levels)
-        for table, score in self.validation:
-            score[k] += tree.value[:, 0, 0][Predictor(tree).leaves(table, n_jobs=self.options.n_jobs)]
-        return tree
+        lines = self._add_lines(grown, Derivatives(of.gradient[k], of.hessian[k], of.weight, of.rows), k, rate)
+        return self._as_tree(grown, values, units, lines, slice(k, k + 1))
 
     def _add_tree_apart(self, grown: GrownTree, units: GradientUnits, k: int, of: RoundRows, rate: float) -> Tree:
         """The same for leaves of all scores, or of all rows, which the sums of growth do not tell."""
@@ -254,9 +258,28 @@ class Rounds:
         add_values(self._shards, values, self.score[scores])
         if self.replay is not None:
             values = self.replay.add_tree(self._shards, grown, self._grower.rules, scores, rate)
+        rows = None if self.options.leaves_of_all_rows else of.rows
+        lines = self._add_lines(grown, Derivatives(of.gradient[0], of.hessian[0], of.weight, rows), k, rate)
+        return self._as_tree(grown, values, units, lines, scores)
+
+    def _add_lines(self, grown: GrownTree, of: Derivatives, k: int, rate: float) -> LinearLeaves | None:
+        """Fit linear leaves, and add their lines to the scores; those to keep are the replay's, if there is one."""
+        if self.linear is None:
+            return None
+        leaf_of = self._leaf_of
+        lines = self.linear.add(grown, leaf_of, of, rate * self.loss.step_factor, self.score[k])
+        return lines if self.replay is None else self.replay.add_lines(self.linear, grown, leaf_of, k, rate)
+
+    def _as_tree(
+        self, grown: GrownTree, values: Floats, units: GradientUnits, lines: LinearLeaves | None, scores: slice
+    ) -> Tree:
+        """The grown tree with its leaves, which are added to the scores of validation rows."""
         tree = to_tree(grown, values, units.hessian_unit, self.table.bins, self.decoder, self.n_levels)
+        tree = tree if lines is None else replace(tree, linear=lines)
         for table, score in self.validation:
-            score[scores] += tree.value[Predictor(tree).leaves(table, n_jobs=self.options.n_jobs), :, 0].T
+            leaves = Predictor(tree).leaves(table, n_jobs=self.options.n_jobs)
+            score[scores] += tree.value[leaves, :, 0].T
+            add_lines_of(tree, leaves, table, score[scores.start], self.options.n_jobs)
         return tree
 
     def _settle_rest(self, grown: GrownTree) -> None:

@@ -50,9 +50,10 @@ _BOOSTING: dict[str, dict[str, Any]] = {
     "exact splits, categories": {"tree_method": "exact", "categorical_features": [0]},
     "approximate splits": {"tree_method": "approx"},
     "many levels": {"categorical_features": [2]},
+    "linear leaves": {"linear_tree": True},
     "many levels, exact splits": {"tree_method": "exact", "categorical_features": [2]},
 }
-_FEW_ROWS = {"min_child_samples", "categorical_features", "tree_method"}  # compile the same for many rows
+_FEW_ROWS = {"min_child_samples", "categorical_features", "tree_method", "linear_tree"}  # the same for many rows
 
 
 def uses() -> dict[str, Callable[[], None]]:

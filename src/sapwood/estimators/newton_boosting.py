@@ -129,6 +129,8 @@ class NewtonBoosting(Boosting):
     feature_weights: Any = parameter(newton.FEATURE_WEIGHTS, default=None)
     reg_alpha: float = parameter(AT_LEAST_ZERO, default=0.0, doc="L1 penalty of the leaf values.")
     reg_lambda: float | str = parameter(AT_LEAST_ZERO, default=AUTO, doc="L2 penalty of the leaf values.")
+    linear_tree: bool | str = parameter(newton.LINEAR_TREE, default=AUTO)
+    linear_lambda: float = parameter(newton.LINEAR_LAMBDA, default=1.0)
     base_score: float | None = parameter(
         Interval(float),
         Nothing(),
@@ -285,7 +287,7 @@ class NewtonBoosting(Boosting):
 
     def _keep_validated(self, validated: Validated, loss: Loss, index: Ints | None, n_rows: int) -> None:
         """Set the fitted attributes; `index` are the rows of a weight above zero, of all that were given."""
-        self.recipe_ = [*self.recipe_, validated.sentence]
+        self.recipe_ = [*self.recipe_, *validated.sentences]
         self._keep(validated.outcome, loss)
         self._member_rounds = validated.members
         found = self.model_.response(validated.scores)
@@ -310,6 +312,8 @@ class NewtonBoosting(Boosting):
         rows, _ = read_boosting_rows(self, GivenRows(X, y, sample_weight), self)
         if self.loss_.whole:
             raise ParameterError("refit() is not for rankings and losses of all rows together. Use init_model of fit.")
+        if self.model_.trees.is_linear:
+            raise ParameterError("refit() is not for linear leaves. Use linear_tree=False, or init_model of fit.")
         known: dict[str, Any] = {"_chosen": {}, "_member_rounds": [], "recipe_": []}  # of an old file
         model, known = copy(self), known | dict(vars(self))
         setup = copy(self).set_params(**known["_chosen"])._setup(rows, self.loss_)  # "auto" is what it was in training

@@ -117,6 +117,20 @@ LEAF_ROWS = Meaning(
     (OneOf("drawn", "all"),),
     "Rows that set leaf values: those that subsample drew, or all, so that draws decide about splits only.",
 )
+LINEAR_TREE = Meaning(
+    (Flag(), OneOf("validate")),
+    "Leaves are linear functions of up to five numeric columns that their path splits on, the nearest to the leaf "
+    "first, fitted by ridge regression on the leaf's rows. A leaf of a weight below 10 rows for its value and "
+    "each slope has one value; cells count up to the range of the leaf's training rows, and missing ones add "
+    'nothing. For smooth targets. "validate" trains both kinds for some rounds, where rounds are validated, and '
+    "keeps the better one. For losses whose leaves are Newton's steps, without monotone_constraints, with a tree "
+    "for each score.",
+)
+LINEAR_LAMBDA = Meaning(
+    (AT_LEAST_ZERO,),
+    "L2 penalty of the slopes of linear leaves, for columns divided by their standard deviation in the leaf: it "
+    "shrinks slopes as reg_lambda shrinks leaf values, whatever the units of the columns.",
+)
 SAMPLING_METHOD = Meaning(
     (OneOf("uniform", "gradient_based"),),
     "Draw all rows with the same probability, or by the size of their gradients, with weights that compensate.",

@@ -20,6 +20,7 @@ from sapwood.boosting.training import Plan
 from sapwood.errors import ParameterError
 from sapwood.estimators.boosting_task import BoostingClasses, BoostingRanking, BoostingTargets, BoostingTask
 from sapwood.estimators.continuation import rounds_to_continue
+from sapwood.estimators.linear_settings import check_linear
 from sapwood.losses.custom import CustomLoss
 from sapwood.losses.logistic import Logistic
 from sapwood.losses.loss import Loss
@@ -94,6 +95,8 @@ def newton_setup(
     p, signs = SimpleNamespace(**given | recipe.values), monotone_signs(given["monotone_constraints"], schema)
     if signs is not None and loss.n_scores > 1:
         raise _no_constraints(p.monotone_constraints, loss, n_targets)
+    if p.linear_tree:
+        check_linear(p, loss, recipe)
     columns = ColumnOptions(
         schema.n_features,
         p.colsample_bytree,
@@ -111,6 +114,8 @@ def newton_setup(
         leaves_of_all_rows=p.leaf_rows == "all",
         random_strength=p.random_strength,
         alternates=p.extra_trees == "alternate",
+        linear=None if p.linear_tree == "validate" else bool(p.linear_tree),
+        linear_ridge=float(p.linear_lambda),
         method="hist" if p.tree_method == "auto" else p.tree_method,
         seed=parameters._seed,
         n_jobs=resolve_jobs(p.n_jobs),

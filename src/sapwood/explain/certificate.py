@@ -74,6 +74,7 @@ def certify(model: Model, signs: NDArray[np.int8] | None, together: Sets | None)
             "There is nothing to certify: the model has no constraints. Pass monotone_constraints or "
             "interaction_constraints to certify, or train with them."
         )
+    model.require_leaf_values()
     check = _Check(model)
     wrong_pairs = [] if signs is None else check.monotone(signs)
     wrong_paths = [] if together is None else check.interactions(together)

@@ -27,6 +27,7 @@ from sapwood.files.checks import (
     text,
     whole,
 )
+from sapwood.files.linear_records import read_lines, write_lines
 from sapwood.files.lost import Lost
 from sapwood.files.tree_records import read_trees, write_trees
 from sapwood.files.tree_stack import TreeStack
@@ -291,24 +292,31 @@ class ModelKinds:
 
     def _write_ensemble(self, ensemble: Ensemble, writer: Writer, where: str) -> Json:
         trees = [tree for trees in ensemble.rounds for tree in trees]
+        lines = write_lines(trees, writer, f"{where}.linear")
         return {
             "base": writer.write(ensemble.base, f"{where}.base"),
             "trees": write_trees(trees, writer, f"{where}.trees"),
+            **({} if lines is None else {"linear": lines}),
         }
 
     def _read_ensemble(self, found: Json, reader: Reader, where: str) -> Ensemble:
-        expect(isinstance(found, dict) and set(found) == {"base", "trees"}, where, "must have a base and trees")
+        fits = isinstance(found, dict) and {"base", "trees"} <= set(found) <= {"base", "trees", "linear"}
+        expect(fits, where, "must have a base and trees")
         base = reader.read(found["base"], f"{where}.base")
         floats(finite=True)(base, f"{where}.base")
         n = len(base)
         stack = read_trees(found["trees"], self.n_levels, reader, f"{where}.trees")
         if stack is None:
+            expect("linear" not in found, f"{where}.linear", "has lines, but there are no trees")
             return Ensemble(base)
         shape = stack.facts.value_shape
         expect(shape in ((1, 1), (n, 1)), f"{where}.trees", f"has neither one value nor {n} values in a node")
         size = n if shape == (1, 1) else 1  # of a round: a tree for each score, or one for all
         expect(n > 0 and len(stack) % size == 0, f"{where}.trees", f"does not have a tree for each of {n} scores")
         trees = list(stack.trees())
+        if "linear" in found:
+            expect(shape == (1, 1), f"{where}.linear", "belongs to trees of one score")
+            trees = read_lines(found["linear"], trees, reader, f"{where}.linear")
         return Ensemble(base, tuple(tuple(trees[t : t + size]) for t in range(0, len(trees), size)))
 
     def _write_forest(self, forest: Forest, writer: Writer, where: str) -> Json:

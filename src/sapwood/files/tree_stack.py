@@ -24,6 +24,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -242,7 +243,7 @@ class TreeStack:
         words = self._word_starts
         for t in range(len(self)):
             own = slice(self.starts[t], self.starts[t + 1])
-            arrays = {name: array[own] for name, array in whole.items()}
+            arrays: dict[str, Any] = {name: array[own] for name, array in whole.items()}
             levels = self.parts["levels"][words[t] : words[t + 1]]
             yield Tree(**arrays, subsets=levels, n_levels=self.n_levels, n_classes=self.facts.n_classes)
 

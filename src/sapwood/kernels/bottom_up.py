@@ -22,6 +22,7 @@ import numpy as np
 
 from sapwood.kernels._jit import inner_kernel, lean_kernel
 from sapwood.kernels.lanes import FAN, LANES, choose, count_below
+from sapwood.kernels.linear_leaves import line_value
 from sapwood.kernels.traverse import descend
 
 COLUMN = np.dtype(
@@ -190,7 +191,7 @@ def _add_leaf_values(values, tree, slots, root, width, sums, to):
 
 
 @inner_kernel
-def _descend_further(X, below, levels, tree, first, n_rows, width, n_columns, sums):
+def _descend_further(X, below, levels, lines, tree, first, n_rows, width, n_columns, sums):
     """Rows descend from their exits to their leaves, whose values are added; OUT sums."""
     descend(below.steps, levels, X, first, n_rows, below.stop_at_unseen, below.under_way, below.at)
     for row in range(n_rows):
@@ -198,6 +199,11 @@ def _descend_further(X, below, levels, tree, first, n_rows, width, n_columns, su
         leaf = np.uint64(~below.at[row]) * width
         for k in range(width):
             sums[line + k * GROUP] += below.leaf_values[leaf + k]
+        if lines is not None:
+            leaf = np.uint64(~below.at[row])
+            for i in range(lines.starts[leaf], lines.starts[leaf + ONE]):
+                own = lines.lines[i]
+                sums[line] += line_value(own, X[first + row, own.column])
 
 
 @inner_kernel
@@ -212,11 +218,12 @@ def _code_group(X, row, coding, scratch, codes, levels):
 
 
 @lean_kernel
-def add_scores(X, coding, trees, below, levels, scratch, n_trees, out, start):
+def add_scores(X, coding, trees, below, levels, lines, scratch, n_trees, out, start):
     """Scores of a block of rows; OUT out (columns, rows), from row `start` on: what is there, plus the first trees.
 
-    `below` is None if all trees are small, `levels` if the others split no categories. Rows are taken some groups at a
-    time, whose codes stay in the cache while tree after tree passes over them.
+    `below` is None if all trees are small and no leaf is linear, `levels` if the others split no categories, `lines` if
+    no leaf is linear. Rows are taken some groups at a time, whose codes stay in the cache while tree after tree passes
+    over them.
     """
     n_rows, n_columns, width = np.uint64(X.shape[0]), np.uint64(out.shape[0]), trees.width
     n_groups, sizes, sums = scratch.n_groups, scratch.sizes, scratch.sums
@@ -240,7 +247,7 @@ def add_scores(X, coding, trees, below, levels, scratch, n_trees, out, start):
                     for lane in range(GROUP):
                         below.at[g * GROUP + lane] = below.exits[tree.exit + np.uint64(scratch.slots[root + lane])]
             if below is not None:
-                _descend_further(X, below, levels, tree, first, some, width, n_columns, sums)
+                _descend_further(X, below, levels, lines, tree, first, some, width, n_columns, sums)
         for g in range(groups):
             row = first + g * GROUP
             for c in range(n_columns):

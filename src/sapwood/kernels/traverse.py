@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sapwood.kernels._jit import ONE, kernel, part, prefetch
+from sapwood.kernels.linear_leaves import line_value
 
 SIDE_BY_SIDE = np.uint64(8)  # trees that one row descends together
 BATCH = np.uint64(512)  # rows that descend together
@@ -90,7 +91,7 @@ def find_leaves(steps, levels, X, stop_at_unseen, out):
 
 
 @kernel
-def score_row(steps, levels, roots, leaf_values, width, column, x, stop_at_unseen, out):
+def score_row(steps, levels, roots, leaf_values, lines, width, column, x, stop_at_unseen, out):
     """Values of the leaves of one row; OUT out (columns): what is there, plus all trees.
 
     Eight trees are descended side by side, so that none waits for the memory of the others.
@@ -113,3 +114,8 @@ def score_row(steps, levels, roots, leaf_values, width, column, x, stop_at_unsee
         for k in range(size):
             for c in range(width):
                 out[np.uint64(column[first + k]) + c] += leaf_values[np.uint64(~at[k]) * width + c]
+            if lines is not None:
+                leaf = np.uint64(~at[k])
+                for i in range(lines.starts[leaf], lines.starts[leaf + np.uint64(1)]):
+                    line = lines.lines[i]
+                    out[np.uint64(column[first + k])] += line_value(line, x[line.column])

@@ -106,8 +106,18 @@ class Model(Result):
         width = self.trees.n_columns // max(len(self.classes), 1)
         return [list(range(o * width, o * width + len(labels))) for o, labels in enumerate(self.classes)]
 
+    def require_leaf_values(self) -> None:
+        """Refuse linear leaves, where what is asked for needs leaves of one value."""
+        if self.trees.is_linear:
+            raise ParameterError(
+                f"The leaves of this {self.estimator} are linear functions of columns (linear_tree=True), and what you "
+                "asked for needs leaves that are one value. Train with linear_tree=False; predictions, permutation "
+                "importance and partial dependence by method='brute' work for linear leaves, too."
+            )
+
     def require_trees(self) -> TreeSum:
-        """The trees, or an error if other estimators take their place."""
+        """The trees, or an error if other estimators take their place, or leaves are not values."""
+        self.require_leaf_values()
         if self.has_trees:
             return self.trees
         raise InputTypeError(
@@ -140,7 +150,7 @@ class Model(Result):
     def predict(self, X: Any, *, n_jobs: int | None = None) -> Array:
         """Predictions of rows in any form: classes or numbers, (rows,), or (rows, outputs)."""
         scores = self._scores_of_matrix(X)
-        if scores is None and len(self.trees) == 1 and self.begin is None:
+        if scores is None and len(self.trees) == 1 and self.begin is None and not self.trees.is_linear:
             return self._node_predictions[self.scorer.leaves(self.new_rows(X), resolve_jobs(n_jobs))]
         return self.predictions(self.scores(X, n_jobs=n_jobs) if scores is None else scores)
 

@@ -11,6 +11,7 @@ from numpy.typing import DTypeLike, NDArray
 from sapwood.arrays import Array
 from sapwood.kernels.bottom_up import NODE, TREE, Below, Coding, Scratch, Trees, add_scores
 from sapwood.kernels.lanes import LANES
+from sapwood.kernels.linear_leaves import Lines
 from sapwood.kernels.traverse import BATCH
 from sapwood.predictor.places import Places
 from sapwood.predictor.tree_steps import TreeSteps, starts
@@ -25,6 +26,7 @@ class Memory(NamedTuple):
 
     coding: Coding
     below: Below | None
+    lines: Lines | None
     scratch: Scratch
 
 
@@ -67,13 +69,14 @@ class BottomUp:
         n_groups = max(1, min(-(-n_rows // LANES), room))
         coding = self.places.narrow() if narrow else self.places.coding
         below = None if is_small else self._below(n_groups, narrow)
-        return Memory(coding, below, self._scratch(dtype, n_groups, n_columns))
+        lines = (self.packed.narrow if narrow else self.packed).lines
+        return Memory(coding, below, lines, self._scratch(dtype, n_groups, n_columns))
 
     def add(self, cells: Array, out: NDArray[np.float64], start: int, n_trees: int, memory: Memory) -> None:
         """Add the scores by the first trees of a block of rows to `out` (columns, rows), from row `start` on."""
-        coding, below, scratch = memory
+        coding, below, lines, scratch = memory
         levels = None if below is None else self.packed.levels
-        add_scores(cells, coding, self.trees, below, levels, scratch, np.uint64(n_trees), out, np.uint64(start))
+        add_scores(cells, coding, self.trees, below, levels, lines, scratch, np.uint64(n_trees), out, np.uint64(start))
 
     def _below(self, n_groups: int, narrow: bool) -> Below:
         packed = self.packed.narrow if narrow else self.packed
@@ -169,8 +172,11 @@ def _with_missing(subsets: Array, given: Array, n_levels: Array, missing_left: A
 
 
 def _leaf_values(packed: TreeSteps, exits: Array, n_exits: Array) -> NDArray[np.float64]:
-    """Values of leaves, tree by tree and, in a tree, all first values, all second ones, …; none if a tree is large."""
-    if (exits >= 0).any():
+    """Values of leaves, tree by tree and, in a tree, all first values, all second ones, and so on.
+
+    None if a tree is large, or leaves are linear, which need cells.
+    """
+    if (exits >= 0).any() or packed.lines is not None:
         return np.empty(0)
     values = packed.leaf_values.reshape(-1, packed.width)[~exits]
     if packed.width == 1:

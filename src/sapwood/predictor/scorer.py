@@ -61,7 +61,7 @@ class Scorer:
         if begin is not None:
             out += begin
         n = len(self.tree_sum) if n_trees is None else n_trees
-        if n and len(self.tree_sum) == 1:
+        if n and len(self.tree_sum) == 1 and not self.tree_sum.is_linear:
             self._add_one(table, out, n_jobs)
         elif n:
             self._add(table, out, n, n_jobs)
@@ -109,10 +109,10 @@ class Scorer:
         out = self.tree_sum.base.copy()
         if not len(self.tree_sum):
             return out
-        steps, levels, roots, leaf_values, width, column, n_columns = self._one_row
+        steps, levels, roots, leaf_values, lines, width, column, n_columns = self._one_row
         if len(cells) < n_columns:
             check_reach(n_columns, len(cells))
-        score_row(steps, levels, roots[:n_trees], leaf_values, width, column, cells, self._stop, out)
+        score_row(steps, levels, roots[:n_trees], leaf_values, lines, width, column, cells, self._stop, out)
         if self.tree_sum.divisor != 1.0:
             out /= self.tree_sum.divisor
         return out
@@ -125,6 +125,7 @@ class Scorer:
             packed.levels,
             packed.roots,
             packed.leaf_values,
+            packed.lines,
             packed.width,
             packed.column,
             packed.n_columns,

@@ -11,9 +11,11 @@ from numpy.typing import NDArray
 from sapwood.arrays import Array
 from sapwood.cached_property import cached_property
 from sapwood.codes.separation import round_down
+from sapwood.kernels.linear_leaves import Lines
 from sapwood.kernels.traverse import STEPS, Levels
+from sapwood.linear_leaves import LinearLeaves
 from sapwood.predictor.reach import columns_needed
-from sapwood.tree import LEAF, Tree
+from sapwood.tree import LEAF, Tree, lines_of_leaves
 from sapwood.tree_sum import TreeSum
 
 NODES = ("children_left", "children_right", "feature", "threshold", "missing_go_to_left", "n_node_samples")
@@ -36,6 +38,7 @@ class TreeSteps:
     n_steps: NDArray[np.int64]  # of each tree
     n_rows: NDArray[np.int64]  # training rows that passed each step
     n_columns: int  # minimum number of columns of a table
+    lines: Lines | None = None  # of linear leaves
 
     @classmethod
     def of(cls, tree_sum: TreeSum, dtype: np.dtype, may_stop: bool = False) -> TreeSteps:
@@ -47,7 +50,9 @@ class TreeSteps:
         inner = np.flatnonzero(~is_leaf)
         tree = np.repeat(np.arange(len(members)), sizes)
         values = np.concatenate([member.values for member in members])
-        place, kept = _shared(values[is_leaf])
+        linear = lines_of_leaves([member.tree for member in members]) if tree_sum.is_linear else None
+        leaf_values = values[is_leaf]
+        place, kept = _shared(leaf_values) if linear is None else (np.arange(len(leaf_values)), leaf_values)
         number = np.where(is_leaf, 0, np.cumsum(~is_leaf) - 1).astype(np.int32)
         number[is_leaf] = ~place
         first = starts(sizes)
@@ -66,7 +71,8 @@ class TreeSteps:
             np.array([member.column for member in members], dtype=np.uint32),
             np.bincount(tree[inner], minlength=len(members)),
             nodes["n_node_samples"][inner],
-            columns_needed(steps),
+            max(columns_needed(steps), 0 if linear is None else linear.n_columns),
+            None if linear is None else Lines(linear.starts, linear.lines),
         )
 
     @cached_property
@@ -80,7 +86,11 @@ class TreeSteps:
         steps = self.steps.copy()
         place = np.searchsorted(self.features, steps["test"] >> np.uint32(1)).astype(np.uint32)
         steps["test"] = place << np.uint32(1) | steps["test"] & np.uint32(1)
-        return replace(self, steps=steps, n_columns=columns_needed(steps))
+        narrow = replace(self, steps=steps, n_columns=columns_needed(steps))
+        if self.lines is None:
+            return narrow
+        narrowed = LinearLeaves(*self.lines).on(np.array(self.features))
+        return replace(narrow, lines=Lines(narrowed.starts, narrowed.lines))
 
 
 def _shared(values: Floats) -> tuple[NDArray[np.int32], Floats]:

@@ -130,9 +130,10 @@ def partial_dependence(
     of the others, and where every tree splits either these columns only or none of them. Otherwise they are different
     averages: at a split of another column, recursion is conditional on the branch of these columns.
 
-    Recursion averages the sums of the trees. It does not apply to curves of rows, to `sample_weight`, to AdaBoost's
-    median, to models with estimators of other libraries inside, nor to outputs that are not sums: probabilities of
-    boosting, and predictions of losses with a link. "auto" is recursion where it applies, else brute.
+    Recursion averages the values of leaves. It does not apply to linear leaves, curves of rows, to `sample_weight`,
+    to AdaBoost's median, to models with estimators of other libraries inside, nor to outputs that are not sums:
+    probabilities of boosting, and predictions of losses with a link. "auto" is recursion where it applies, else
+    brute.
 
     Args:
         model: any fitted model.
@@ -254,9 +255,10 @@ def _obstacle(model: Model, output: ModelOutput, kind: str, weight: Floats | Non
         return f"{model.estimator} predicts the median of its learners, not their sum"
     if not model.is_all_trees:
         return f"this {model.estimator} has estimators inside that are not trees of Sapwood"
-    if output.columns is None:
-        return f"output={output.kind!r} is not a sum over the trees of this {model.estimator}; output='score' is"
-    return None
+    if model.trees.is_linear:
+        return f"the leaves of this {model.estimator} are linear functions of columns (linear_tree=True), not values"
+    no_sum = f"output={output.kind!r} is not a sum over the trees of this {model.estimator}; output='score' is"
+    return no_sum if output.columns is None else None
 
 
 def _use_recursion(method: str, obstacle: str | None) -> bool:

@@ -6,19 +6,27 @@ from dataclasses import replace
 
 import numpy as np
 
-from sapwood.errors import InputTypeError
+from sapwood.errors import InputTypeError, ParameterError
 from sapwood.model import Model, model_of
 
 MOST_EXPONENT = 709.0  # just below the logarithm of the largest float64, as in the losses
 
 
-def exported_model(model: object, target: str) -> Model:
-    """The Model of a fitted estimator, its trees unpacked once; `target` is the language or format, for errors."""
+def exported_model(model: object, target: str, *, linear: bool = False) -> Model:
+    """The Model of a fitted estimator, its trees unpacked once; `target` is the language or format, for errors.
+
+    `linear` if the target can express linear leaves.
+    """
     found = model_of(model)
     if not found.is_all_trees:
         raise InputTypeError(
             f"This {found.estimator} contains estimators of another library, which cannot be exported to {target}. "
             "Use trees of Sapwood, and init=None."
+        )
+    if found.trees.is_linear and not linear:
+        raise ParameterError(
+            f"The leaves of this {found.estimator} are linear functions of columns (linear_tree=True), which cannot be "
+            f"exported to {target}. Train with linear_tree=False, or use to_c or to_python."
         )
     response, terms = found.response, tuple(found.trees)
     if response.factors is not None:  # a weight of zero cannot be undone

@@ -4,6 +4,8 @@ node = root of the tree
 while feature[node] >= 0:
     the row goes left to node + 1 (trees are in preorder), or right to right[node]
 scores[column of the tree ...] += values[value_row[node]]
+
+If leaves are linear, the lines of the leaf follow, those from line_start[value_row[node]] up to that of the next row.
 """
 
 from __future__ import annotations
@@ -15,8 +17,9 @@ from numpy.typing import NDArray
 
 from sapwood.arrays import Array, Floats, Ints
 from sapwood.interchange.targets.exported_model import stops_at_unseen
+from sapwood.linear_leaves import LinearLeaves
 from sapwood.model import Model
-from sapwood.tree import Tree
+from sapwood.tree import Tree, lines_of_leaves
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,6 +36,7 @@ class NodeTable:
     values: Floats  # (nodes where rows end, scores that a tree adds to)
     roots: Ints
     columns: Ints  # first score of each tree
+    linear: LinearLeaves | None  # lines for each row of `values`
 
     @classmethod
     def of(cls, model: Model) -> NodeTable:
@@ -55,6 +59,7 @@ class NodeTable:
             values=np.concatenate([np.zeros((0, width)), *values]),
             roots=np.array(first, dtype=np.int64),
             columns=np.array([term.column for term in model.trees], dtype=np.int64),
+            linear=lines_of_leaves(trees) if model.trees.is_linear else None,
         )
 
 

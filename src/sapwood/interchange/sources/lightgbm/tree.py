@@ -42,7 +42,7 @@ class LightGBMTree:
         """Check every field of one tree."""
         if "is_linear" in fields and fields.integer("is_linear") != 0:
             raise ModelFileError(
-                f"{fields.where} has linear models in its leaves (linear_tree=True), which have no equivalent here. "
+                f"{fields.where} has linear models in its leaves (linear_tree=True), which are not those of Sapwood. "
                 "Train with linear_tree=False."
             )
         leaves = fields.floats("leaf_value")

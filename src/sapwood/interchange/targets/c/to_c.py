@@ -60,7 +60,7 @@ def to_c(
     """
     if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]{0,62}", name) or name in KEYWORDS:
         raise ParameterError(f"name={name!r} is not a valid name of a C function. Use letters, digits and underscores.")
-    exported = exported_model(model, "C")
+    exported = exported_model(model, "C", linear=True)
     text = c_text(exported, name)
     if check:
         compiler = _compiler()
@@ -119,6 +119,12 @@ def _tables(model: Model, nodes: NodeTable, name: str) -> Iterator[str]:
         numbers = c_list(getattr(nodes, part).ravel().tolist()).split(", ")
         yield from _array(f"static const double {name}_{part}[]", numbers)
     yield from _array(f"static const int {name}_n_levels[]", map(str, model.schema.n_levels.tolist()))
+    if nodes.linear is not None:
+        yield from _array(f"static const int {name}_line_start[]", map(str, nodes.linear.starts.tolist()))
+        yield from _array(f"static const int {name}_line_column[]", map(str, nodes.linear.lines["column"].tolist()))
+        for part in ("slope", "centre", "low", "high"):
+            numbers = c_list(nodes.linear.lines[part].tolist()).split(", ")
+            yield from _array(f"static const double {name}_line_{part}[]", numbers)
 
 
 def _array(head: str, items: Iterable[str]) -> Iterator[str]:
@@ -145,11 +151,13 @@ def _function(model: Model, name: str) -> list[str]:
         f"    int node = {name}_leaf(row, {name}_roots[t]);",
         f"    for (int k = 0; k < {width}; k++)",
         f"        score[{name}_columns[t] + k] += {name}_values[{name}_value_row[node] * {width} + k];",
+        *(_added_lines(name) if model.trees.is_linear else []),
         "}",
         *([] if model.trees.divisor == 1.0 else [divided]),
         *c_response(model),
     ]
-    lines = [*_walk(model, name), "", f"void {name}(const double *row, double *out)", "{"]
+    helpers = [*_walk(model, name), *(_line(name) if model.trees.is_linear else [])]
+    lines = [*helpers, "", f"void {name}(const double *row, double *out)", "{"]
     return [*lines, *(f"    {line}" for line in body), "}"]
 
 
@@ -173,6 +181,29 @@ def _walk(model: Model, name: str) -> list[str]:
         "    }",
         "    return node;",
         "}",
+    ]
+
+
+def _line(name: str) -> list[str]:
+    """What a line of a linear leaf adds."""
+    return [
+        "",
+        f"static double {name}_line(const double *row, int i)",
+        "{",
+        f"    double x = row[{name}_line_column[i]];",
+        "    if (isnan(x)) return 0.0;",
+        f"    if (x < {name}_line_low[i]) x = {name}_line_low[i];",
+        f"    if (x > {name}_line_high[i]) x = {name}_line_high[i];",
+        f"    return {name}_line_slope[i] * (x - {name}_line_centre[i]);",
+        "}",
+    ]
+
+
+def _added_lines(name: str) -> list[str]:
+    return [
+        f"    int leaf = {name}_value_row[node];",
+        f"    for (int i = {name}_line_start[leaf]; i < {name}_line_start[leaf + 1]; i++)",
+        f"        score[{name}_columns[t]] += {name}_line(row, i);",
     ]
 
 

@@ -22,7 +22,9 @@ def _leaf(cells, node):
         node = node + 1 if left else RIGHT[node]
     return node
 
+"""
 
+SCORES = """
 def _scores(row):
     cells = _cells(row)
     scores = list(BASE)
@@ -31,7 +33,27 @@ def _scores(row):
             scores[column + k] += value
     return scores if DIVISOR == 1.0 else [score / DIVISOR for score in scores]
 
+"""
 
+SCORES_OF_LINES = """
+def _line(cells, column, slope, centre, low, high):
+    x = cells[column]
+    return 0.0 if x != x else slope * (min(max(x, low), high) - centre)
+
+
+def _scores(row):
+    cells = _cells(row)
+    scores = list(BASE)
+    for root, column in zip(ROOTS, COLUMNS):
+        leaf = VALUE_ROW[_leaf(cells, root)]
+        scores[column] += VALUES[leaf][0]
+        for line in LINES[LINE_START[leaf] : LINE_START[leaf + 1]]:
+            scores[column] += _line(cells, *line)
+    return scores
+
+"""
+
+CELLS = """
 def _cells(row):
     values = [row[name] for name in NAMES] if isinstance(row, dict) else list(row)
     if len(values) != len(NAMES):

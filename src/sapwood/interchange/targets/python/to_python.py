@@ -46,7 +46,7 @@ def to_python(model: object, path: str | os.PathLike[str] | None = None) -> str:
         model: a fitted estimator, or its Model.
         path: file to write; None only returns the text.
     """
-    exported = exported_model(model, "Python")
+    exported = exported_model(model, "Python", linear=True)
     text = python_module(exported)
     cells = boundary_rows(exported, is_slow=True)
     check_outputs(exported, "Python", cells, _executed(text, exported), Precision.double(exported))
@@ -57,7 +57,9 @@ def to_python(model: object, path: str | os.PathLike[str] | None = None) -> str:
 def python_module(model: Model) -> str:
     """The text of the module, in ASCII: other characters are escaped."""
     data = "\n".join(line for name, value in _data(model) for line in _assignment(name, value))
-    functions = [python_text.WALK, python_text.RESPONSES[model.response.kind], *_public_functions(model)]
+    scores = python_text.SCORES_OF_LINES if model.trees.is_linear else python_text.SCORES
+    reading = [python_text.WALK, scores, python_text.CELLS]
+    functions = [*reading, python_text.RESPONSES[model.response.kind], *_public_functions(model)]
     return "\n".join([*_head(model), "import math", "", data, *functions])
 
 
@@ -90,6 +92,9 @@ def _data(model: Model) -> Iterator[tuple[str, object]]:
     for name in ("feature", "threshold", "right", "missing_left", "subset", "levels", "value_row", "values", "roots"):
         yield name.upper(), getattr(nodes, name).tolist()
     yield "COLUMNS", nodes.columns.tolist()
+    if nodes.linear is not None:
+        yield "LINE_START", nodes.linear.starts.tolist()
+        yield "LINES", nodes.linear.lines.tolist()
     yield "BASE", model.trees.base.tolist()
     yield "DIVISOR", float(model.trees.divisor)
     yield "KEPT", model.kept_scores
@@ -130,7 +135,7 @@ def _assignment(name: str, value: object) -> Iterator[str]:
 
 def _literal(value: object) -> str:
     """Python that means this value, in ASCII; never anything but a constant."""
-    if isinstance(value, list):
+    if isinstance(value, (list, tuple)):
         return f"[{', '.join(map(_literal, value))}]"
     if isinstance(value, dict):
         return "{" + ", ".join(f"{_literal(key)}: {_literal(item)}" for key, item in value.items()) + "}"
