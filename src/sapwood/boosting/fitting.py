@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,8 +15,11 @@ from sapwood.boosting.history import Curves, History, ValidationSet
 from sapwood.boosting.limits import warn_of_no_split
 from sapwood.boosting.recipe import Recipe
 from sapwood.boosting.rounds import RoundOptions, Rounds
+from sapwood.boosting.target_statistics import StatisticOptions, Statistics, find_statistics
 from sapwood.boosting.training import Outcome, Plan, train
+from sapwood.codes.bins import origins_of
 from sapwood.codes.coding import Coded, Recode, code
+from sapwood.codes.sparse import SparseTable
 from sapwood.errors import ParameterError
 from sapwood.losses.loss import Loss
 from sapwood.metrics.metric import Metric
@@ -51,6 +54,7 @@ class Setup:
     base: Floats | None = None  # scores to start from; None: the best constants
     start: Ensemble | None = None  # a model to continue from
     held_out: Ints | None = None  # training rows that are the validation set
+    statistics: StatisticOptions | None = None  # of categories, in columns beside them
     recipe: Recipe = field(default_factory=Recipe)  # what was chosen where parameters are "auto"
     done: Ensemble | None = None  # the model so far of an interrupted run, with the model it continues
     done_curves: Curves = field(default_factory=dict)  # and its history
@@ -125,6 +129,12 @@ def begin_rounds(
     so_far = start if setup.done is None else setup.done
     if coded is None:
         coded = code(rows.table, setup.rounds.method, setup.max_bins, setup.rounds.n_jobs)
+    options = setup.rounds
+    if setup.statistics is not None:
+        found = find_statistics(rows.table, rows.y, rows.weight, own, setup.statistics)
+        if found is not None:
+            coded = beside(coded, found, options.n_jobs)
+            options = with_derived(options, origins_of(coded[0].bins))
 
     def score(of: Rows) -> Floats:
         return so_far.scores(of.table, None, setup.rounds.n_jobs, of.offset)
@@ -135,7 +145,7 @@ def begin_rounds(
         setup.loss,
         rows.y,
         rows.weight,
-        setup.rounds,
+        options,
         start,
         score(rows),
         own,
@@ -143,6 +153,28 @@ def begin_rounds(
         trees=list(so_far.rounds[start.n_rounds :]),
         recode=coded[1],
     )
+
+
+def beside(coded: tuple[Coded, Recode | None], found: Statistics, n_jobs: int) -> tuple[Coded, Recode | None]:
+    """A coded table with derived columns, and what codes it anew."""
+    table, recode = coded
+    assert not isinstance(table, SparseTable)  # which has no categories
+
+    def again(weight: Floats) -> Coded:
+        assert recode is not None
+        new = recode(weight)
+        assert not isinstance(new, SparseTable)
+        return new.beside(found.bins, found.codes, n_jobs)
+
+    return table.beside(found.bins, found.codes, n_jobs), None if recode is None else again
+
+
+def with_derived(options: RoundOptions, origins: Ints) -> RoundOptions:
+    """Options of columns for those that are derived from them, too."""
+    tree = options.tree
+    if tree.signs is not None:
+        tree = replace(tree, signs=tree.signs[origins])
+    return replace(options, tree=tree, columns=replace(options.columns, origins=origins))
 
 
 def validation_rows(name: str, rounds: Rounds, rows: Ints, weight: Floats | None, groups: Ints | None) -> ValidationSet:

@@ -28,6 +28,7 @@ from sapwood.shard.ranked_shard import RankedShard
 from sapwood.shard.shard import Shard
 
 Ids = list[int]
+NO_NODES = np.empty(0, dtype=NODE)
 
 
 class Grower:
@@ -58,7 +59,7 @@ class Grower:
         """
         self.rules = self._options.rules(units, noise)[0]
         if self.team is not None and columns.is_plain:
-            grown = GrownTree(*self.team.grow(self.rules, n_rows, columns.of_tree, key))
+            grown = GrownTree(*self.team.grow(self.rules, n_rows, columns.usable(NO_NODES, ())[0], key))
             if self._prunes and self._prune(grown, units):
                 self._shards[0].merge_leaves(grown.leaf_above)
             return grown

@@ -16,6 +16,7 @@ from sapwood.boosting.grown import GrownTree
 from sapwood.boosting.rate import GivenRate, Rate
 from sapwood.boosting.rounds import Rounds
 from sapwood.boosting.trees import to_tree
+from sapwood.codes.bins import origins_of
 from sapwood.kernels.loss_rows import LOGISTIC, MULTINOMIAL, SQUARED
 from sapwood.kernels.round_frame import ROUNDS, TREES
 from sapwood.kernels.whole_rounds import advance_all
@@ -58,10 +59,12 @@ class WholeRounds:
         self._n_trees, self._width = (1, n_scores) if self._one_tree else (n_scores, 1)
         team, own_slots, stack_slots, self._n_nodes = rounds.team_frame()
         given = {"own_slots": own_slots, "stack_slots": stack_slots, **self._rows(measured)}
+        given["origins"] = origins_of(rounds.table.bins)
         sizes = {
             **{"n_rows": len(rounds.y), "n_padded": len(rounds.y) + 4, "n_scores": n_scores},
             **{"n_candidates": len(given["candidates"]), "n_measured": len(measured), "n_rounds": 0},
-            **{"n_columns": rounds.options.columns.n_features, "n_capacity": self._n_nodes},
+            **{"n_columns": rounds.options.columns.n_features, "n_origins": len(given["origins"])},
+            "n_capacity": self._n_nodes,
             **{"n_own_slots": len(own_slots), "n_stack_slots": stack_slots.shape[1]},
         }
         self._state, self._arrays = ROUNDS.allocate(given, **sizes)

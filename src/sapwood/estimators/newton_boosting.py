@@ -168,6 +168,7 @@ class NewtonBoosting(Boosting):
     cat_smooth: float | str = parameter(newton.CAT_SMOOTH, default=AUTO)
     cat_l2: float | str = parameter(newton.CAT_L2, default=AUTO)
     min_data_per_group: int | str = parameter(newton.MIN_DATA_PER_GROUP, default=AUTO)
+    target_statistics: bool | str = parameter(newton.TARGET_STATISTICS, default=AUTO)
     extra_trees: bool | str = parameter(newton.EXTRA_TREES, default=AUTO)
     random_strength: float | str = parameter(newton.RANDOM_STRENGTH, default=AUTO)
     categorical_features: Any = parameter(newton.CATEGORICAL_FEATURES, default="from_dtype")

@@ -16,6 +16,7 @@ from sapwood.boosting.options import TreeOptions
 from sapwood.boosting.rate import learning_rate
 from sapwood.boosting.recipe import Counts, resolve
 from sapwood.boosting.rounds import RoundOptions
+from sapwood.boosting.target_statistics import StatisticOptions
 from sapwood.boosting.training import Plan
 from sapwood.errors import ParameterError
 from sapwood.estimators.boosting_task import BoostingClasses, BoostingRanking, BoostingTask
@@ -120,6 +121,7 @@ def newton_setup(
         base=start_scores(p.base_score, loss),
         start=None if start is None else rounds_to_continue(start, p.multi_strategy),
         held_out=held_out,
+        statistics=StatisticOptions(int(p.max_cat_to_onehot), n_classes, parameters._seed) if p.target_statistics else None,
         recipe=recipe,
     )
 

@@ -32,6 +32,7 @@ ROUNDS = Layout(
     subsample=np.float64,
     random_strength=np.float64,
     n_wanted=np.int64,  # columns of a tree
+    origins=Array(np.int64, "n_origins"),  # of columns, those that are derived from others behind the others
     seed=np.uint64,
     one_tree=np.bool_,
     apart=np.bool_,

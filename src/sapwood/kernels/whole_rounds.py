@@ -60,8 +60,8 @@ def draw_sample(state, key):
 
 
 @lean_kernel
-def draw_columns(key, wanted, pool, keys, mask):
-    """So many columns, all equally likely; OUT mask; scratch: pool, keys.
+def draw_columns(key, wanted, origins, pool, keys, mask):
+    """So many columns, all equally likely, and those derived from them; OUT mask; scratch: pool, keys.
 
     Those of the smallest -log(1 - u), as `ColumnOptions.draw` has it.
     """
@@ -75,6 +75,8 @@ def draw_columns(key, wanted, pool, keys, mask):
             if not mask[j] and (best < 0 or keys[j] < keys[best]):
                 best = j
         mask[best] = True
+    for j in range(len(keys), len(mask)):
+        mask[j] = mask[origins[j]]
 
 
 @inner_kernel
@@ -110,8 +112,8 @@ def grow(state, gradient, hessian, n_drawn, length, key, template, rules, nodes,
     write_records(sample, gradient, hessian, state.weight, scales[0], scales[1], 0, n_drawn, records, quantized)
     if n_drawn < n_rows:
         team.shard.short_leaf_of[:] = NOWHERE
-    if state.n_wanted < len(team.mask):
-        draw_columns(key, state.n_wanted, state.pool, state.column_keys, team.mask)
+    if state.n_wanted < len(state.column_keys):
+        draw_columns(key, state.n_wanted, state.origins, state.pool, state.column_keys, team.mask)
     team.board[:] = 0
     splits[:] = False
     lead(nodes, splits, key, n_drawn, state.own_slots, state.stack_slots, team, rules[0])
