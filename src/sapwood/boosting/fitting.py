@@ -15,12 +15,12 @@ from sapwood.boosting.history import Curves, History, ValidationSet
 from sapwood.boosting.limits import warn_of_no_split
 from sapwood.boosting.recipe import Recipe
 from sapwood.boosting.rounds import RoundOptions, Rounds
-from sapwood.boosting.target_statistics import StatisticOptions, Statistics, find_statistics
+from sapwood.boosting.target_statistics import DerivedColumns, StatisticOptions, derive_columns, tabulate
 from sapwood.boosting.training import Outcome, Plan, train
 from sapwood.codes.bins import origins_of
 from sapwood.codes.coding import Coded, Recode, code
 from sapwood.codes.sparse import SparseTable
-from sapwood.errors import ParameterError
+from sapwood.errors import InputError, ParameterError
 from sapwood.losses.loss import Loss
 from sapwood.metrics.metric import Metric
 from sapwood.table.table import Table
@@ -57,6 +57,7 @@ class Setup:
     statistics: StatisticOptions | None = None  # of categories, in columns beside them
     recipe: Recipe = field(default_factory=Recipe)  # what was chosen where parameters are "auto"
     done: Ensemble | None = None  # the model so far of an interrupted run, with the model it continues
+    done_scores: Floats | None = None  # of its training rows; None: as the model predicts them
     done_curves: Curves = field(default_factory=dict)  # and its history
 
 
@@ -131,7 +132,7 @@ def begin_rounds(
         coded = code(rows.table, setup.rounds.method, setup.max_bins, setup.rounds.n_jobs)
     options = setup.rounds
     if setup.statistics is not None:
-        found = find_statistics(rows.table, rows.y, rows.weight, own, setup.statistics)
+        found = derive_columns(rows.table, rows.y, rows.weight, own, setup.statistics)
         if found is not None:
             coded = beside(coded, found, options.n_jobs)
             options = with_derived(options, origins_of(coded[0].bins))
@@ -147,7 +148,7 @@ def begin_rounds(
         rows.weight,
         options,
         start,
-        score(rows),
+        score(rows) if setup.done_scores is None else _known_scores(setup.done_scores, rows, setup.loss),
         own,
         validation=[(e.table, score(e)) for e in evals],
         trees=list(so_far.rounds[start.n_rounds :]),
@@ -155,7 +156,14 @@ def begin_rounds(
     )
 
 
-def beside(coded: tuple[Coded, Recode | None], found: Statistics, n_jobs: int) -> tuple[Coded, Recode | None]:
+def statistics_of_levels(rows: Rows, setup: Setup) -> dict[str, Floats]:
+    """Statistics (levels, statistics) of categories by the names of their columns, of all rows that train."""
+    own = None if setup.held_out is None else np.delete(np.arange(len(rows.y)), setup.held_out)
+    of = rows.table, rows.y, rows.weight, own
+    return {} if setup.statistics is None else tabulate(*of, setup.statistics)
+
+
+def beside(coded: tuple[Coded, Recode | None], found: DerivedColumns, n_jobs: int) -> tuple[Coded, Recode | None]:
     """A coded table with derived columns, and what codes it anew."""
     table, recode = coded
     assert not isinstance(table, SparseTable)  # which has no categories
@@ -181,6 +189,15 @@ def validation_rows(name: str, rounds: Rounds, rows: Ints, weight: Floats | None
     """A validation set of some rows of the training table; weights are those of all rows."""
     own = None if weight is None else weight[rows]
     return ValidationSet(name, rounds.y[rows], own, rounds.score, groups, rows)
+
+
+def _known_scores(known: Floats, rows: Rows, loss: Loss) -> Floats:
+    if known.shape != (loss.n_scores, len(rows.y)):
+        raise InputError(
+            f"The checkpoint holds scores of {known.shape[1]} rows, but there are {len(rows.y)} training rows. Remove "
+            "the file to start over."
+        )
+    return known.copy()
 
 
 def _groups_of(groups: Ints, rows: Ints) -> Ints:

@@ -53,11 +53,19 @@ CATEGORICAL_FEATURES = Meaning(
     "by their effect on its gradients as far as two halves of the rows agree on it, and cut like numbers; "
     "max_cat_to_onehot, max_cat_threshold, cat_smooth, cat_l2 and min_data_per_group do not apply to it.",
 )
+GROW_POLICY = Meaning(
+    (OneOf("depthwise", "lossguide"),),
+    "Split level by level, or the leaf of largest gain first.",
+)
 TARGET_STATISTICS = Meaning(
     (Flag(),),
     "Add columns for the mean target of each level, for categories of more than max_cat_to_onehot levels. While trees "
     "grow, a row has the mean of the rows of its level that come before it in random orders, never its own target; a "
     "split on it becomes a subset of levels in the model.",
+)
+STATISTICS_OF_LEVELS = (
+    "With target_statistics: for each category of more than max_cat_to_onehot levels, by name, the statistics of its "
+    "levels (levels, statistics) over all training rows, levels as in `schema_`. Empty without."
 )
 EXTRA_TREES = Meaning(
     (

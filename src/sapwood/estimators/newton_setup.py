@@ -121,7 +121,7 @@ def newton_setup(
         base=start_scores(p.base_score, loss),
         start=None if start is None else rounds_to_continue(start, p.multi_strategy),
         held_out=held_out,
-        statistics=StatisticOptions(int(p.max_cat_to_onehot), n_classes, parameters._seed) if p.target_statistics else None,
+        statistics=_statistic_options(p, n_classes, rounds) if p.target_statistics else None,
         recipe=recipe,
     )
 
@@ -146,6 +146,11 @@ def _tree_options(p: SimpleNamespace, signs: NDArray[np.int8] | None) -> TreeOpt
         extra_trees=p.extra_trees is True,
         signs=signs,
     )
+
+
+def _statistic_options(p: SimpleNamespace, n_classes: int, rounds: RoundOptions) -> StatisticOptions:
+    """Statistics of the categories that are not split one level against the rest."""
+    return StatisticOptions(int(p.max_cat_to_onehot), n_classes, rounds.seed, rounds.n_jobs)
 
 
 def _no_constraints(setting: Any, loss: Loss) -> ParameterError:

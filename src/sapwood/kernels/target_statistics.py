@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from sapwood.kernels._jit import inner_kernel, kernel
 
 
