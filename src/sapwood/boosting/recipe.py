@@ -29,12 +29,8 @@ XGBOOST: dict[str, Any] = {
     **{"n_estimators": 100, "learning_rate": 0.3, "max_depth": 6, "max_leaves": 0, "grow_policy": "depthwise"},
     **{"min_child_weight": 1.0, "subsample": 1.0, "leaf_rows": "drawn", "colsample_bytree": 1.0, "reg_lambda": 1.0},
     **{"max_cat_to_onehot": 4, "cat_smooth": 0.0, "cat_l2": 0.0, "min_data_per_group": 0},
-    **{
-        "target_statistics": False,
-        "random_strength": 0.0,
-        "extra_trees": False,
-        "multi_strategy": "one_output_per_tree",
-    },
+    **{"random_strength": 0.0, "extra_trees": False, "multi_strategy": "one_output_per_tree"},
+    "target_statistics": False,
 }
 """XGBoost's defaults, and the behaviour of XGBoost for parameters that it does not have."""
 

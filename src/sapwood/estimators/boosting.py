@@ -88,7 +88,7 @@ class Boosting(Estimator):
             kept.after(progress.round, lambda: so_far(progress), scores)
 
         done, curves = (None, {}) if kept.found is None else (kept.found.ensemble_, kept.found.evals_result_)
-        scores = kept.found_scores if setup.statistics is not None else None
+        scores = None if setup.statistics is None or kept.found is None else kept.scores_of_rows()
         before = setup.start if done is None else done
         kept.begin(0 if before is None else before.n_rounds)
         plan = replace(setup.plan, keep=keep)

@@ -1,7 +1,8 @@
 """Checkpoints: a training that was killed resumes where it was, and its model is the same, bit for bit.
 
-A checkpoint is a model file with an extension, which holds digests of the training data and whether training has
-ended, and scores of the training rows where they are not those of the model. So it can be loaded and used like any other model, even while training continues.
+A checkpoint is a model file with an extension, which holds digests of the training data, whether training has ended,
+and scores of the training rows where they are not those of the model (`boosting/target_statistics.py`). So it can be
+loaded and used like any other model, even while training continues.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from sapwood.arrays import Floats
+from sapwood.arrays import Array, Floats
 from sapwood.boosting.training import TIME_LIMIT
 from sapwood.errors import CheckpointWarning, InputError, ModelFileError, ParameterError, ParameterTypeError, warn_user
 from sapwood.files.checks import floats
@@ -65,8 +66,8 @@ class Checkpoints:
     def __init__(self, setting: Checkpoint, model: Any, data: Mapping[str, str]) -> None:
         self._path, self._setting, self._data = Path(setting.path), setting, dict(data)
         self.found: Any = None
-        self.found_scores: Floats | None = None  # (n_scores, rows)
         self.is_finished = False
+        self._scores: Array | None = None
         if self._path.exists():
             self._read(model)
         elif not os.access(self._path.parent, os.W_OK):
@@ -94,9 +95,7 @@ class Checkpoints:
                 "overwritten. Give another path."
             )
         self.is_finished = note.get("finished") is True
-        if SCORES in arrays:
-            floats(2, finite=True)(arrays[SCORES], SCORES)
-            self.found_scores = np.array(arrays[SCORES])
+        self._scores = arrays.get(SCORES)
         if type(self.found) is not type(model):
             raise ParameterError(
                 f"checkpoint={str(self._path)!r} is of a {type(self.found).__name__}, but this is a "
@@ -127,6 +126,12 @@ class Checkpoints:
     def finish(self, model: Any, scores: Floats | None = None) -> None:
         """Write the model at the end; the same call resumes a training that a signal or the time limit ended."""
         self._write(model, not model.stopped_reason_.startswith(UNFINISHED), scores)
+
+    def scores_of_rows(self) -> Floats:
+        """Scores (n_scores, rows) of the training rows that were found."""
+        floats(2, finite=True)(self._scores, SCORES)
+        assert self._scores is not None
+        return np.array(self._scores)
 
     def begin(self, n_done: int) -> None:
         """Count from so many rounds on."""
