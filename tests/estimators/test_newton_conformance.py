@@ -20,6 +20,8 @@ ESTIMATORS = [
     NewtonBoostingRegressor(n_estimators=10, objective="absolute_error", n_jobs=1),
     NewtonBoostingRegressor(n_estimators=10, tree_method="exact", n_jobs=1),
     NewtonBoostingClassifier(n_estimators=10, tree_method="approx", n_jobs=1),
+    NewtonBoostingRegressor(n_estimators=10, target_statistics=True, max_cat_to_onehot=1, n_jobs=2),
+    NewtonBoostingClassifier(n_estimators=10, target_statistics=True, max_cat_to_onehot=1, n_jobs=1),
     NewtonBoostingRanker(n_estimators=5, n_jobs=1),
     NewtonBoostingRanker(n_estimators=5, grow_policy="lossguide", max_leaves=4, n_jobs=2),
     NewtonBoostingRanker(n_estimators=5, **SAMPLED, n_jobs=1),
