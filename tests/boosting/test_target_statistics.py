@@ -94,6 +94,12 @@ def test_equal_to_the_twin(case: tuple[Array, Array, Array, Array], seed: int) -
     assert (statistics.of_rows(levels, n_levels)[0] == statistics.of_rows(levels, n_levels)[0]).all()
 
 
+def test_rows_that_do_not_train_may_have_any_target() -> None:
+    levels, y, rows = np.array([1, 1, 2, 2]), np.array([1e-6, 2e-6, 3e-6, 1e140]), np.array([0, 1, 2])
+    means = TargetStatistics.of(y, None, rows, StatisticOptions(0, 0, 0)).of_rows(levels, 2)[0]
+    assert means[3] == pytest.approx((3e-6 + 2e-6) / 2, rel=1e-9)
+
+
 def test_orders() -> None:
     rows = np.arange(0, 400, 2)
     orders = draw_orders(rows, 400, 3)

@@ -157,8 +157,10 @@ def test_statistics_of_levels_are_kept() -> None:
 def test_constraints_hold() -> None:
     """A split by a statistic is a split of its column; numbers beside it may be constrained."""
     settings = {"n_estimators": 20, "monotone_constraints": {"x": 1}, "interaction_constraints": [["x", "level"]]}
-    model = regressor(**settings).fit(X, Y)
-    assert model.certify()
+    for validation in ({}, {"cv": 3}):
+        model = regressor(**settings, **validation).fit(X, Y)
+        assert model.certify()
+        assert model.feature_importances_[0] > 0.0
     alone = regressor(n_estimators=20, interaction_constraints=[["x", "z"]]).fit(X, Y)
     assert alone.certify()
 

@@ -159,11 +159,12 @@ def _values(y: Floats, weight: Floats, rows: Ints, n_classes: int) -> list[Float
 
 
 def in_units(values: Floats, weight: Floats, rows: Ints) -> Targets:
-    """Sums of whole numbers do not depend on the order of the rows; units suit some of the rows."""
-    weighted = values * weight
-    most = np.array([[np.abs(weighted[rows]).max(), weight[rows].max()]])
-    units: Floats = fine_units(most, len(rows))[0]
-    return Targets(np.rint(weighted / units[0]).astype(np.int64), np.rint(weight / units[1]).astype(np.int64), units)
+    """Targets of some rows, 0 for others, whose sums do not depend on the order of the rows."""
+    numbers = np.zeros((2, len(values)))
+    numbers[:, rows] = values[rows] * weight[rows], weight[rows]
+    units: Floats = fine_units(np.abs(numbers).max(axis=1)[None], len(rows))[0]
+    weighted, weights = np.rint(numbers / units[:, None]).astype(np.int64)
+    return Targets(weighted, weights, units)
 
 
 def draw_orders(rows: Ints, n_rows: int, seed: int) -> list[Ints]:

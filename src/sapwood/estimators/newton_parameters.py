@@ -61,8 +61,8 @@ TARGET_STATISTICS = Meaning(
     (Flag(),),
     "Beside each category of more than max_cat_to_onehot levels, add columns of the mean target of its levels: of "
     "numbers, of the second of two classes, or of each of the eight most frequent ones. While trees grow, a row has "
-    "the mean of the rows of its level that come before it in random orders, so that its own target is not in it; in the "
-    "model, a split on it is a subset of levels. Such columns follow the draws and constraints of theirs. With "
+    "the mean of the rows of its level that come before it in random orders, so that its own target is not in it; in "
+    "the model, a split on it is a subset of levels. Such columns follow the draws and constraints of theirs. With "
     "init_model, training rows begin with the model's predictions, which know their targets: use other rows.",
 )
 STATISTICS_OF_LEVELS = (
