@@ -117,7 +117,7 @@ def _recipe_2026_1(counts: Counts, given: Mapping[str, Any], rounds: RoundsBy) -
         "cat_smooth": Choice(10.0, "levels of few rows are near the mean"),
         "cat_l2": Choice(0.0, "leaves of subsets of levels are as safe as others"),
         "min_data_per_group": Choice(10, "levels of fewer rows are one group"),
-        "target_statistics": Choice(False, "means by level did not pay"),
+        "target_statistics": Choice(False, "splits by subsets of levels were as good"),
         "random_strength": Choice(0.0, "noise of scores did not pay"),
         "extra_trees": _drawn_thresholds(counts),
         "multi_strategy": _trees_of_round(counts),
