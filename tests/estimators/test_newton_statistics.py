@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
 
 import sapwood as sw
 from sapwood import NewtonBoostingClassifier, NewtonBoostingRegressor, cross_validate_boosting, explain
@@ -215,3 +216,16 @@ def test_statistics_in_files_match_the_levels(tmp_path: Path) -> None:
         write_content(path, document, {**arrays, name: wrong}, None)
         with pytest.raises(ModelFileError, match="target_statistics_"):
             sw.load(path)
+
+
+@pytest.mark.parametrize("method", ["hist", "approx", "exact"])
+def test_categories_of_sparse_matrices(method: str) -> None:
+    rng = np.random.default_rng(0)
+    cells = np.zeros((500, 30))
+    cells[:, 0] = rng.integers(0, 40, 500) * (rng.random(500) < 0.1)
+    cells[:, 3] = rng.random(500) * (rng.random(500) < 0.05)
+    y = cells[:, 0] + rng.normal(size=500)
+    options = {"n_estimators": 5, "tree_method": method, "categorical_features": [0]}
+    sparse, dense = (regressor(**options).fit(rows, y) for rows in (csr_matrix(cells), cells))
+    assert list(sparse.target_statistics_) == ["x0"]
+    np.testing.assert_array_equal(sparse.predict(cells), dense.predict(cells))
