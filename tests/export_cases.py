@@ -86,6 +86,9 @@ _MAKERS: dict[str, Any] = {
     "vectors of quantiles": lambda X: _newton(
         objective="quantile", quantile_alpha=[0.9, 0.1, 0.5], multi_strategy="multi_output_tree", random_state=0
     ).fit(X, signal(X)),
+    "statistics of levels": lambda X: _newton(
+        target_statistics=True, max_cat_to_onehot=2, min_data_per_group=100, random_state=0
+    ).fit(X, signal(X)),
     "custom": lambda X: _newton(objective=_halved).fit(X, signal(X)),
     "exponential": lambda X: sw.GradientBoostingClassifier(loss="exponential", n_estimators=4).fit(X, two_classes(X)),
     "weighted two": lambda X: sw.NewtonBoostingClassifier(n_estimators=4, scale_pos_weight=5.0).fit(X, two_classes(X)),

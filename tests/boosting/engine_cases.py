@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from sapwood.boosting.columns import ColumnOptions
 from sapwood.boosting.ensemble import Ensemble
-from sapwood.boosting.options import TreeOptions
-from sapwood.boosting.rounds import RoundOptions, Rounds
+from sapwood.boosting.options import RoundOptions, TreeOptions
+from sapwood.boosting.rounds import Rounds
 from sapwood.codes.binned import BinnedTable, find_bins
 from sapwood.codes.coding import with_bins
 from sapwood.losses import (

@@ -10,9 +10,8 @@ from engine_cases import LOSSES, Data, all_bytes, assert_same_model, fit, mixed_
 
 from sapwood.boosting.columns import ColumnOptions
 from sapwood.boosting.fitting import Rows, Setup, fit_ensemble, score_of
-from sapwood.boosting.options import TreeOptions
+from sapwood.boosting.options import RoundOptions, TreeOptions
 from sapwood.boosting.rate import learning_rate
-from sapwood.boosting.rounds import RoundOptions
 from sapwood.boosting.training import Outcome, Plan
 from sapwood.losses import Exponential, Logistic, Multinomial, Poisson, Quantile, Squared
 from sapwood.metrics.names import find_metric

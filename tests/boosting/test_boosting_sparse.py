@@ -15,7 +15,8 @@ from sklearn.base import clone
 from sapwood import NewtonBoostingClassifier, NewtonBoostingRegressor
 from sapwood.boosting.columns import ColumnOptions
 from sapwood.boosting.ensemble import Ensemble
-from sapwood.boosting.rounds import RoundOptions, Rounds
+from sapwood.boosting.options import RoundOptions
+from sapwood.boosting.rounds import Rounds
 from sapwood.codes.coding import code
 from sapwood.codes.sparse import SparseTable
 from sapwood.losses import Logistic

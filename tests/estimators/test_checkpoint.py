@@ -56,6 +56,13 @@ CASES: dict[str, Case] = {
         THREE,
         {},
     ),
+    "newton, statistics of levels": (
+        lambda: sw.NewtonBoostingRegressor(
+            n_estimators=12, target_statistics=True, max_cat_to_onehot=2, min_data_per_group=100, random_state=0
+        ),
+        Y,
+        {"eval_set": [(X, Y)]},
+    ),
     "newton, ranks": (
         lambda: sw.NewtonBoostingRanker(n_estimators=7, random_state=0),
         np.digitize(Y, [4.0, 5.0]),
@@ -100,9 +107,9 @@ def test_a_training_that_crashes_ends_as_if_it_had_not(name: str, tmp_path: Path
     path = tmp_path / "part.sapwood"
     after = Checkpoints.after
 
-    def crash(self: Checkpoints, n_done: int, so_far: Any) -> None:
+    def crash(self: Checkpoints, n_done: int, *so_far: Any) -> None:
         before = self._written
-        after(self, n_done, so_far)
+        after(self, n_done, *so_far)
         if self._written > before:
             raise StopError
 
@@ -128,7 +135,7 @@ def test_a_continued_model_can_be_interrupted_too(tmp_path: Path, monkeypatch: A
     want = saved(model.fit(X, Y, init_model=first), tmp_path / "whole.sapwood")
     path = tmp_path / "part.sapwood"
     finish = Checkpoints.finish
-    monkeypatch.setattr(Checkpoints, "finish", lambda self, model: None)
+    monkeypatch.setattr(Checkpoints, "finish", lambda self, *model: None)
     model.fit(X, Y, init_model=first, checkpoint=sw.Checkpoint(path, rounds=4))
     assert sw.load(path).n_estimators_ == 9
     monkeypatch.setattr(Checkpoints, "finish", finish)
@@ -150,7 +157,7 @@ def test_minutes_are_a_rule_of_their_own(tmp_path: Path, monkeypatch: Any) -> No
     clock = iter(range(0, 100_000, 40))
     monkeypatch.setattr("sapwood.estimators.checkpoint.time", SimpleNamespace(monotonic=lambda: next(clock)))
     written: list[int] = []
-    monkeypatch.setattr(Checkpoints, "_write", lambda self, model, finished: written.append(model.n_estimators_))
+    monkeypatch.setattr(Checkpoints, "_write", lambda self, model, *_: written.append(model.n_estimators_))
     often = sw.Checkpoint(tmp_path / "a.sapwood", rounds=None, minutes=1)
     sw.NewtonBoostingRegressor(n_estimators=6).fit(X, Y, checkpoint=often)
     assert written == [2, 4, 6]

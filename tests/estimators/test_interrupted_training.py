@@ -34,8 +34,8 @@ def test_the_same_call_resumes_after_a_signal(
     kept = sapwood.Checkpoint(tmp_path / "kept.sapwood", rounds=5)
     after = Checkpoints.after
 
-    def interrupt(self: Checkpoints, n_done: int, so_far: Any) -> None:
-        after(self, n_done, so_far)
+    def interrupt(self: Checkpoints, n_done: int, *so_far: Any) -> None:
+        after(self, n_done, *so_far)
         if n_done == 8:
             signal.raise_signal(number)
 

@@ -23,6 +23,8 @@ ESTIMATORS = [
     NewtonBoostingClassifier(n_estimators=10, tree_method="approx", n_jobs=1),
     NewtonBoostingRegressor(n_estimators=10, linear_tree=True, n_jobs=2),
     NewtonBoostingClassifier(n_estimators=10, linear_tree=True, n_jobs=1),
+    NewtonBoostingRegressor(n_estimators=10, target_statistics=True, max_cat_to_onehot=1, n_jobs=2),
+    NewtonBoostingClassifier(n_estimators=10, target_statistics=True, max_cat_to_onehot=1, n_jobs=1),
     NewtonBoostingRanker(n_estimators=5, n_jobs=1),
     NewtonBoostingRanker(n_estimators=5, grow_policy="lossguide", max_leaves=4, n_jobs=2),
     NewtonBoostingRanker(n_estimators=5, **SAMPLED, n_jobs=1),

@@ -12,11 +12,12 @@ from sapwood.kernels.used_columns import draw_columns, list_columns, smallest
 @pytest.mark.parametrize("n_columns", [1, 2, 9, 300])
 @pytest.mark.parametrize("share", [0.01, 0.4, 0.8, 0.999])
 def test_draws_are_those_of_the_options(n_columns: int, share: float) -> None:
-    options = ColumnOptions(n_columns, share)
-    mask, keys, pool = np.zeros(n_columns, np.bool_), np.empty(n_columns), np.zeros(4, np.uint32)
+    origins = np.array([*range(n_columns), 0, n_columns - 1])  # two derived columns
+    options = ColumnOptions(n_columns, share, origins=origins)
+    mask, keys, pool = np.zeros(n_columns + 2, np.bool_), np.empty(n_columns), np.zeros(4, np.uint32)
     for key in range(20):
-        draw_columns(np.uint64(key), max(1, round(share * n_columns)), pool, keys, mask)
-        np.testing.assert_array_equal(mask, options.choice(key).of_tree)
+        draw_columns(np.uint64(key), max(1, round(share * n_columns)), origins, pool, keys, mask)
+        np.testing.assert_array_equal(mask, options.choice(key).used)
 
 
 def test_the_largest_of_the_smallest() -> None:

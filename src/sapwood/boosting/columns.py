@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from sapwood.arrays import Array, Floats, Mask
+from sapwood.arrays import Array, Floats, Ints, Mask
 from sapwood.elementary import log
 from sapwood.kernels.draws import mix
 
@@ -24,11 +24,16 @@ class ColumnOptions:
     by_node: float = 1.0
     weights: Floats | None = None
     together: tuple[frozenset[int], ...] | None = None  # columns of one path must lie in one of these sets
+    origins: Ints | None = None  # of columns, if some are derived from others, which they come along with
 
     def choice(self, key: int) -> ColumnChoice:
         """The choice for the tree of this key."""
         everything = np.ones(self.n_features, dtype=np.bool_)
         return ColumnChoice(self, key, self.draw(everything, self.by_tree, _hash(key, BY_TREE)))
+
+    def with_derived(self, mask: Mask) -> Mask:
+        """A mask (…, columns) with the columns that are derived from these."""
+        return mask if self.origins is None else np.ascontiguousarray(mask[..., self.origins])
 
     def draw(self, mask: Mask, share: float, key: int) -> Mask:
         """A share of the columns in the mask, at least one; heavier ones are likelier."""
@@ -61,11 +66,16 @@ class ColumnChoice:
         options = self.options
         return options.by_level >= 1.0 and options.by_node >= 1.0 and options.together is None
 
+    @property
+    def used(self) -> Mask:
+        """The columns of the tree, with derived ones."""
+        return self.options.with_derived(self.of_tree)
+
     def usable(self, nodes: Array, ids: Sequence[int]) -> Mask:
-        """(nodes, columns), or one row for all nodes."""
+        """(nodes, columns), or one row for all nodes; with derived columns."""
         if self.is_plain:
-            return self.of_tree[None, :]
-        return np.stack([self._of_node(nodes[i], i) for i in ids])
+            return self.used[None, :]
+        return self.options.with_derived(np.stack([self._of_node(nodes[i], i) for i in ids]))
 
     def _of_node(self, node: np.void, i: int) -> Mask:
         depth, options = int(node["depth"]), self.options
@@ -78,8 +88,10 @@ class ColumnChoice:
         """Record the columns on the paths to the children of nodes that are being split."""
         if self.options.together is None:
             return
+        origins = self.options.origins
         for i in ids:
-            path = self._paths[i] | {int(nodes["feature"][i])}
+            feature = int(nodes["feature"][i])
+            path = self._paths[i] | {feature if origins is None else int(origins[feature])}
             self._paths[int(nodes["left"][i])] = self._paths[int(nodes["right"][i])] = path
 
     def _allowed(self, i: int) -> Mask:

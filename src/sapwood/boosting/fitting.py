@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,12 +14,16 @@ from sapwood.boosting.ensemble import Ensemble
 from sapwood.boosting.history import Curves, History, ValidationSet
 from sapwood.boosting.limits import warn_of_no_split
 from sapwood.boosting.linear_fit import LinearFit
+from sapwood.boosting.options import RoundOptions
 from sapwood.boosting.recipe import Recipe
-from sapwood.boosting.rounds import RoundOptions, Rounds
+from sapwood.boosting.rounds import Rounds
+from sapwood.boosting.target_statistics import DerivedColumns, StatisticOptions, derive_columns, tabulate
 from sapwood.boosting.training import Outcome, Plan, train
 from sapwood.cached_property import cached_property
+from sapwood.codes.bins import origins_of
 from sapwood.codes.coding import Coded, Recode, code
-from sapwood.errors import ParameterError
+from sapwood.codes.sparse import SparseTable
+from sapwood.errors import InputError, ParameterError
 from sapwood.losses.loss import Loss
 from sapwood.metrics.metric import Metric
 from sapwood.table.table import Table
@@ -58,8 +62,10 @@ class Setup:
     base: Floats | None = None  # scores to start from; None: the best constants
     start: Ensemble | None = None  # a model to continue from
     held_out: Ints | None = None  # training rows that are the validation set
+    statistics: StatisticOptions | None = None  # of categories, in columns beside them
     recipe: Recipe = field(default_factory=Recipe)  # what was chosen where parameters are "auto"
     done: Ensemble | None = None  # the model so far of an interrupted run, with the model it continues
+    done_scores: Floats | None = None  # of its training rows; None: as the model predicts them
     done_curves: Curves = field(default_factory=dict)  # and its history
 
 
@@ -132,6 +138,11 @@ def begin_rounds(
     so_far = start if setup.done is None else setup.done
     if coded is None:
         coded = code(rows.table, options.method, setup.max_bins, options.n_jobs)
+    if setup.statistics is not None:
+        found = derive_columns(rows.table, rows.y, rows.weight, own, setup.statistics)
+        if found is not None:
+            coded = beside(coded, found, options.n_jobs)
+            options = with_derived(options, origins_of(coded[0].bins))
 
     def score(of: Rows) -> Floats:
         return so_far.scores(of.table, None, options.n_jobs, of.offset)
@@ -144,7 +155,7 @@ def begin_rounds(
         rows.weight,
         options,
         start,
-        score(rows),
+        score(rows) if setup.done_scores is None else _known_scores(setup.done_scores, rows, setup.loss),
         own,
         validation=[(e.table, score(e)) for e in evals],
         trees=list(so_far.rounds[start.n_rounds :]),
@@ -154,13 +165,53 @@ def begin_rounds(
 
 
 def _linear_fit(rows: Rows, options: RoundOptions) -> LinearFit:
-    return LinearFit(rows.cells, rows.table.schema.n_levels == 0, options.linear_ridge, options.n_jobs)
+    is_number, origins = rows.table.schema.n_levels == 0, options.columns.origins
+    is_number = is_number if origins is None else is_number[origins]
+    return LinearFit(rows.cells, is_number, options.linear_ridge, options.n_jobs)
+
+
+def statistics_of_levels(rows: Rows, setup: Setup) -> dict[str, Floats]:
+    """Statistics (levels, statistics) of categories by the names of their columns, of all rows that train."""
+    own = None if setup.held_out is None else np.delete(np.arange(len(rows.y)), setup.held_out)
+    of = rows.table, rows.y, rows.weight, own
+    return {} if setup.statistics is None else tabulate(*of, setup.statistics)
+
+
+def beside(coded: tuple[Coded, Recode | None], found: DerivedColumns, n_jobs: int) -> tuple[Coded, Recode | None]:
+    """A coded table with derived columns, and what codes it anew."""
+    table, recode = coded
+    assert not isinstance(table, SparseTable)  # which has no categories
+
+    def again(weight: Floats) -> Coded:
+        assert recode is not None
+        new = recode(weight)
+        assert not isinstance(new, SparseTable)
+        return new.beside(found.bins, found.codes, n_jobs)
+
+    return table.beside(found.bins, found.codes, n_jobs), None if recode is None else again
+
+
+def with_derived(options: RoundOptions, origins: Ints) -> RoundOptions:
+    """Options of columns for those that are derived from them, too."""
+    tree = options.tree
+    if tree.signs is not None:
+        tree = replace(tree, signs=tree.signs[origins])
+    return replace(options, tree=tree, columns=replace(options.columns, origins=origins))
 
 
 def validation_rows(name: str, rounds: Rounds, rows: Ints, weight: Floats | None, groups: Ints | None) -> ValidationSet:
     """A validation set of some rows of the training table; weights are those of all rows."""
     own = None if weight is None else weight[rows]
     return ValidationSet(name, rounds.y[rows], own, rounds.score, groups, rows)
+
+
+def _known_scores(known: Floats, rows: Rows, loss: Loss) -> Floats:
+    if known.shape != (loss.n_scores, len(rows.y)):
+        raise InputError(
+            f"The checkpoint holds scores of {known.shape[1]} rows, but there are {len(rows.y)} training rows. Remove "
+            "the file to start over."
+        )
+    return known.copy()
 
 
 def _groups_of(groups: Ints, rows: Ints) -> Ints:

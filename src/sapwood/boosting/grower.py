@@ -58,7 +58,7 @@ class Grower:
         """
         self.rules = self._options.rules(units, noise)[0]
         if self.team is not None and columns.is_plain:
-            grown = GrownTree(*self.team.grow(self.rules, n_rows, columns.of_tree, key))
+            grown = GrownTree(*self.team.grow(self.rules, n_rows, columns.used, key))
             if self._prunes and self._prune(grown, units):
                 self._shards[0].merge_leaves(grown.leaf_above)
             return grown
@@ -77,8 +77,8 @@ class Grower:
         new_node(self._nodes, 0, 0, np.uint64(key), 0, 0, -np.inf, np.inf)
         self._nodes["n_rows"][0] = n_rows
         for shard in self._shards:
-            shard.use_columns(columns.of_tree)
-        self._finder.open_root(self._nodes, columns.of_tree)
+            shard.use_columns(columns.used)
+        self._finder.open_root(self._nodes, columns.used)
         limit_by_root(self._nodes[0], self.rules)
         self._search(self._splittable(0, 1))
         chosen = self._by_leaf() if is_leaf_wise(self._options) else self._by_level()

@@ -228,7 +228,7 @@ def _candidate(
         base = setup.loss.start(rows.y, rows.weight) if setup.base is None else setup.base
         score = np.repeat(base[:, None], len(rows.y), axis=1)
         rounds.start = Ensemble(base)
-        rounds.replay = Replay(setup.loss, rows.y, rows.weight, setup.rounds.tree.signs, score)
+        rounds.replay = Replay(setup.loss, rows.y, rows.weight, rounds.options.tree.signs, score)
     weight = rows.weight if rows.measured is None else rows.measured
     name = f"fold {number + 1}" if several else "validation"
     measured = validation_rows(name, rounds, held_out, weight, None)

@@ -1,4 +1,4 @@
-"""Options of one boosted tree."""
+"""Options of one boosted tree, and of a round of boosting."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sapwood.arrays import Array, Floats
+from sapwood.boosting.columns import ColumnOptions
 from sapwood.cached_property import cached_property
+from sapwood.codes.coding import Method
 from sapwood.kernels.boosting_records import RULES
 from sapwood.shard.gradient_units import GradientUnits
 
@@ -76,3 +78,26 @@ class TreeOptions:
         bounded = self.signs is not None and bool(np.any(self.signs))
         record["is_plain"] = self.reg_alpha == 0.0 and self.max_delta_step == 0.0 and not bounded
         return record
+
+
+@dataclass(frozen=True, eq=False)
+class RoundOptions:
+    """Options of a round."""
+
+    tree: TreeOptions
+    columns: ColumnOptions
+    subsample: float = 1.0
+    by_gradient: bool = False  # rows are drawn by the size of their gradients
+    counted: bool = False  # a sample has the same number of rows in each round, not only on average
+    line_search: bool = False  # one step length for the whole tree
+    unit_hessian: bool = False  # trees are grown on gradients alone, as if the hessian was 1; leaves use the true one
+    one_tree: bool = False  # for all scores of a round; False: one for each
+    leaves_of_all_rows: bool = False  # a sample decides about splits only
+    random_strength: float = 0.0  # of the noise of scores
+    alternates: bool = False  # models of every other fold draw their thresholds
+    method: Method = "hist"
+    linear: bool | None = False  # leaves are regressions on the columns of their paths; None: if that is better
+    linear_ridge: float = 1.0  # penalty of their slopes
+    seed: int = 0
+    n_jobs: int = 1
+    n_shards: int = 1

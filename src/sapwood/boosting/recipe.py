@@ -30,6 +30,7 @@ XGBOOST: dict[str, Any] = {
     **{"min_child_weight": 1.0, "subsample": 1.0, "leaf_rows": "drawn", "colsample_bytree": 1.0, "reg_lambda": 1.0},
     **{"max_cat_to_onehot": 4, "cat_smooth": 0.0, "cat_l2": 0.0, "min_data_per_group": 0},
     **{"random_strength": 0.0, "extra_trees": False, "multi_strategy": "one_output_per_tree", "linear_tree": False},
+    "target_statistics": False,
 }
 """XGBoost's defaults, and the behaviour of XGBoost for parameters that it does not have."""
 
@@ -117,6 +118,7 @@ def _recipe_2026_1(counts: Counts, given: Mapping[str, Any], rounds: RoundsBy) -
         "cat_smooth": Choice(10.0, "levels of few rows are near the mean"),
         "cat_l2": Choice(0.0, "leaves of subsets of levels are as safe as others"),
         "min_data_per_group": Choice(10, "levels of fewer rows are one group"),
+        "target_statistics": Choice(False, "splits by subsets of levels were as good"),
         "random_strength": Choice(0.0, "noise of scores did not pay"),
         "extra_trees": _drawn_thresholds(counts),
         "multi_strategy": _trees_of_round(counts, given.get("linear_tree")),

@@ -14,19 +14,18 @@ from numpy.typing import NDArray
 from scipy.optimize import brentq
 
 from sapwood.arrays import Array, Floats, Ints
-from sapwood.boosting.columns import ColumnOptions
 from sapwood.boosting.ensemble import Ensemble
 from sapwood.boosting.grower import Grower
 from sapwood.boosting.grown import GrownTree
 from sapwood.boosting.level_groups import LevelGroups
 from sapwood.boosting.linear_fit import Derivatives, LinearFit
-from sapwood.boosting.options import TreeOptions
+from sapwood.boosting.options import RoundOptions
 from sapwood.boosting.projection import project_all
 from sapwood.boosting.rate import Rate
 from sapwood.boosting.replay import Replay, StepRules, steps_of_rows
 from sapwood.boosting.sampling import Sample, counted_rows, gradient_sample, uniform_rows
 from sapwood.boosting.trees import decoder_of, to_tree
-from sapwood.codes.coding import Coded, Method, Recode
+from sapwood.codes.coding import Coded, Recode
 from sapwood.codes.ranked import RankedTable
 from sapwood.kernels.draws import mix
 from sapwood.kernels.newton import add_up, keep_order
@@ -54,29 +53,6 @@ from sapwood.tree import Tree
 
 BLOCK = 1 << 15  # rows whose gradients are computed at a time
 LONGEST_STEP = 10.0  # of a line search: a tree whose leaves are Newton's steps is rarely off by more
-
-
-@dataclass(frozen=True, eq=False)
-class RoundOptions:
-    """Options of a round."""
-
-    tree: TreeOptions
-    columns: ColumnOptions
-    subsample: float = 1.0
-    by_gradient: bool = False  # rows are drawn by the size of their gradients
-    counted: bool = False  # a sample has the same number of rows in each round, not only on average
-    line_search: bool = False  # one step length for the whole tree
-    unit_hessian: bool = False  # trees are grown on gradients alone, as if the hessian was 1; leaves use the true one
-    one_tree: bool = False  # for all scores of a round; False: one for each
-    leaves_of_all_rows: bool = False  # a sample decides about splits only
-    random_strength: float = 0.0  # of the noise of scores
-    alternates: bool = False  # models of every other fold draw their thresholds
-    method: Method = "hist"
-    linear: bool | None = False  # leaves are regressions on the columns of their paths; None: if that is better
-    linear_ridge: float = 1.0  # penalty of their slopes
-    seed: int = 0
-    n_jobs: int = 1
-    n_shards: int = 1
 
 
 @dataclass(eq=False)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from sapwood.arrays import Floats
 from sapwood.boosting.ensemble import Ensemble
 from sapwood.boosting.history import Curves, History
 from sapwood.boosting.rate import Rate
@@ -30,6 +31,7 @@ class Outcome:
     history: History
     best_round: int | None
     stopped_reason: str
+    scores: Floats | None = None  # (n_scores, rows) of the training rows
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -60,7 +62,7 @@ class Progress(AnyProgress, Result):
 
     def outcome(self, reason: str) -> Outcome:
         """The outcome if training ended here."""
-        return Outcome(self.ensemble, self.log, self.best_round, reason)
+        return Outcome(self.ensemble, self.log, self.best_round, reason, self.rounds.score)
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,7 +93,7 @@ def train(rounds: Rounds, history: History, plan: Plan) -> Outcome:
 
     if rounds.n_done < before + plan.n_rounds:
         reason = advance_until_stop(advance, plan, "Training", "model")
-    return Outcome(rounds.ensemble, history, best(), reason)
+    return Outcome(rounds.ensemble, history, best(), reason, rounds.score)
 
 
 def advance_until_stop(advance: Callable[[float], AnyProgress], plan: Plan, what: str, result: str) -> str:

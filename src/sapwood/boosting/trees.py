@@ -9,18 +9,24 @@ from numpy.typing import NDArray
 
 from sapwood.arrays import Array, Floats, Mask
 from sapwood.boosting.grown import GrownTree
-from sapwood.codes.bins import Bins, NumberBins
+from sapwood.codes.bins import Bins, NumberBins, StatisticBins, origins_of
 from sapwood.codes.ranked import Ranks
 from sapwood.kernels.decoding import Decoder, decode, decode_levels
 from sapwood.kernels.nodes import link_nodes
 from sapwood.tree import Tree
 
+AnyBins = Bins | StatisticBins | Ranks
 
-def decoder_of(bins: Sequence[Bins | Ranks], n_levels: NDArray[np.int32]) -> Decoder:
+
+def decoder_of(bins: Sequence[AnyBins], n_levels: NDArray[np.int32]) -> Decoder:
     """The meaning of the codes of a table, except ranks, whose thresholds depend on the node."""
+    n_levels = n_levels[origins_of(bins)]
     cuts = [np.append(own.cuts, np.inf) if isinstance(own, NumberBins) else np.empty(0) for own in bins]
     cut_starts, level_starts = (np.cumsum([0, *sizes]) for sizes in (map(len, cuts), n_levels.tolist()))
     levels = [np.arange(1, n + 1) for n in n_levels.tolist()]  # of grouped ones, as each tree groups them
+    for j, own in enumerate(bins):
+        if isinstance(own, StatisticBins):
+            levels[j] = own.code_of_level
     return Decoder(cut_starts, np.concatenate(cuts), level_starts, np.concatenate(levels).astype(np.uint32))
 
 
@@ -28,13 +34,15 @@ def to_tree(
     grown: GrownTree,
     values: Floats,
     hessian_unit: float,
-    bins: Sequence[Bins | Ranks],
+    bins: Sequence[AnyBins],
     decoder: Decoder,
     n_levels: NDArray[np.int32],
 ) -> Tree:
     """`values` (nodes,) or (nodes, scores) are by growth's numbers. The weight of a node is its hessian."""
     nodes, splits, order = grown.nodes, grown.splits, grown.order
     links = link_nodes(nodes, splits, order)
+    inner = links.feature >= 0
+    links.feature[inner] = origins_of(bins)[links.feature[inner]]
     numbers, subset_start = np.empty((3, len(order))), np.empty(len(order), dtype=np.int32)
     n_words = decode(nodes, splits, order, links.children_right, hessian_unit, decoder, numbers, subset_start)
     subsets = np.zeros(n_words, dtype=np.uint32)
@@ -56,7 +64,7 @@ def to_tree(
     )
 
 
-def _set_thresholds(nodes: Array, splits: Mask, bins: Sequence[Bins | Ranks], threshold: Floats) -> None:
+def _set_thresholds(nodes: Array, splits: Mask, bins: Sequence[AnyBins], threshold: Floats) -> None:
     """Thresholds between the values that a node has, where every value has a code; OUT threshold."""
     for j in np.unique(nodes["feature"][splits]):
         own = bins[j]

@@ -17,6 +17,7 @@ from sapwood.boosting.projection import mixture_scales
 from sapwood.boosting.rate import GivenRate, Rate
 from sapwood.boosting.rounds import Rounds
 from sapwood.boosting.trees import to_tree
+from sapwood.codes.bins import origins_of
 from sapwood.kernels.loss_rows import LOGISTIC, MULTINOMIAL, SQUARED, SQUARED_OF_TARGETS
 from sapwood.kernels.round_frame import ROUNDS, TREES
 from sapwood.kernels.whole_rounds import advance_all
@@ -68,6 +69,7 @@ class WholeRounds:
         team, own_slots, stack_slots, self._n_nodes = rounds.team_frame()
         given = {"own_slots": own_slots, "stack_slots": stack_slots, **self._rows(measured)}
         given["scales"], given["loss_factors"] = mixture_scales(rounds.loss), rounds.loss.factors
+        given["origins"] = origins_of(rounds.table.bins)
         sizes = {
             **{
                 "n_rows": len(rounds.y),
@@ -76,7 +78,8 @@ class WholeRounds:
                 "n_targets": len(given["y"]),
             },
             **{"n_candidates": len(given["candidates"]), "n_measured": len(measured), "n_rounds": 0},
-            **{"n_columns": rounds.options.columns.n_features, "n_capacity": self._n_nodes},
+            **{"n_columns": rounds.options.columns.n_features, "n_origins": len(given["origins"])},
+            "n_capacity": self._n_nodes,
             **{"n_own_slots": len(own_slots), "n_stack_slots": stack_slots.shape[1]},
         }
         self._state, self._arrays = ROUNDS.allocate(given, **sizes)

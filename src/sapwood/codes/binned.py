@@ -17,6 +17,7 @@ from sapwood.codes.bins import (
     GroupedLevels,
     LevelBins,
     NumberBins,
+    StatisticBins,
     code_type,
     cut_values,
     level_bins,
@@ -37,7 +38,7 @@ WORD = 8  # codes of a row are read eight at a time
 class BinnedTable:
     """Codes of all cells. `rows` has a byte for each bundle of columns and is padded to whole words."""
 
-    bins: tuple[Bins, ...]
+    bins: tuple[Bins | StatisticBins, ...]
     columns: NDArray[np.uint8]  # (features, rows)
     rows: NDArray[np.uint8]  # (rows, bundles padded)
     bundles: Bundles
@@ -87,6 +88,11 @@ class BinnedTable:
         rows[:] = self.rows
         return replace(self, columns=self.columns.copy(), rows=rows)
 
+    def beside(self, bins: Sequence[StatisticBins], columns: Array, n_jobs: int = 1) -> BinnedTable:
+        """The same table, and behind its columns these."""
+        codes = np.concatenate([self.columns, columns.astype(np.uint8)])
+        return pack_table((*self.bins, *bins), codes, self.levels, n_jobs)
+
     @property
     def is_category(self) -> NDArray[np.bool_]:
         """Which columns hold categories."""
@@ -117,10 +123,18 @@ def find_bins(table: Table, max_bins: int, n_jobs: int = 1) -> tuple[Bins, ...]:
 
 def bin_table(table: Table, bins: tuple[Bins, ...], n_jobs: int = 1) -> BinnedTable:
     """Code a table block by block; `bins` are those of the columns."""
-    n, n_codes = table.n_rows, np.array([own.n_codes for own in bins], dtype=np.int64)
-    if n_codes.max(initial=0) > MOST_BINS:
-        raise InternalError(f"A column of {n_codes.max()} codes does not fit into bytes. Please report this.")
+    most = max((own.n_codes for own in bins), default=0)
+    if most > MOST_BINS:
+        raise InternalError(f"A column of {most} codes does not fit into bytes. Please report this.")
     columns = code_columns(table, bins, range(table.n_features), np.uint8, n_jobs)
+    return pack_table(bins, columns, grouped_levels(table, bins, n_jobs), n_jobs)
+
+
+def pack_table(
+    bins: tuple[Bins | StatisticBins, ...], columns: NDArray[np.uint8], levels: Array, n_jobs: int
+) -> BinnedTable:
+    """Write coded columns row by row, block by block."""
+    n, n_codes = columns.shape[1], np.array([own.n_codes for own in bins], dtype=np.int64)
     bundles = find_bundles(columns, n_codes, n_jobs) if is_worth_it(n, n_codes) else separate(columns, n_codes)
     rows = _aligned(n, -(-len(bundles.sizes) // WORD) * WORD)
     rows[:, len(bundles.sizes) :] = 0
@@ -130,7 +144,7 @@ def bin_table(table: Table, bins: tuple[Bins, ...], n_jobs: int = 1) -> BinnedTa
             pack_column(column, start, stop, j, rows)
 
     run_all([partial(pack, *block) for block in blocks(n, BLOCK)], n_jobs)
-    return BinnedTable(bins, columns, rows, replace(bundles, codes=()), grouped_levels(table, bins, n_jobs))
+    return BinnedTable(bins, columns, rows, replace(bundles, codes=()), levels)
 
 
 def grouped_levels(table: Table, bins: Sequence[object], n_jobs: int = 1) -> Array:

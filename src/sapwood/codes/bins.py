@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import ClassVar
@@ -117,6 +118,24 @@ class GroupedLevels:
 
 
 Bins = NumberBins | LevelBins | GroupedLevels
+
+
+@dataclass(frozen=True, eq=False)
+class StatisticBins:
+    """Bins of a statistic of a category's levels. A split by it is a split of the category, by the codes of its levels.
+
+    Rows that train may have other codes than their levels, see `boosting/target_statistics.py`.
+    """
+
+    origin: int  # the column of the category
+    n_codes: int
+    code_of_level: NDArray[np.uint8]  # (levels,)
+
+
+def origins_of(bins: Sequence[object]) -> NDArray[np.int64]:
+    """The column that each one is derived from, or that it is."""
+    own = [one.origin if isinstance(one, StatisticBins) else j for j, one in enumerate(bins)]
+    return np.array(own, dtype=np.int64)
 
 
 def level_bins(n_levels: int) -> LevelBins | GroupedLevels:

@@ -9,7 +9,7 @@ import numpy as np
 
 from sapwood.arrays import Floats
 from sapwood.codes.binned import bin_table, find_bins
-from sapwood.codes.bins import MOST_BINS, Bins, NumberBins
+from sapwood.codes.bins import MOST_BINS, Bins, NumberBins, StatisticBins
 from sapwood.codes.ranked import RankedTable, Ranks, rank_bins, rank_table
 from sapwood.codes.sparse import Binned, sparse_table, suits_sparse
 from sapwood.codes.weighted import weighted_cuts
@@ -48,7 +48,7 @@ def recoder(table: Table, max_bins: int, n_jobs: int) -> Recode:
             if isinstance(own, Ranks):
                 mass = np.bincount(ranked.columns[j], weights=weight, minlength=own.n_codes + 1)
                 bins.append(NumberBins(weighted_cuts(own.values, mass[1:].astype(np.float64), max_bins)))
-            else:
+            elif not isinstance(own, StatisticBins):  # these are put beside the others later
                 bins.append(own)
         return with_bins(table, tuple(bins), n_jobs)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 
 from sapwood.arrays import Array
 from sapwood.codes.binned import code_columns, grouped_levels
-from sapwood.codes.bins import Bins, LevelBins, level_bins
+from sapwood.codes.bins import Bins, LevelBins, StatisticBins, level_bins
 from sapwood.codes.separation import midpoints
 from sapwood.codes.sorted_column import sort_column
 from sapwood.table.table import Table
@@ -38,7 +39,7 @@ class Ranks:
 class RankedTable:
     """Ranks of all cells, 0 for missing, and the rows of each column in order (categories: none)."""
 
-    bins: tuple[Ranks | Bins, ...]
+    bins: tuple[Ranks | Bins | StatisticBins, ...]
     columns: NDArray[np.uint32]  # (features, rows)
     orders: list[NDArray[np.uint32]]
     levels: Array  # (grouped columns, rows) of the categories whose codes are groups; 0: missing
@@ -70,6 +71,12 @@ class RankedTable:
     def with_own_codes(self) -> RankedTable:
         """The same table, but other trees may group its levels at the same time."""
         return replace(self, columns=self.columns.copy(), orders=list(self.orders)) if len(self.levels) else self
+
+    def beside(self, bins: Sequence[StatisticBins], columns: Array, n_jobs: int = 1) -> RankedTable:
+        """The same table, and behind its columns these."""
+        codes = np.concatenate([self.columns, columns.astype(np.uint32)])
+        orders = run_all([partial(_sorted_rows, column) for column in codes[self.n_features :]], n_jobs)
+        return replace(self, bins=(*self.bins, *bins), columns=codes, orders=[*self.orders, *orders])
 
 
 def rank_table(table: Table, n_jobs: int = 1) -> RankedTable:

@@ -143,7 +143,7 @@ def _boosting_cases() -> dict[str, Case]:
     one_tree = NewtonBoostingClassifier(n_estimators=2, multi_strategy="multi_output_tree")
     found["boosting, one tree for three classes"] = one_tree, _classes(_ROWS, 3)
     found["boosting, one tree for three classes, many rows"] = one_tree, _classes(_MANY_ROWS, 3)
-    many_levels = NewtonBoostingClassifier(n_estimators=2, categorical_features=[2])
+    many_levels = NewtonBoostingClassifier(n_estimators=2, categorical_features=[2], target_statistics=True)
     found["boosting, many levels, many rows"] = many_levels, _classes(_MANY_ROWS, 2)
     found["boosting, ranking"] = NewtonBoostingRanker(n_estimators=2), _classes(_ROWS, 3)
     numbers = _classes(_ROWS, 11).astype(np.float64)

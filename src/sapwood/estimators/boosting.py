@@ -84,12 +84,15 @@ class Boosting(Estimator):
         """Continue from what a checkpoint holds, and write further ones."""
 
         def keep(progress: Progress) -> None:
-            kept.after(progress.round, lambda: so_far(progress))
+            scores = None if setup.statistics is None else progress.rounds.score
+            kept.after(progress.round, lambda: so_far(progress), scores)
 
         done, curves = (None, {}) if kept.found is None else (kept.found.ensemble_, kept.found.evals_result_)
+        scores = None if setup.statistics is None or kept.found is None else kept.scores_of_rows()
         before = setup.start if done is None else done
         kept.begin(0 if before is None else before.n_rounds)
-        return replace(setup, done=done, done_curves=curves, plan=replace(setup.plan, keep=keep))
+        plan = replace(setup.plan, keep=keep)
+        return replace(setup, done=done, done_curves=curves, done_scores=scores, plan=plan)
 
     def _so_far(self, progress: Progress) -> Self:
         """The model as it is in the middle of training."""

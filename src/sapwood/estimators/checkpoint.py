@@ -1,7 +1,8 @@
 """Checkpoints: a training that was killed resumes where it was, and its model is the same, bit for bit.
 
-A checkpoint is a model file with an extension, which holds digests of the training data and whether training has
-ended. So it can be loaded and used like any other model, even while training continues.
+A checkpoint is a model file with an extension, which holds digests of the training data, whether training has ended,
+and scores of the training rows where they are not those of the model (`boosting/target_statistics.py`). So it can be
+loaded and used like any other model, even while training continues.
 """
 
 from __future__ import annotations
@@ -13,13 +14,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
+import numpy as np
+
+from sapwood.arrays import Array, Floats
 from sapwood.boosting.training import TIME_LIMIT
 from sapwood.errors import CheckpointWarning, InputError, ModelFileError, ParameterError, ParameterTypeError, warn_user
+from sapwood.files.checks import floats
 from sapwood.files.content import read_content
 from sapwood.interrupts import INTERRUPTED
 from sapwood.parameters import Interval, Nothing, check_parameters
 
 EXTENSION = "checkpoint"
+SCORES = f"extensions.{EXTENSION}.scores"
 UNFINISHED = (INTERRUPTED, TIME_LIMIT)  # how reasons begin after which training is not over
 AFRESH = "remove the file to start over"
 # On the trees; these may change on the way
@@ -61,6 +67,7 @@ class Checkpoints:
         self._path, self._setting, self._data = Path(setting.path), setting, dict(data)
         self.found: Any = None
         self.is_finished = False
+        self._scores: Array | None = None
         if self._path.exists():
             self._read(model)
         elif not os.access(self._path.parent, os.W_OK):
@@ -88,6 +95,7 @@ class Checkpoints:
                 "overwritten. Give another path."
             )
         self.is_finished = note.get("finished") is True
+        self._scores = arrays.get(SCORES)
         if type(self.found) is not type(model):
             raise ParameterError(
                 f"checkpoint={str(self._path)!r} is of a {type(self.found).__name__}, but this is a "
@@ -106,30 +114,36 @@ class Checkpoints:
                     f"checkpoint={str(self._path)!r} was made with another {name}. Pass the same data, or {AFRESH}."
                 )
 
-    def after(self, n_done: int, so_far: Callable[[], Any]) -> None:
-        """Write the model so far, if it is time to."""
+    def after(self, n_done: int, so_far: Callable[[], Any], scores: Floats | None = None) -> None:
+        """Write the model so far, if it is time to; scores if the model does not tell those of the training rows."""
         rounds, minutes = self._setting.rounds, self._setting.minutes
         enough = rounds is not None and n_done - self._written >= rounds
         late = minutes is not None and time.monotonic() - self._time >= 60 * minutes
         if enough or late:
-            self._write(so_far(), False)
+            self._write(so_far(), False, scores)
             self._written, self._time = n_done, time.monotonic()
 
-    def finish(self, model: Any) -> None:
+    def finish(self, model: Any, scores: Floats | None = None) -> None:
         """Write the model at the end; the same call resumes a training that a signal or the time limit ended."""
-        self._write(model, not model.stopped_reason_.startswith(UNFINISHED))
+        self._write(model, not model.stopped_reason_.startswith(UNFINISHED), scores)
+
+    def scores_of_rows(self) -> Floats:
+        """Scores (n_scores, rows) of the training rows that were found."""
+        floats(2, finite=True)(self._scores, SCORES)
+        assert self._scores is not None
+        return np.array(self._scores)
 
     def begin(self, n_done: int) -> None:
         """Count from so many rounds on."""
         self._written = n_done
 
-    def _write(self, model: Any, finished: bool) -> None:
+    def _write(self, model: Any, finished: bool, scores: Floats | None) -> None:
         """Write a checkpoint. A disk that refuses costs the checkpoint, not the training: it warns, once."""
         from sapwood.estimators.model_file import write_model
 
         note = {"data": self._data, "finished": finished}
         try:
-            write_model(self._path, model, {EXTENSION: note})
+            write_model(self._path, model, {EXTENSION: note}, None, {} if scores is None else {SCORES: scores})
         except ModelFileError as error:
             cause = error.__cause__
             if not isinstance(cause, OSError):

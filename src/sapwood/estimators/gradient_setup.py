@@ -10,9 +10,8 @@ import numpy as np
 from sapwood.arrays import Ints
 from sapwood.boosting.columns import ColumnOptions
 from sapwood.boosting.fitting import Rows, Setup
-from sapwood.boosting.options import NO_LIMIT, TreeOptions
+from sapwood.boosting.options import NO_LIMIT, RoundOptions, TreeOptions
 from sapwood.boosting.rate import learning_rate
-from sapwood.boosting.rounds import RoundOptions
 from sapwood.boosting.training import Plan
 from sapwood.errors import InputError, ParameterError
 from sapwood.estimators.boosting_task import BoostingTask

@@ -10,6 +10,7 @@ import json
 from collections.abc import Mapping
 from copy import copy
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -53,6 +54,7 @@ LEFT_OUT_FITTED = (
     "recipe_",
     "_member_rounds",
     "oof_prediction_",
+    "target_statistics_",
 )  # of training
 SUMS = tuple(  # parts of a forest's file that no prediction needs, and whose last bits depend on the order of rows
     f"fitted.forest_.trees.{name}" for name in ("value.inner", "impurity.inner", "impurity.leaf")
@@ -86,12 +88,18 @@ def save(model: Any, path: FilePath, *, form: Form | None = None) -> None:
     write_model(path, model, {}, form)
 
 
-def write_model(path: FilePath, model: Any, extensions: Mapping[str, Json], form: Form | None = None) -> None:
+def write_model(
+    path: FilePath,
+    model: Any,
+    extensions: Mapping[str, Json],
+    form: Form | None = None,
+    extension_arrays: Mapping[str, Array] = MappingProxyType({}),
+) -> None:
     """Write a model and what extensions add to it."""
     document, arrays = describe(model)
     statistics, more = write_statistics(model.schema_)
     document["extensions"] = {**statistics, **extensions}
-    write_content(path, document, arrays | more, form)
+    write_content(path, document, {**arrays, **more, **extension_arrays}, form)
 
 
 def describe(model: Any) -> tuple[dict[str, Json], dict[str, Array]]:
@@ -212,7 +220,8 @@ def fingerprint(model: Any) -> str:
     document["parameters"] = _distinguishing(type(model).__name__, parameters)
     for name in LEFT_OUT_FITTED:
         document["fitted"].pop(name, None)
-    return content_digest(document, {name: array for name, array in arrays.items() if name not in SUMS})
+    left_out = ("fitted.target_statistics_.", *SUMS)
+    return content_digest(document, {name: array for name, array in arrays.items() if not name.startswith(left_out)})
 
 
 def _distinguishing(estimator: str, parameters: Mapping[str, Json]) -> dict[str, Json]:

@@ -12,7 +12,7 @@ import numpy as np
 
 from sapwood.arrays import Array, Ints
 from sapwood.boosting.eval_metrics import warn_of_direction
-from sapwood.boosting.fitting import fit_ensemble
+from sapwood.boosting.fitting import fit_ensemble, statistics_of_levels
 from sapwood.boosting.history import History
 from sapwood.boosting.internal_validation import Validated, fit_validated, validation_for
 from sapwood.boosting.recipe import AUTO, is_auto
@@ -93,11 +93,7 @@ class NewtonBoosting(Boosting):
         doc="Bins of a numeric column. XGBoost's 256 counts as 255, the most that a byte holds: more bins take more "
         "time and memory, and a sparse matrix has at most 255. Category levels are not limited by it.",
     )
-    grow_policy: str = parameter(
-        OneOf("depthwise", "lossguide"),
-        default=AUTO,
-        doc="Split level by level, or the leaf of largest gain first.",
-    )
+    grow_policy: str = parameter(newton.GROW_POLICY, default=AUTO)
     tree_method: str = parameter(
         OneOf("hist", "approx", "exact", "auto"),
         default="hist",
@@ -170,6 +166,7 @@ class NewtonBoosting(Boosting):
     cat_smooth: float | str = parameter(newton.CAT_SMOOTH, default=AUTO)
     cat_l2: float | str = parameter(newton.CAT_L2, default=AUTO)
     min_data_per_group: int | str = parameter(newton.MIN_DATA_PER_GROUP, default=AUTO)
+    target_statistics: bool | str = parameter(newton.TARGET_STATISTICS, default=AUTO)
     extra_trees: bool | str = parameter(newton.EXTRA_TREES, default=AUTO)
     random_strength: float | str = parameter(newton.RANDOM_STRENGTH, default=AUTO)
     categorical_features: Any = parameter(newton.CATEGORICAL_FEATURES, default="from_dtype")
@@ -194,6 +191,7 @@ class NewtonBoosting(Boosting):
         "If rounds were validated: predictions of the training rows by models that did not train on them, numbers, "
         "several of them (rows, targets), or probabilities (rows, classes); NaN for rows that no fold held out.",
     )
+    target_statistics_: dict[str, Array] = fitted(newton.STATISTICS_OF_LEVELS)
     recipe_: list[str] = fitted('What the recipe chose where parameters are "auto", and why: a sentence for each.')
 
     def fit(
@@ -274,15 +272,17 @@ class NewtonBoosting(Boosting):
             setup = self._resumed(setup, kept, self._so_far)
         self._chosen, self.recipe_ = setup.recipe.values, setup.recipe.sentences
         self._member_rounds: list[int] = []
+        self.target_statistics_ = statistics_of_levels(rows, setup)
         if setup.recipe.n_folds:
             n_given, classes = len(np.asarray(given.y)), task.classes
             folds = None if self.cv is None else folds_of_rows(self.cv, rows, n_given, classes)
             validated = fit_validated(rows, setup, validation_for(rows, setup, classes is not None, folds))
             self._keep_validated(validated, loss, rows.index, n_given)
         else:
-            self._keep(fit_ensemble(rows, evals, setup), loss)
-        if kept is not None:
-            kept.finish(self)
+            outcome = fit_ensemble(rows, evals, setup)
+            self._keep(outcome, loss)
+            if kept is not None:
+                kept.finish(self, None if setup.statistics is None else outcome.scores)
         return self
 
     def _keep_validated(self, validated: Validated, loss: Loss, index: Ints | None, n_rows: int) -> None:

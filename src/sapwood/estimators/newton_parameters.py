@@ -53,6 +53,22 @@ CATEGORICAL_FEATURES = Meaning(
     "by their effect on its gradients as far as two halves of the rows agree on it, and cut like numbers; "
     "max_cat_to_onehot, max_cat_threshold, cat_smooth, cat_l2 and min_data_per_group do not apply to it.",
 )
+GROW_POLICY = Meaning(
+    (OneOf("depthwise", "lossguide"),),
+    "Split level by level, or the leaf of largest gain first.",
+)
+TARGET_STATISTICS = Meaning(
+    (Flag(),),
+    "Beside each category of more than max_cat_to_onehot levels, add columns of the mean target of its levels: of "
+    "numbers, of the second of two classes, or of each of the eight most frequent ones. While trees grow, a row has "
+    "the mean of the rows of its level that come before it in random orders, so that its own target is not in it; in "
+    "the model, a split on it is a subset of levels. Such columns follow the draws and constraints of theirs. With "
+    "init_model, training rows begin with the model's predictions, which know their targets: use other rows.",
+)
+STATISTICS_OF_LEVELS = (
+    "With target_statistics: for each category of more than max_cat_to_onehot levels, by name, the statistics of its "
+    "levels (levels, statistics) over all training rows, levels as in `schema_`. Empty without."
+)
 EXTRA_TREES = Meaning(
     (
         Flag(),

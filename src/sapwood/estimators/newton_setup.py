@@ -12,10 +12,10 @@ from sapwood.arrays import Ints
 from sapwood.boosting.columns import ColumnOptions
 from sapwood.boosting.fitting import Rows, Setup, start_scores
 from sapwood.boosting.limits import refuse_divergence
-from sapwood.boosting.options import TreeOptions
+from sapwood.boosting.options import RoundOptions, TreeOptions
 from sapwood.boosting.rate import learning_rate
 from sapwood.boosting.recipe import Counts, resolve
-from sapwood.boosting.rounds import RoundOptions
+from sapwood.boosting.target_statistics import StatisticOptions
 from sapwood.boosting.training import Plan
 from sapwood.errors import ParameterError
 from sapwood.estimators.boosting_task import BoostingClasses, BoostingRanking, BoostingTargets, BoostingTask
@@ -130,6 +130,7 @@ def newton_setup(
         base=start_scores(p.base_score, loss),
         start=None if start is None else rounds_to_continue(start, p.multi_strategy),
         held_out=held_out,
+        statistics=_statistic_options(p, n_classes, rounds) if p.target_statistics else None,
         recipe=recipe,
     )
 
@@ -154,6 +155,11 @@ def _tree_options(p: SimpleNamespace, signs: NDArray[np.int8] | None) -> TreeOpt
         extra_trees=p.extra_trees is True,
         signs=signs,
     )
+
+
+def _statistic_options(p: SimpleNamespace, n_classes: int, rounds: RoundOptions) -> StatisticOptions:
+    """Statistics of the categories that are not split one level against the rest."""
+    return StatisticOptions(int(p.max_cat_to_onehot), n_classes, rounds.seed, rounds.n_jobs)
 
 
 def _no_constraints(setting: Any, loss: Loss, n_targets: int) -> ParameterError:

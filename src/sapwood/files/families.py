@@ -86,6 +86,7 @@ OF_BOOSTING: dict[str, Check] = {
     "recipe_": each(text),
     "oof_prediction_": is_a(np.ndarray),
     "_member_rounds": each(whole(1)),
+    "target_statistics_": by_name(floats(2, finite=True)),
     "_has_init": flag,
     "init_": is_a(ConstantInit, PriorInit, str),
     "_n_rows": whole(),
@@ -180,6 +181,7 @@ def _check_boosting(saved: SavedEstimator) -> None:
     members = saved.fitted.get("_member_rounds")
     expect(not members or sum(members) == n, "fitted._member_rounds", "does not match the rounds")
     expect(not loss.targets or saved.name == "NewtonBoostingRegressor", "fitted.loss_", "has several targets")
+    _check_statistics(saved)
     ranks = isinstance(loss, (LambdaRank, CustomLoss)) and loss.n_scores == 1
     expect(ranks or saved.task != "ranking", "fitted.loss_", "does not rank")
     if saved.is_classifier:
@@ -190,6 +192,13 @@ def _check_boosting(saved: SavedEstimator) -> None:
         expect(factors is not None and len(factors) == k, "fitted._factors", "does not match the classes")
     expect(rates is None or len(rates) >= n, "fitted.learning_rates_", "has fewer entries than there are stages")
     expect(not saved.fitted.get("_has_init"), "fitted._has_init", "needs an estimator that no file can hold")
+
+
+def _check_statistics(saved: SavedEstimator) -> None:
+    """Statistics are those of the levels of columns."""
+    n_levels = {column.name: len(column.levels) for column in saved.schema.columns}
+    for name, table in saved.fitted.get("target_statistics_", {}).items():
+        expect(len(table) == n_levels.get(name), "fitted.target_statistics_", "does not match the levels of a column")
 
 
 def _check_gradient(saved: SavedEstimator) -> None:

@@ -31,8 +31,8 @@ def smallest(keys, wanted):
 
 
 @lean_kernel
-def draw_columns(key, wanted, pool, keys, mask):
-    """So many columns, all equally likely; OUT mask; scratch: pool, keys.
+def draw_columns(key, wanted, origins, pool, keys, mask):
+    """So many columns, all equally likely, and those derived from them; OUT mask; scratch: pool, keys.
 
     Those of the smallest -log(1 - u), of equal ones the first, as `ColumnOptions.draw` has it.
     """
@@ -46,6 +46,8 @@ def draw_columns(key, wanted, pool, keys, mask):
         is_equal = keys[j] == most and n_equal > 0
         mask[j] = keys[j] < most or is_equal
         n_equal -= np.int64(is_equal)
+    for j in range(len(keys), len(mask)):
+        mask[j] = mask[origins[j]]
 
 
 @lean_kernel

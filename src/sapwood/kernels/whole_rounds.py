@@ -90,9 +90,9 @@ def grow(state, gradient, hessian, n_drawn, length, key, template, rules, nodes,
     write_records(sample, gradient, hessian, state.weight, scales[0], scales[1], 0, n_drawn, records, quantized)
     if n_drawn < n_rows:
         team.shard.short_leaf_of[:] = NOWHERE
-    if state.n_wanted < len(state.mask):
+    if state.n_wanted < len(state.column_keys):
         shard = team.shard
-        draw_columns(key, state.n_wanted, state.pool, state.column_keys, state.mask)
+        draw_columns(key, state.n_wanted, state.origins, state.pool, state.column_keys, state.mask)
         list_columns(state.mask, shard.bundle_of, shard.bundle_starts, shard.drawn, shard.places, shard.n_used)
     team.board[:] = 0
     splits[:] = False
