@@ -94,7 +94,7 @@ def _xgboost(counts: Counts, given: Mapping[str, Any], rounds: RoundsBy) -> Reci
 
 
 def _recipe_2026_1(counts: Counts, given: Mapping[str, Any], rounds: RoundsBy) -> Recipe:
-    n, by_level = counts.rows, given.get("grow_policy") == "depthwise"
+    n, by_level = counts.rows, given.get("grow_policy") in ("depthwise", "symmetric")
     rate, leaves, ridge = _size_of_steps(counts)
     size, n_folds = f"{n} rows", 0
     if given.get("cv") is not None:

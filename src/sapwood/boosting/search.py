@@ -10,8 +10,12 @@ from numpy.typing import NDArray
 
 from sapwood.arrays import Array, Ints
 from sapwood.boosting.columns import ColumnChoice
+from sapwood.cached_property import cached_property
+from sapwood.kernels.boosting_records import NODE
+from sapwood.kernels.level_scan import LEVEL, begin_level, give_split, scan_level
+from sapwood.kernels.newton import NO_GAIN
 from sapwood.kernels.scan import Columns, new_lanes, scan_nodes
-from sapwood.kernels.split_order import take_over_all
+from sapwood.kernels.split_order import take_over, take_over_all
 from sapwood.shard.ranked_shard import RankedShard
 from sapwood.shard.shard import Shard
 from sapwood.threads import run_all
@@ -74,6 +78,37 @@ class HistogramSearch:
             of = self._columns, rules, self._lanes[p][0][0], nodes
             tasks.append(partial(scan_nodes, self._pool.slots, *own, *of))
         run_all(tasks, self._n_jobs)
+
+    def split_level(self, nodes: Nodes, ids: Ids, depth: int, columns: ColumnChoice, rules: np.void) -> Ids:
+        """Find the split that gains most in all of the nodes together; OUT nodes; returns those that gain by it."""
+        own, usable = np.array(ids, dtype=np.int64), columns.usable(nodes, ids).all(axis=0)
+        levels = np.zeros(self._n_jobs, dtype=NODE)
+        begin_level(own, depth, rules, nodes, levels[0])
+        levels[1:] = levels[0]
+        n_parts = max(1, min(self._n_jobs, len(ids) * int(self._columns.starts[-1]) // SCAN_PER_THREAD))
+        cuts = np.linspace(0, len(usable), n_parts + 1).astype(np.int64)
+        tasks = [
+            partial(scan_level, self._pool.slots, own, usable, *block, self._columns, rules, frame[0], nodes, level)
+            for block, (frame, _), level in zip(zip(cuts[:-1], cuts[1:], strict=True), self._level_frames, levels)
+        ]
+        run_all(tasks, self._n_jobs)
+        for level in levels[1:n_parts]:
+            take_over(level, levels[0])
+        if levels[0]["gain"] == NO_GAIN:
+            return []
+        takes = np.empty(len(ids), dtype=np.bool_)
+        give_split(self._pool.slots, own, self._columns, rules, self._level_frames[0][0][0], nodes, levels[0], takes)
+        return own[takes].tolist()
+
+    @cached_property
+    def _level_frames(self) -> list[tuple[Array, object]]:
+        """Scratch for each thread, and its arrays."""
+        frames = []
+        for lanes, kept in self._lanes:
+            frame, arrays = LEVEL.allocate()
+            frame["lanes"] = lanes
+            frames.append((frame, (arrays, kept)))
+        return frames
 
     def branch(self, nodes: Nodes, parents: Ids, wanted: Ids) -> None:
         """Histograms of those children of the parents that are wanted; OUT nodes."""

@@ -57,7 +57,7 @@ class TeamGrowth:
     def suits(cls, options: TreeOptions, n_features: int, n_jobs: int) -> bool:
         """Whether trees can be grown in one call: nodes are chosen simply, and there is room for their histograms."""
         n_slots = options.max_leaves + MOST_AHEAD if is_leaf_wise(options) else n_jobs * (n_waiting(options) + 2) + 4
-        is_simple = options.leaf_wise or not options.max_leaves
+        is_simple = (options.leaf_wise or not options.max_leaves) and not options.symmetric
         return is_simple and n_slots * n_features * 256 * 8 * (3 if options.counts_rows else 2) <= MOST_POOL
 
     def _make_room(self, n_features: int) -> None:

@@ -94,7 +94,7 @@ class NewtonBoosting(Boosting):
         "time and memory, and a sparse matrix has at most 255. Category levels are not limited by it.",
     )
     grow_policy: str = parameter(
-        OneOf("depthwise", "lossguide"),
+        OneOf("depthwise", "lossguide", "symmetric"),
         default=AUTO,
         doc="Split level by level, or the leaf of largest gain first.",
     )

@@ -135,6 +135,7 @@ def _tree_options(p: SimpleNamespace, signs: NDArray[np.int8] | None) -> TreeOpt
         max_depth=int(p.max_depth or 0),
         max_leaves=int(p.max_leaves or 0),
         leaf_wise=p.grow_policy == "lossguide",
+        symmetric=p.grow_policy == "symmetric",
         gamma=p.gamma,
         reg_lambda=p.reg_lambda,
         reg_alpha=p.reg_alpha,
