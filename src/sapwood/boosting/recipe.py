@@ -24,6 +24,7 @@ MOST_ROUNDS = 2000
 FIXED_ROUNDS = 300
 USUAL_ROUNDS = 400  # that the learning rates below are for
 
+SYMMETRIC_LIMITS: dict[str, Any] = {"max_depth": 6, "max_leaves": 0}  # where validation chooses between both kinds
 
 XGBOOST: dict[str, Any] = {
     **{"n_estimators": 100, "learning_rate": 0.3, "max_depth": 6, "max_leaves": 0, "grow_policy": "depthwise"},

@@ -72,6 +72,7 @@ class RoundOptions:
     random_strength: float = 0.0  # of the noise of scores
     alternates: bool = False  # models of every other fold draw their thresholds
     method: Method = "hist"
+    shared_splits: TreeOptions | None = None  # of symmetric trees, if validation is to choose them or `tree`
     linear: bool | None = False  # leaves are regressions on the columns of their paths; None: if that is better
     linear_ridge: float = 1.0  # penalty of their slopes
     seed: int = 0

@@ -14,7 +14,7 @@ from sapwood.boosting.fitting import Rows, Setup, start_scores
 from sapwood.boosting.limits import refuse_divergence
 from sapwood.boosting.options import TreeOptions
 from sapwood.boosting.rate import learning_rate
-from sapwood.boosting.recipe import Counts, resolve
+from sapwood.boosting.recipe import SYMMETRIC_LIMITS, Counts, Recipe, resolve
 from sapwood.boosting.rounds import RoundOptions
 from sapwood.boosting.training import Plan
 from sapwood.errors import ParameterError
@@ -109,6 +109,7 @@ def newton_setup(
         leaves_of_all_rows=p.leaf_rows == "all",
         random_strength=p.random_strength,
         alternates=p.extra_trees == "alternate",
+        shared_splits=_tree_options(_symmetric(p, recipe), signs) if p.grow_policy == "validate" else None,
         linear=None if p.linear_tree == "validate" else bool(p.linear_tree),
         linear_ridge=float(p.linear_lambda),
         method="hist" if p.tree_method == "auto" else p.tree_method,
@@ -129,12 +130,18 @@ def newton_setup(
     )
 
 
+def _symmetric(p: SimpleNamespace, recipe: Recipe) -> SimpleNamespace:
+    """The parameters with symmetric trees, and limits that suit them unless the user set these."""
+    limits = {name: value for name, value in SYMMETRIC_LIMITS.items() if name in recipe.choices}
+    return SimpleNamespace(**vars(p) | {"grow_policy": "symmetric", "extra_trees": False} | limits)
+
+
 def _tree_options(p: SimpleNamespace, signs: NDArray[np.int8] | None) -> TreeOptions:
     """Limits and penalties of a tree, from parameters of which none is "auto"."""
     return TreeOptions(
         max_depth=int(p.max_depth or 0),
         max_leaves=int(p.max_leaves or 0),
-        leaf_wise=p.grow_policy == "lossguide",
+        leaf_wise=p.grow_policy in ("lossguide", "validate"),
         symmetric=p.grow_policy == "symmetric",
         gamma=p.gamma,
         reg_lambda=p.reg_lambda,
