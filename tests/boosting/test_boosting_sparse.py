@@ -85,6 +85,7 @@ def test_rows_are_dealt_to_threads(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     "options",
     [
+        {"colsample_bytree": 0.5},
         {"colsample_bynode": 0.5},
         {"monotone_constraints": {0: 1, 1: -1}},
         {"min_child_samples": 20},

@@ -59,6 +59,15 @@ def test_columns_with_too_many_combinations_stay_apart() -> None:
     assert found.sizes.tolist() == [256, 17]
 
 
+def test_columns_that_all_stay_apart_keep_their_order() -> None:
+    rng = np.random.default_rng(0)
+    n_codes = np.array([16, 200, 16])  # 17 * 17 combinations of the first and the last
+    codes = rng.integers(0, n_codes[:, None], size=(3, 20_000), endpoint=True).astype(np.uint8)
+    found = find_bundles(codes, n_codes)
+    assert found.bundle_of.tolist() == [0, 1, 2]
+    np.testing.assert_array_equal(np.array(found.codes), codes)
+
+
 def test_columns_of_many_codes_are_left_alone() -> None:
     codes = np.random.default_rng(0).integers(1, 200, size=(2, 5000)).astype(np.uint8)
     found = find_bundles(codes, np.full(2, 199))

@@ -10,9 +10,11 @@ import numpy as np
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from sapwood.codes.bundles import spaced
 from sapwood.kernels.boosting_records import NODE, RULES
 from sapwood.kernels.newton import NO_GAIN
 from sapwood.kernels.shard_frame import SHARD
+from sapwood.kernels.used_columns import list_columns
 
 Array = NDArray[Any]
 MOST = (1 << 15) - 1  # of a packed number
@@ -40,15 +42,33 @@ class Rows:
         padded[:, : self.n_features] = self.codes
         return padded.view(np.uint64).reshape(-1)
 
-    def shard(self, packed: bool, block_rows: int, n_sums: int) -> tuple[Array, dict[str, Array]]:
+    @property
+    def starts(self) -> Array:
+        """Where the codes of each column begin in a histogram."""
+        return spaced(np.full(self.n_features, 256))
+
+    @property
+    def cells(self) -> Array:
+        """Of all codes of all columns."""
+        return (self.starts[:-1, None] + np.arange(256)).ravel()
+
+    def shard(
+        self, packed: bool, block_rows: int, n_sums: int, mask: Array | None = None
+    ) -> tuple[Array, dict[str, Array]]:
         """The frame of a shard for one thread, every column by itself; and its arrays, to be kept alive."""
-        n = self.n_features
+        n, starts = self.n_features, self.starts
+        used = mask if mask is not None else np.ones(n, dtype=np.bool_)
         arrays = {
             **{"records": np.stack([self.records(packed)] * 2), "n_codes": np.full(n, 255), "words": self.words},
             **{"sizes": np.full(n, 256), "bundle_of": np.arange(n), "table_of": np.full(n, -1)},
             **{"tables": np.empty((0, 256), np.uint8), "quantized": self.quantized},
-            **{"packed": np.zeros((1, 256 * n), np.int64), "bundle_sums": np.zeros((1, 0, n_sums), np.int64)},
+            **{"packed": np.zeros((1, 260 * n), np.int64), "bundle_sums": np.zeros((1, 0, n_sums), np.int64)},
+            **{"starts": starts, "bundle_starts": starts[:-1].astype(np.uint64), "cells": self.words.view(np.uint8)},
+            **{"drawn": np.arange(n), "places": np.empty(n, np.uint64), "n_used": np.empty(2, np.int64)},
+            "present": np.empty((1, 256), np.int64),
         }
+        used_columns = (arrays[name] for name in ("bundle_of", "bundle_starts", "drawn", "places", "n_used"))
+        list_columns(used, *used_columns)
         return SHARD.fill(**arrays, words_of_row=-(-n // 8), is_packed=packed, block_rows=block_rows), arrays
 
     @property
@@ -63,11 +83,11 @@ class Rows:
         return rows | pairs[self.order].astype(np.uint64)
 
     def histogram(self, first: int, last: int) -> Array:
-        """The specification: (256 * features, gradient | hessian | rows) of records first…last-1."""
-        rows = self.order[first:last]
-        out = np.zeros((256 * self.n_features, 3), dtype=np.int64)
+        """The specification: (cells, gradient | hessian | rows) of records first…last-1."""
+        rows, starts = self.order[first:last], self.starts
+        out = np.zeros((starts[-1], 3), dtype=np.int64)
         for j in range(self.n_features):
-            cells = 256 * j + self.codes[rows, j].astype(np.int64)
+            cells = starts[j] + self.codes[rows, j].astype(np.int64)
             for d, values in enumerate((self.gradient[rows], self.hessian[rows], 1)):
                 np.add.at(out[:, d], cells, values)
         return out

@@ -87,9 +87,10 @@ class Case:
     def slow_histogram(self, rows: Array) -> Array:
         """The specification of a node's histogram."""
         whole = self.whole(self.units.gradient_unit, self.units.hessian_unit)
-        out = np.zeros((256 * self.codes.shape[1], 2), dtype=np.int64)
+        starts = coded_table(self.codes).starts
+        out = np.zeros((starts[-1], 2), dtype=np.int64)
         for j in range(self.codes.shape[1]):
-            np.add.at(out, 256 * j + self.codes[rows, j].astype(np.int64), whole[rows])
+            np.add.at(out, starts[j] + self.codes[rows, j].astype(np.int64), whole[rows])
         return out
 
 
@@ -105,7 +106,11 @@ def split(shard: Shard, ids: Sequence[int], children: Array, features: Sequence[
 def histograms(shard: Shard, ids: Sequence[int]) -> Array:
     """Histograms of nodes, from a pool full of rubbish whose first slots are spare."""
     n_spare = shard.n_jobs - 1
-    pool = np.full((n_spare + len(ids), 256 * shard.table.n_features, 2), -(10**12), dtype=np.int64)
+    pool = np.full((n_spare + len(ids), shard.table.starts[-1], 2), -(10**12), dtype=np.int64)
     slots = list(range(n_spare, n_spare + len(ids)))[::-1]
     shard.histograms(ids, pool, slots, list(range(n_spare)))
+    unused = np.ones(pool.shape[1], np.bool_)
+    for start, n in zip(shard.table.starts, shard.table.n_codes, strict=False):
+        unused[start : start + n + 1] = False
+    pool[:, unused] = 0
     return pool[slots]

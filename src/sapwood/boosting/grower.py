@@ -43,7 +43,7 @@ class Grower:
         self._prunes = options.ccp_alpha > 0.0 or options.gamma > 0.0
         self.team: TeamGrowth | None = None
         is_alone = len(shards) == 1 and shards[0].suits_team
-        if is_alone and TeamGrowth.suits(options, n_features, n_jobs):
+        if is_alone and TeamGrowth.suits(shards[0], options, n_jobs):
             self.team = TeamGrowth(shards[0], options, self._signs, n_jobs)
 
     @cached_property
@@ -77,7 +77,9 @@ class Grower:
         self._n_nodes = 1
         new_node(self._nodes, 0, 0, np.uint64(key), 0, 0, -np.inf, np.inf)
         self._nodes["n_rows"][0] = n_rows
-        self._finder.open_root(self._nodes)
+        for shard in self._shards:
+            shard.use_columns(columns.of_tree)
+        self._finder.open_root(self._nodes, columns.of_tree)
         limit_by_root(self._nodes[0], self.rules)
         if self._options.symmetric:
             chosen = self._by_shared_splits()

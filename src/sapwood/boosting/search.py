@@ -8,11 +8,11 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from sapwood.arrays import Array, Ints
+from sapwood.arrays import Array, Ints, Mask
 from sapwood.boosting.columns import ColumnChoice
 from sapwood.cached_property import cached_property
 from sapwood.kernels.boosting_records import NODE
-from sapwood.kernels.level_scan import LEVEL, begin_level, give_split, scan_level
+from sapwood.kernels.level_scan import begin_level, give_split, new_level, scan_level
 from sapwood.kernels.newton import NO_GAIN
 from sapwood.kernels.scan import Columns, new_lanes, scan_nodes
 from sapwood.kernels.split_order import take_over, take_over_all
@@ -33,7 +33,7 @@ class ExactSearch:
         self._shard = shard
         self._signs = signs
 
-    def open_root(self, nodes: Nodes) -> None:
+    def open_root(self, nodes: Nodes, usable: Mask) -> None:  # noqa: ARG002 - its rows tell
         """Sums of the root; OUT nodes[0]."""
         nodes["gradient"][0], nodes["hessian"][0] = self._shard.root_sums()
 
@@ -61,10 +61,13 @@ class HistogramSearch:
         self._pool = Pool(int(table.starts[-1]), 3 if counts_rows else 2, most_spare)
         self._lanes = [new_lanes() for _ in range(n_jobs)]
 
-    def open_root(self, nodes: Nodes) -> None:
-        """Sums of the root; OUT nodes[0]."""
+    def open_root(self, nodes: Nodes, usable: Mask) -> None:
+        """Sums of the root, those of any column that the tree may use; OUT nodes[0]."""
         self._build(nodes, np.zeros(1, dtype=np.int64))
-        sums = self._pool.slots[nodes["slot"][0], : self._columns.n_codes[0] + 1].sum(axis=0)
+        first = int(usable.argmax())
+        start = self._columns.starts[first]
+        cells = slice(start, start + self._columns.n_codes[first] + 1)
+        sums = self._pool.slots[nodes["slot"][0], cells].sum(axis=0)
         nodes["gradient"][0], nodes["hessian"][0] = sums[0], sums[1]
 
     def find(self, nodes: Nodes, ids: Ids, columns: ColumnChoice, rules: np.void) -> None:
@@ -81,34 +84,28 @@ class HistogramSearch:
 
     def split_level(self, nodes: Nodes, ids: Ids, depth: int, columns: ColumnChoice, rules: np.void) -> Ids:
         """Find the split that gains most in all of the nodes together; OUT nodes; returns those that gain by it."""
-        own, usable = np.array(ids, dtype=np.int64), columns.usable(nodes, ids).all(axis=0)
-        levels = np.zeros(self._n_jobs, dtype=NODE)
+        own, drawn = np.array(ids, dtype=np.int64), np.flatnonzero(np.all(columns.usable(nodes, ids), axis=0))
+        n_parts = max(1, min(self._n_jobs, len(ids) * int(self._columns.starts[-1]) // SCAN_PER_THREAD))
+        levels, frames = np.zeros(n_parts, dtype=NODE), self._level_frames
         begin_level(own, depth, rules, nodes, levels[0])
         levels[1:] = levels[0]
-        n_parts = max(1, min(self._n_jobs, len(ids) * int(self._columns.starts[-1]) // SCAN_PER_THREAD))
-        cuts = np.linspace(0, len(usable), n_parts + 1).astype(np.int64)
-        tasks = [
-            partial(scan_level, self._pool.slots, own, usable, *block, self._columns, rules, frame[0], nodes, level)
-            for block, (frame, _), level in zip(zip(cuts[:-1], cuts[1:], strict=True), self._level_frames, levels)
-        ]
+        tasks = []
+        for p, part in enumerate(np.array_split(drawn, n_parts)):
+            of = self._columns, rules, frames[p][0][0], nodes, levels[p]
+            tasks.append(partial(scan_level, self._pool.slots, own, part, *of))
         run_all(tasks, self._n_jobs)
-        for level in levels[1:n_parts]:
+        for level in levels[1:]:
             take_over(level, levels[0])
         if levels[0]["gain"] == NO_GAIN:
             return []
         takes = np.empty(len(ids), dtype=np.bool_)
-        give_split(self._pool.slots, own, self._columns, rules, self._level_frames[0][0][0], nodes, levels[0], takes)
-        return own[takes].tolist()
+        give_split(self._pool.slots, own, self._columns, rules, frames[0][0][0], nodes, levels[0], takes)
+        return [node for node, takes_it in zip(ids, takes, strict=True) if takes_it]
 
     @cached_property
     def _level_frames(self) -> list[tuple[Array, object]]:
-        """Scratch for each thread, and its arrays."""
-        frames = []
-        for lanes, kept in self._lanes:
-            frame, arrays = LEVEL.allocate()
-            frame["lanes"] = lanes
-            frames.append((frame, (arrays, kept)))
-        return frames
+        """Scratch for each thread, and its arrays, to be kept alive."""
+        return [new_level(lanes) for lanes, _ in self._lanes]
 
     def branch(self, nodes: Nodes, parents: Ids, wanted: Ids) -> None:
         """Histograms of those children of the parents that are wanted; OUT nodes."""

@@ -21,7 +21,7 @@ from sapwood.codes.bins import (
     cut_values,
     level_bins,
 )
-from sapwood.codes.bundles import Bundles, find_bundles, is_worth_it, separate
+from sapwood.codes.bundles import Bundles, find_bundles, is_worth_it, separate, spaced
 from sapwood.errors import InternalError
 from sapwood.kernels.binning import pack_column
 from sapwood.table.table import Table
@@ -68,10 +68,10 @@ class BinnedTable:
         """Largest code of each column."""
         return np.array([bins.n_codes for bins in self.bins], dtype=np.int64)
 
-    @property
+    @cached_property
     def starts(self) -> NDArray[np.int64]:
         """Where the codes of each column begin in a histogram, and where the last one ends."""
-        return 256 * np.arange(self.n_features + 1)
+        return spaced(self.n_codes + 1)
 
     def part(self, start: int, stop: int) -> BinnedTable:
         """Some consecutive rows."""

@@ -7,7 +7,7 @@ import numpy as np
 from sapwood.kernels._jit import inner_kernel, part
 from sapwood.kernels.branching import branch_one, drop_weak, end_in_leaves, is_splittable
 from sapwood.kernels.newton import NO_GAIN
-from sapwood.kernels.small_nodes import SMALL, remove_rows
+from sapwood.kernels.small_nodes import remove_rows
 from sapwood.kernels.split_order import begin_search
 from sapwood.kernels.team import add
 from sapwood.kernels.team_frame import SETTLED
@@ -27,16 +27,16 @@ def place_children(nodes, at, n_left, are_leaves):
 
 
 @inner_kernel
-def keep_histograms(node, small, large, own, rules):
+def keep_histograms(team, node, small, large, own, rules):
     """Children that will be split keep their histograms unless they are small; OUT nodes.
 
     The node's slot becomes the larger child's and `own` the smaller one's; returns `own` if it is not used.
     """
     drop_weak(small, rules)
     drop_weak(large, rules)
-    if large.gain > NO_GAIN and large.n_rows > SMALL:
+    if large.gain > NO_GAIN and large.n_rows > team.small:
         large.slot, node.slot = node.slot, np.int64(-1)
-    if small.gain > NO_GAIN and small.n_rows > SMALL:
+    if small.gain > NO_GAIN and small.n_rows > team.small:
         small.slot = own
         return np.int64(-1)
     return own
@@ -57,19 +57,19 @@ def expand_alone(nodes, at, own, team, rules, me):
         return own
     begin_search(small, rules)
     begin_search(large, rules)
-    if large.n_rows <= SMALL:
+    if large.n_rows <= team.small:
         if search_large:
             search_rows(team, large, rules, me)
-    elif small.n_rows <= SMALL:
+    elif small.n_rows <= team.small:
         thread = team.threads[me]
         gather_rows(team, small, thread)
-        remove_rows(thread.rows, thread.values, small.n_rows, team.shard.columns, team.pool[node.slot])
-        part_and_search(team, node.slot, np.int64(-1), 0, team.n_columns, small, large, rules, me)
+        remove_rows(thread.rows, thread.values, small.n_rows, team.shard, team.pool[node.slot])
+        part_and_search(team, node.slot, np.int64(-1), 0, team.shard.n_used[0], small, large, rules, me)
     else:
         sum_and_search(team, node.slot, own, small, large, rules, me)
-    if search_small and small.n_rows <= SMALL:
+    if search_small and small.n_rows <= team.small:
         search_rows(team, small, rules, me)
-    return keep_histograms(node, small, large, own, rules)
+    return keep_histograms(team, node, small, large, own, rules)
 
 
 @part

@@ -8,7 +8,8 @@ packed  a record is row << 32 | gradient << 16 | hessian; both are added at once
 wide    a record is row << 32, and `quantized` holds two int64 per row (some 40 bits), for data small enough to be exact
 
 Rows are summed by bundle: a byte that stands for one column, or for several of few values (`codes/bundles.py`). Sums of
-columns follow from those of their bundles. Arrays of the rows are those of the shard (`shard_frame.py`).
+columns follow from those of their bundles. Arrays of the rows are those of the shard (`shard_frame.py`). If a tree may
+not use all columns, only bundles that hold one of its own are summed, byte by byte instead of word by word.
 """
 
 from __future__ import annotations
@@ -22,19 +23,20 @@ from sapwood.kernels._jit import inner_kernel, lean_kernel, part, prefetch
 from sapwood.kernels.intrinsic_types import BaseContext, Intrinsic, Signature, Values
 
 BYTE = np.uint64(255)
+ROOM = np.uint64(260)  # packed sums of a bundle: an odd number of cache lines, see `spaced` in `codes/bundles.py`
 EIGHT = np.uint64(8)
-CODES = np.uint64(256)
 HALF = np.uint64(32)
 LOW = np.uint64(0xFFFF)
 SIXTEEN = np.uint64(16)
 THREE = np.uint64(3)
 SEVEN = np.uint64(7)
-ELEVEN = np.uint64(11)  # eight columns have 2^11 codes
 NONE = np.uint64(0)
 ONE = np.uint64(1)
 AHEAD = np.uint64(24)  # rows to fetch in advance: about the time that memory takes to answer
 LOW_HALF = np.int64(0xFFFFFFFF)
+START = np.uint64(0xFFFFFFFF)  # of a place
 TILE = np.uint64(4)  # words of a row that are added at a time: their histograms stay in the second cache
+COLUMNS = np.uint64(32)  # the same in bytes
 
 
 @intrinsic
@@ -62,7 +64,7 @@ def add_word(word, n, at, value, packed):
     for _ in range(n):
         packed[at + (word & BYTE)] += value
         word >>= EIGHT
-        at += CODES
+        at += ROOM
     return at
 
 
@@ -100,7 +102,7 @@ def add_block(records, first, last, shard, first_word, last_word, packed):
         for i in range(first, last):
             record = records[i]
             prefetch(words, (records[min(i + AHEAD, last - ONE)] >> HALF) * n_words + tile)
-            value, start, at = packed_value(record), (record >> HALF) * n_words + tile, tile << ELEVEN
+            value, start, at = packed_value(record), (record >> HALF) * n_words + tile, (tile << THREE) * ROOM
             for j in range(full):
                 at = add_word(words[start + j], EIGHT, at, value, packed)
             if rest > NONE:
@@ -121,37 +123,104 @@ def add_code(sums, cell, gradient, hessian):
 @inner_kernel
 def add_wide(records, first, last, shard, tile, sums):
     """Add a tile of the rows of a block; OUT sums."""
-    words, n_words, quantized = shard.words, shard.words_of_row, shard.quantized
+    words, n_words, quantized, starts = shard.words, shard.words_of_row, shard.quantized, shard.bundle_starts
     stop = min(np.uint64(shard.n_bundles), (tile + TILE) << THREE)
     for i in range(first, last):
         row = records[i] >> HALF
         prefetch(words, (records[min(i + AHEAD, last - ONE)] >> HALF) * n_words + tile)
         gradient, hessian = quantized[row, 0], quantized[row, 1]
         j = tile << THREE
-        at = j * CODES
         while j < stop:
             word = words[row * n_words + (j >> THREE)]
             for _ in range(min(EIGHT, stop - j)):
-                add_code(sums, at + (word & BYTE), gradient, hessian)
+                add_code(sums, starts[j] + (word & BYTE), gradient, hessian)
                 word >>= EIGHT
-                at += CODES
-            j += EIGHT
+                j += ONE
+
+
+@inner_kernel
+def add_places(records, first, last, shard, tile, stop, sums):
+    """Add up to a tile of the bundles that the tree needs; OUT sums, packed or wide."""
+    cells, width, quantized, places = shard.cells, shard.words_of_row << THREE, shard.quantized, shard.places
+    begin = places[tile] >> HALF
+    for i in range(first, last):
+        record = records[i]
+        row = record >> HALF
+        prefetch(cells, (records[min(i + AHEAD, last - ONE)] >> HALF) * width + begin)
+        if sums.ndim == 1:
+            value = packed_value(record)
+            for j in range(tile, stop):
+                byte = places[j] >> HALF
+                sums[byte * ROOM + cells[row * width + byte]] += value
+        else:
+            gradient, hessian = quantized[row, 0], quantized[row, 1]
+            for j in range(tile, stop):
+                at = (places[j] & START) + cells[row * width + (places[j] >> HALF)]
+                add_code(sums, at, gradient, hessian)
+
+
+@inner_kernel
+def add_bundles(records, first, last, shard, first_place, last_place, sums):
+    """Add consecutive records to the sums of some of the bundles that the tree needs, whole tiles; OUT sums."""
+    if shard.n_used[1] < shard.n_bundles:
+        for tile in range(first_place, last_place, COLUMNS):
+            add_places(records, first, last, shard, tile, min(tile + COLUMNS, last_place), sums)
+        return
+    first_word, last_word = first_place >> THREE, (last_place + SEVEN) >> THREE
+    if sums.ndim == 1:
+        add_block(records, first, last, shard, first_word, last_word, sums)
+    else:
+        for tile in range(first_word, last_word, TILE):
+            add_wide(records, first, last, shard, tile, sums)
 
 
 @lean_kernel
 def clear(shard, first, last, out):
-    """Make the sums of all codes that some columns have zero; OUT out."""
-    for f in range(first, last):
-        out[256 * f : 256 * f + shard.n_codes[f] + 1] = 0
+    """Make the sums of all codes that some of the tree's columns have zero; OUT out."""
+    drawn, starts, n_codes = shard.drawn, shard.starts, shard.n_codes
+    for i in range(first, last):
+        f = drawn[i]
+        out[starts[f] : starts[f] + n_codes[f] + 1] = 0
 
 
 @inner_kernel
-def unbundle(sums, shard, out):
-    """Add sums of bundles, packed or wide, to those of columns; OUT out, sums become zero."""
-    for f in range(shard.n_columns):
-        start, table, into = 256 * shard.bundle_of[f], shard.table_of[f], out[256 * f : 256 * f + 256]
-        for code in range(shard.sizes[shard.bundle_of[f]]):
-            own = np.int64(code) if table < 0 else np.int64(shard.tables[table, code])
+def list_present(sums, start, size, present):
+    """Codes of a bundle whose sums are not all zero; OUT present; returns how many."""
+    count = 0
+    for code in range(size):
+        present[count] = code
+        if sums.ndim == 1:
+            count += np.int64(sums[start + code] != 0)
+        else:
+            bits = np.int64(0)
+            for d in range(sums.shape[1]):
+                bits |= sums[start + code, d]
+            count += np.int64(bits != 0)
+    return count
+
+
+@part
+def start_of(sums, shard, bundle):
+    """Where the sums of a bundle begin."""
+    if sums.ndim == 1:
+        return bundle * np.int64(ROOM)
+    return np.int64(shard.bundle_starts[bundle])
+
+
+@inner_kernel
+def unbundle(sums, shard, thread, out):
+    """Add sums of bundles, packed or wide, to those of the tree's columns; OUT out, sums become zero."""
+    present, bundle, start, count = shard.present[thread], np.int64(-1), np.int64(0), np.int64(0)
+    for i in range(shard.n_used[0]):
+        f = shard.drawn[i]
+        if shard.bundle_of[f] != bundle:
+            bundle = shard.bundle_of[f]
+            start = start_of(sums, shard, bundle)
+            count = list_present(sums, start, shard.sizes[bundle], present)
+        table, into = shard.table_of[f], out[shard.starts[f] :]
+        for p in range(count):
+            code = present[p]
+            own = code if table < 0 else np.int64(shard.tables[table, code])
             if sums.ndim == 1:
                 into[own, 0] += sums[start + code] >> 32
                 into[own, 1] += sums[start + code] & LOW_HALF
@@ -162,13 +231,18 @@ def unbundle(sums, shard, out):
 
 
 @inner_kernel
-def widen(packed, shard, first, last, out):
-    """Add packed sums to wide ones of some columns, of all where columns share bytes; OUT out, packed becomes zero."""
+def widen(packed, shard, thread, first, last, out):
+    """Add packed sums to wide ones of some of the tree's columns, of all where columns share bytes.
+
+    OUT out, packed becomes zero.
+    """
     if shard.n_tables > 0:
-        unbundle(packed, shard, out)
+        unbundle(packed, shard, thread, out)
         return
-    for f in range(first, last):
-        own, into = packed[256 * f : 256 * f + shard.sizes[f]], out[256 * f : 256 * f + 256]
+    for i in range(first, last):
+        f = shard.drawn[i]
+        start = f * np.int64(ROOM)
+        own, into = packed[start : start + shard.sizes[f]], out[shard.starts[f] :]
         for code in range(len(own)):
             into[code, 0] += own[code] >> 32
             into[code, 1] += own[code] & LOW_HALF
@@ -177,27 +251,26 @@ def widen(packed, shard, first, last, out):
 
 @inner_kernel
 def add_rows(records, first, last, shard, thread, first_column, last_column, out):
-    """Add consecutive records to the sums of some columns, whole tiles, or of all where columns share bytes; OUT out.
+    """Add consecutive records to the sums of some of the tree's columns, whole tiles, or of all where they share bytes.
 
-    The thread's own sums of bundles are zero before and after.
+    OUT out. The thread's own sums of bundles are zero before and after.
     """
     packed, sums = shard.packed[thread], shard.bundle_sums[thread]
     start, stop = np.uint64(first), np.uint64(last)
-    first_word, last_word = np.uint64(first_column) >> THREE, (np.uint64(last_column) + SEVEN) >> THREE
+    first_place, last_place = np.uint64(first_column), np.uint64(last_column)
     is_bundled = shard.n_tables > 0
     if is_bundled:
-        first_word, last_word = NONE, shard.words_of_row
+        first_place, last_place = NONE, np.uint64(shard.n_used[1])
     if shard.is_packed:
         while start < stop:
             end = min(start + shard.block_rows, stop)
-            add_block(records, start, end, shard, first_word, last_word, packed)
-            widen(packed, shard, first_column, last_column, out)
+            add_bundles(records, start, end, shard, first_place, last_place, packed)
+            widen(packed, shard, thread, first_column, last_column, out)
             start = end
     else:
-        for tile in range(first_word, last_word, TILE):
-            add_wide(records, start, stop, shard, tile, sums if is_bundled else out)
+        add_bundles(records, start, stop, shard, first_place, last_place, sums if is_bundled else out)
         if is_bundled:
-            unbundle(sums, shard, out)
+            unbundle(sums, shard, thread, out)
 
 
 @lean_kernel
@@ -205,5 +278,5 @@ def build(pieces, shard, thread, pool):
     """Histograms of pieces (first record, last record, slot of the pool), one after the other; OUT pool."""
     for p in range(len(pieces)):
         out = pool[pieces[p, 2]]
-        clear(shard, 0, shard.n_columns, out)
-        add_rows(shard.records[0], pieces[p, 0], pieces[p, 1], shard, thread, 0, shard.n_columns, out)
+        clear(shard, 0, shard.n_used[0], out)
+        add_rows(shard.records[0], pieces[p, 0], pieces[p, 1], shard, thread, 0, shard.n_used[0], out)

@@ -135,7 +135,7 @@ def after_search(nodes, team, rules):
         take_over(found[i, 0], small)
         take_over(found[i, 1], large)
     if own >= 0:
-        own = keep_histograms(nodes[team.at], small, large, own, rules)
+        own = keep_histograms(team, nodes[team.at], small, large, own, rules)
         end_split(nodes, team.at, own, team)
     else:
         drop_weak(large, rules)
@@ -147,12 +147,13 @@ def after_search(nodes, team, rules):
 @inner_kernel
 def weigh_root(nodes, team, rules):
     """Sums of the root, and limits that depend on them; OUT nodes, rules."""
-    root = nodes[0]
+    root, shard = nodes[0], team.shard
+    start = shard.starts[shard.drawn[0]]
     for thread in range(team.n_threads):
         own = team.pool[thread]
-        for code in range(team.shard.n_codes[0] + 1):
-            root.gradient += own[code, 0]
-            root.hessian += own[code, 1]
+        for cell in range(start, start + shard.n_codes[shard.drawn[0]] + 1):
+            root.gradient += own[cell, 0]
+            root.hessian += own[cell, 1]
     limit_by_root(root, rules)
 
 

@@ -40,6 +40,13 @@ LEVEL = Layout(  # scratch for one thread
 )
 
 
+def new_level(lanes: np.ndarray) -> tuple[np.ndarray, object]:
+    """Scratch for a thread that has these lanes, and its arrays, to be kept alive."""
+    frame, arrays = LEVEL.allocate()
+    frame["lanes"] = lanes
+    return frame, arrays
+
+
 @lean_kernel
 def begin_level(ids, depth, rules, nodes, level):
     """Sums of some nodes, their scores together, and no split yet; OUT level."""
@@ -203,21 +210,20 @@ def scan_levels(pool, ids, first, last, rules, sign, feature, scores, frame, nod
 
 
 @lean_kernel
-def scan_level(pool, ids, usable, first, last, columns, rules, frame, nodes, level):
-    """The best split of the columns first…last-1 for all nodes together; OUT level, if it is better than its own."""
+def scan_level(pool, ids, drawn, columns, rules, frame, nodes, level):
+    """The best split of the drawn columns for all nodes together; OUT level, if it is better than its own."""
     scores = 0.0
     for at in ids:
         scores += score_of(nodes[at], rules)
-    for f in range(first, last):
-        if usable[f]:
-            start, end, sign = columns.starts[f], columns.starts[f] + columns.n_codes[f] + 1, columns.signs[f]
-            add_histograms(pool, ids, nodes, start, end, frame.sums)
-            frame.gains[:] = 0.0
-            begin_column(level, f, rules)
-            if columns.is_category[f]:
-                scan_levels(pool, ids, start, end, rules, sign, f, scores, frame, nodes, level)
-            else:
-                scan_numbers(pool, ids, start, end, rules, sign, f, scores, frame, nodes, level)
+    for f in drawn:
+        start, end, sign = columns.starts[f], columns.starts[f] + columns.n_codes[f] + 1, columns.signs[f]
+        add_histograms(pool, ids, nodes, start, end, frame.sums)
+        frame.gains[:] = 0.0
+        begin_column(level, f, rules)
+        if columns.is_category[f]:
+            scan_levels(pool, ids, start, end, rules, sign, f, scores, frame, nodes, level)
+        else:
+            scan_numbers(pool, ids, start, end, rules, sign, f, scores, frame, nodes, level)
 
 
 @inner_kernel

@@ -47,6 +47,7 @@ ROUNDS = Layout(
     row_most=Array(np.float64, "n_rows"),
     row_total=Array(np.float64, "n_rows"),
     column_keys=Array(np.float64, "n_columns"),
+    mask=Array(np.bool_, "n_columns"),
     pool=Array(np.uint32, 4),
     most=Array(np.float64, "n_scores", 2),
     units=Array(np.float64, "n_scores", 2),

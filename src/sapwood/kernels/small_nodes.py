@@ -12,14 +12,15 @@ from sapwood.kernels._jit import inner_kernel, lowest_bit
 from sapwood.kernels.code_list import BIT, LOW_6, SIX
 from sapwood.kernels.histogram import add_code
 
-SMALL = 96  # rows
+SMALL = 96  # rows, where columns have 255 codes; fewer where they have fewer
 
 
 @inner_kernel
-def remove_rows(rows, values, n, columns, hists):
-    """Take rows out of a histogram; OUT hists."""
-    for f in range(columns.shape[0]):
-        column, hist = columns[f], hists[256 * f : 256 * f + 256]
+def remove_rows(rows, values, n, shard, hists):
+    """Take rows out of a histogram of the tree's columns; OUT hists."""
+    for place in range(shard.n_used[0]):
+        f = shard.drawn[place]
+        column, hist = shard.columns[f], hists[shard.starts[f] :]
         for i in range(n):
             code = column[rows[i]]
             hist[code, 0] -= values[i, 0]

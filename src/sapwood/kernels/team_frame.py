@@ -7,6 +7,7 @@ import numpy as np
 from sapwood.kernels._jit import part
 from sapwood.kernels.boosting_records import NODE
 from sapwood.kernels.frame import Array, Layout
+from sapwood.kernels.level_scan import LEVEL
 from sapwood.kernels.scan import LANES, new_lanes
 from sapwood.kernels.shard_frame import SHARD
 from sapwood.kernels.small_nodes import SMALL
@@ -40,7 +41,6 @@ TEAM = Layout(
     shard=SHARD,
     threads=Array(THREAD.dtype, "n_threads"),
     board=Array(np.int64, BOARD),
-    mask=Array(np.bool_, "n_columns"),  # columns that may be used
     signs=Array(np.int8, "n_columns"),
     # Histograms; the first ones, a slot for each thread, are zero:
     pool=Array(np.int64, "n_slots", "n_cells", "n_sums"),
@@ -64,9 +64,15 @@ TEAM = Layout(
     larger=np.int64,
     counts=Array(np.int64, "n_threads"),
     found=Array(NODE, "n_blocks", 2),
+    # Symmetric trees, which one thread grows: scratch, the split of a level, and the nodes that gain by it:
+    level=LEVEL,
+    level_node=Array(NODE, 1),
+    takes=Array(np.bool_, "n_capacity"),
+    symmetric=np.bool_,
     # The phase that is being done (see `phases.py`), and limits:
     step=np.int64,
     n_leaves=np.int64,
+    small=np.int64,  # nodes of no more rows are searched from their rows
     large=np.int64,  # nodes of more rows are split by all threads together
     share=np.int64,  # nodes of more rows are split before branches are grown below their children
     by_tiles=np.bool_,  # there are so many columns that threads share them instead of rows

@@ -11,7 +11,7 @@ import numpy as np
 
 from sapwood.kernels._jit import inner_kernel, lean_kernel, part
 from sapwood.kernels.branching import write_table
-from sapwood.kernels.histogram import HALF, NONE, ONE, add_block, add_rows, packed_numbers, widen
+from sapwood.kernels.histogram import HALF, NONE, ONE, add_bundles, add_rows, packed_numbers, widen
 from sapwood.kernels.team_frame import records_at
 
 LEAST_PIECE, MOST_PIECE = 1 << 16, 1 << 16  # cells, and rows, that a thread takes at a time
@@ -36,7 +36,7 @@ def widen_own(team, me):
     """Move a thread's packed sums to its slot of the pool."""
     thread, shard = team.threads[me], team.shard
     if thread.pending > 0:
-        widen(shard.packed[me], shard, 0, shard.n_columns, team.pool[me])
+        widen(shard.packed[me], shard, me, 0, shard.n_used[0], team.pool[me])
         thread.pending = 0
 
 
@@ -50,10 +50,11 @@ def sum_piece(team, node, piece, me):
     if shard.is_packed:
         if thread.pending + last - first > np.int64(shard.block_rows):
             widen_own(team, me)
-        add_block(records, np.uint64(first), np.uint64(last), shard, NONE, shard.words_of_row, shard.packed[me])
+        last_place = np.uint64(shard.n_used[1])
+        add_bundles(records, np.uint64(first), np.uint64(last), shard, NONE, last_place, shard.packed[me])
         thread.pending += last - first
     else:
-        add_rows(records, first, last, shard, me, 0, shard.n_columns, team.pool[me])
+        add_rows(records, first, last, shard, me, 0, shard.n_used[0], team.pool[me])
 
 
 @inner_kernel
@@ -140,14 +141,15 @@ def settle_node(team, node, at):
 
 @lean_kernel
 def add_up(team, out, first, last):
-    """Add what the threads have summed up for some columns; OUT the slot `out`; theirs become zero."""
-    n_codes, pool = team.shard.n_codes, team.pool
+    """Add what the threads have summed up for some of the tree's columns; OUT the slot `out`; theirs become zero."""
+    drawn, starts, n_codes, pool = team.shard.drawn, team.shard.starts, team.shard.n_codes, team.pool
     total = pool[out]
-    for f in range(first, last):
-        total[256 * f : 256 * f + n_codes[f] + 1] = 0
+    for place in range(first, last):
+        start, stop = starts[drawn[place]], starts[drawn[place]] + n_codes[drawn[place]] + 1
+        total[start:stop] = 0
         for thread in range(team.n_threads):
             own = pool[thread]
-            for i in range(256 * f, 256 * f + n_codes[f] + 1):
+            for i in range(start, stop):
                 for d in range(total.shape[1]):
                     total[i, d] += own[i, d]
                     own[i, d] = 0

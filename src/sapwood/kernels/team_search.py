@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from sapwood.kernels._jit import inner_kernel, lean_kernel, part
 from sapwood.kernels.branching import is_splittable
-from sapwood.kernels.histogram import TILE, add_rows, clear
+from sapwood.kernels.histogram import COLUMNS, add_rows, clear
 from sapwood.kernels.newton import score_of
 from sapwood.kernels.scan import scan_column
 from sapwood.kernels.small_nodes import clear_codes, count_rows
@@ -13,7 +15,6 @@ from sapwood.kernels.team_frame import records_at
 from sapwood.kernels.team_rows import add_up, gather_rows
 
 BLOCK = 8  # columns that a thread searches at a time
-COLUMNS = 8 * int(TILE)  # of a tile
 
 
 @inner_kernel
@@ -35,43 +36,46 @@ def copy_node(source, rules, target):
 @inner_kernel
 def block_columns(team):
     """Columns that a thread searches at a time: if it sums them up, too, a tile."""
-    return COLUMNS if team.by_tiles else BLOCK
+    return np.int64(COLUMNS) if team.by_tiles else np.int64(BLOCK)
 
 
 @lean_kernel
 def n_blocks(team):
-    """Blocks of columns."""
-    return (team.n_columns + block_columns(team) - 1) // block_columns(team)
+    """Blocks of the tree's columns."""
+    return (team.shard.n_used[0] + block_columns(team) - 1) // block_columns(team)
 
 
 @inner_kernel
 def part_and_search(team, whole, own, first, last, small, large, rules, me):
     """Column by column, the parent's histogram becomes the larger child's, and both are searched; OUT whole, children.
 
-    Without `own`, the whole belongs to the larger one.
+    The columns are the first to the last of those that the tree may use. Without `own`, the whole belongs to the larger
+    child.
     """
-    lanes, mask, n_codes, pool = team.threads[me].lanes, team.mask, team.shard.n_codes, team.pool
+    lanes, shard, pool = team.threads[me].lanes, team.shard, team.pool
+    drawn, starts, n_codes = shard.drawn, shard.starts, shard.n_codes
     small_score, large_score = score_of(small, rules), score_of(large, rules)
     search_small, search_large = own >= 0 and is_splittable(small, rules), is_splittable(large, rules)
     whole_hist, own_hist = pool[whole], pool[max(own, 0)]
-    for f in range(first, last):
-        if mask[f]:
-            is_category, sign = team.shard.is_category[f], team.signs[f]
-            if own >= 0:
-                for i in range(256 * f, 256 * f + n_codes[f] + 1):
-                    for d in range(whole_hist.shape[1]):
-                        whole_hist[i, d] -= own_hist[i, d]
-            if search_small:
-                hist = own_hist[256 * f : 256 * f + 256]
-                scan_column(hist, lanes.codes, n_codes[f], is_category, rules, sign, small_score, f, lanes, small)
-            if search_large:
-                hist = whole_hist[256 * f : 256 * f + 256]
-                scan_column(hist, lanes.codes, n_codes[f], is_category, rules, sign, large_score, f, lanes, large)
+    for place in range(first, last):
+        f = drawn[place]
+        start, stop = starts[f], starts[f + 1]
+        is_category, sign = shard.is_category[f], team.signs[f]
+        if own >= 0:
+            for i in range(start, start + n_codes[f] + 1):
+                for d in range(whole_hist.shape[1]):
+                    whole_hist[i, d] -= own_hist[i, d]
+        if search_small:
+            hist = own_hist[start:stop]
+            scan_column(hist, lanes.codes, n_codes[f], is_category, rules, sign, small_score, f, lanes, small)
+        if search_large:
+            hist = whole_hist[start:stop]
+            scan_column(hist, lanes.codes, n_codes[f], is_category, rules, sign, large_score, f, lanes, large)
 
 
 @inner_kernel
 def sum_columns(team, node, slot, first, last, me):
-    """Histogram of a node for some columns; OUT the slot."""
+    """Histogram of a node for some of the tree's columns; OUT the slot."""
     out = team.pool[slot]
     clear(team.shard, first, last, out)
     add_rows(records_at(team, node.depth), node.first, node.first + node.n_rows, team.shard, me, first, last, out)
@@ -80,9 +84,10 @@ def sum_columns(team, node, slot, first, last, me):
 @part
 def sum_and_search(team, whole, own, small, large, rules, me):
     """Sum up the smaller child and search both, tile by tile of the columns while it is in the cache; OUT children."""
-    step = team.n_columns if team.shard.n_tables > 0 else COLUMNS
-    for first in range(0, team.n_columns, step):
-        last = min(first + step, team.n_columns)
+    n_columns = team.shard.n_used[0]
+    step = n_columns if team.shard.n_tables > 0 else np.int64(COLUMNS)
+    for first in range(0, n_columns, step):
+        last = min(first + step, n_columns)
         sum_columns(team, small, own, first, last, me)
         part_and_search(team, whole, own, first, last, small, large, rules, me)
 
@@ -90,23 +95,23 @@ def sum_and_search(team, whole, own, small, large, rules, me):
 @inner_kernel
 def search_rows(team, node, rules, me):
     """Best split of a small node from its rows; OUT node. The thread's histogram is zero before and after."""
-    thread, shard, mask = team.threads[me], team.shard, team.mask
+    thread, shard = team.threads[me], team.shard
     hist, codes, lanes = thread.hist, thread.codes, thread.lanes
     gather_rows(team, node, thread)
     parent = begin_search(node, rules)
-    for f in range(team.n_columns):
-        if mask[f]:
-            count = count_rows(thread.rows, thread.values, node.n_rows, shard.columns[f], thread.present, hist, codes)
-            is_category, sign = shard.is_category[f], team.signs[f]
-            scan_column(hist, codes, count, is_category, rules, sign, parent, f, lanes, node)
-            clear_codes(codes, count, hist)
+    for place in range(shard.n_used[0]):
+        f = shard.drawn[place]
+        count = count_rows(thread.rows, thread.values, node.n_rows, shard.columns[f], thread.present, hist, codes)
+        is_category, sign = shard.is_category[f], team.signs[f]
+        scan_column(hist, codes, count, is_category, rules, sign, parent, f, lanes, node)
+        clear_codes(codes, count, hist)
 
 
 @part
 def search_block(nodes, block, team, rules, me):
     """Sum up a block of columns of the smaller child, and search both; or of the root; OUT team.found, pool."""
     first = block * block_columns(team)
-    last = min(first + block_columns(team), team.n_columns)
+    last = min(first + block_columns(team), team.shard.n_used[0])
     whole, own = nodes[team.at].slot, team.child_slots[0]
     small, large = team.found[block, 0], team.found[block, 1]
     copy_node(nodes[team.smaller], rules, small)

@@ -11,20 +11,19 @@ import math
 
 import numpy as np
 
-from sapwood.kernels._jit import inner_kernel, kernel, lean_kernel
+from sapwood.kernels._jit import inner_kernel, kernel
 from sapwood.kernels.bagging import draw_rows
 from sapwood.kernels.draws import mix
 from sapwood.kernels.leader import lead
-from sapwood.kernels.logarithm import logarithm
+from sapwood.kernels.level_growth import grow_by_level
 from sapwood.kernels.loss_rows import differentiate, measure
 from sapwood.kernels.newton import newton_values
 from sapwood.kernels.noise import noise_of
-from sapwood.kernels.philox import write_uniforms
 from sapwood.kernels.projection import project, write_direction
 from sapwood.kernels.routing import add_by_leaf, largest, settle_together, sum_by_leaf, write_records
+from sapwood.kernels.used_columns import draw_columns, list_columns
 from sapwood.kernels.vector_leaves import add_all_by_leaf, largest_of_all, sum_all_by_leaf, values_of_all
 
-BY_TREE = np.int64(1)  # keeps draws of columns apart, see `boosting/columns.py`
 WIDE_BITS, SUM_BITS, LEAST_EXPONENT = 40, 62, -1000  # see `shard/gradient_units.py`
 NOWHERE = np.uint16(0xFFFF)  # the leaf of a row that took no part
 
@@ -57,24 +56,6 @@ def draw_sample(state, key):
             sample[i] = candidates[i]
         return np.int64(len(candidates))
     return max(np.int64(draw_rows(key, None, state.subsample, candidates, sample)), np.int64(1))
-
-
-@lean_kernel
-def draw_columns(key, wanted, pool, keys, mask):
-    """So many columns, all equally likely; OUT mask; scratch: pool, keys.
-
-    Those of the smallest -log(1 - u), as `ColumnOptions.draw` has it.
-    """
-    write_uniforms(mix(key, BY_TREE), pool, keys)
-    for j in range(len(keys)):
-        keys[j] = -logarithm(1.0 - keys[j])
-        mask[j] = False
-    for _ in range(wanted):
-        best = -1
-        for j in range(len(keys)):
-            if not mask[j] and (best < 0 or keys[j] < keys[best]):
-                best = j
-        mask[best] = True
 
 
 @inner_kernel
@@ -110,11 +91,16 @@ def grow(state, gradient, hessian, n_drawn, length, key, template, rules, nodes,
     write_records(sample, gradient, hessian, state.weight, scales[0], scales[1], 0, n_drawn, records, quantized)
     if n_drawn < n_rows:
         team.shard.short_leaf_of[:] = NOWHERE
-    if state.n_wanted < len(team.mask):
-        draw_columns(key, state.n_wanted, state.pool, state.column_keys, team.mask)
+    if state.n_wanted < len(state.mask):
+        shard = team.shard
+        draw_columns(key, state.n_wanted, state.pool, state.column_keys, state.mask)
+        list_columns(state.mask, shard.bundle_of, shard.bundle_starts, shard.drawn, shard.places, shard.n_used)
     team.board[:] = 0
     splits[:] = False
-    lead(nodes, splits, key, n_drawn, state.own_slots, state.stack_slots, team, rules[0])
+    if team.symmetric:
+        grow_by_level(nodes, splits, key, n_drawn, state.own_slots, state.stack_slots, team, rules[0])
+    else:
+        lead(nodes, splits, key, n_drawn, state.own_slots, state.stack_slots, team, rules[0])
     return team.node_count[0]
 
 

@@ -26,6 +26,9 @@ class RankedShard(Shard):
         self._place = np.empty(self.n_rows, dtype=np.int32)
         self._sides = np.empty(self.n_rows, dtype=np.uint8)
 
+    def use_columns(self, mask: Mask) -> None:
+        """A search is told its columns."""
+
     def begin_groups(self, place: int, feature: int, codes: NDArray[np.uint8]) -> None:
         """Code a grouped column by half and level of the rows, for a tree to be grown; OUT table."""
         self._write_groups(place, feature, codes)

@@ -18,7 +18,7 @@ from sapwood.arrays import Array, Floats, Ints, Mask
 from sapwood.codes.bins import GroupedLevels
 from sapwood.codes.ranked import RankedTable
 from sapwood.codes.sparse import Binned
-from sapwood.kernels.histogram import build
+from sapwood.kernels.histogram import ROOM, build
 from sapwood.kernels.level_groups import Moves, reroute, sum_levels, write_group_codes
 from sapwood.kernels.routing import (
     count_large,
@@ -31,6 +31,7 @@ from sapwood.kernels.routing import (
     write_records,
 )
 from sapwood.kernels.shard_frame import SHARD
+from sapwood.kernels.used_columns import list_columns
 from sapwood.shard.gradient_units import GradientUnits
 from sapwood.threads import run_all
 
@@ -63,8 +64,19 @@ class Shard:
         self._prepare()
 
     def _prepare(self) -> None:
-        self._packed = np.zeros((self.n_jobs, 256 * self.table.n_bundles), dtype=np.int64)
+        self._packed = np.zeros((self.n_jobs, int(ROOM) * self.table.n_bundles), dtype=np.int64)
         self._sums = np.zeros((self.n_jobs, 0, 2), dtype=np.int64)
+        bundles = self.table.bundles
+        self._used: dict[str, Array] = {
+            **{"bundle_of": bundles.bundle_of, "bundle_starts": bundles.starts[:-1].astype(np.uint64)},
+            **{"drawn": np.empty(self.n_features, dtype=np.int64), "places": np.empty(len(bundles.sizes), np.uint64)},
+            "n_used": np.empty(2, dtype=np.int64),
+        }
+        self.use_columns(np.ones(self.n_features, dtype=np.bool_))
+
+    def use_columns(self, mask: Mask) -> None:
+        """Sum up only these columns from now on."""
+        list_columns(mask, *self._used.values())
 
     def own(self, rows: Array) -> Array:
         """Those of some rows, ascending, that are the shard's, by the shard's own numbers."""
@@ -140,8 +152,10 @@ class Shard:
         arrays = {
             **{"records": self._buffers, "columns": table.columns, "n_codes": table.n_codes},
             **{"is_category": table.is_category, "words": table.rows.view(np.uint64).reshape(-1)},
-            **{"sizes": bundles.sizes, "bundle_of": bundles.bundle_of, "table_of": bundles.meaning_of},
-            **{"tables": bundles.meanings, "packed": self._packed, "bundle_sums": self._sums},
+            **{"cells": table.rows.reshape(-1), "starts": table.starts, **self._used},
+            **{"sizes": bundles.sizes, "table_of": bundles.meaning_of, "tables": bundles.meanings},
+            **{"packed": self._packed, "bundle_sums": self._sums},
+            "present": np.empty((self.n_jobs, 256), dtype=np.int64),
         }
         if len(self.leaf_of) == self.n_rows:
             arrays["short_leaf_of" if self.leaf_of.dtype == np.uint16 else "long_leaf_of"] = self.leaf_of
@@ -157,9 +171,9 @@ class Shard:
 
     def _make_sums(self, n_sums: int) -> None:
         """Room for wide sums of bundles, where columns are bundled."""
-        n_codes = 256 * self.table.n_bundles if self.table.is_bundled and not self.units.packed else 0
-        if self._sums.shape[1:] != (n_codes, n_sums):
-            self._sums = np.zeros((self.n_jobs, n_codes, n_sums), dtype=np.int64)
+        n_cells = self.table.bundles.starts[-1] if self.table.is_bundled and not self.units.packed else 0
+        if self._sums.shape[1:] != (n_cells, n_sums):
+            self._sums = np.zeros((self.n_jobs, n_cells, n_sums), dtype=np.int64)
 
     def histograms(self, ids: Sequence[int], pool: Ints, slots: Sequence[int], spare: Sequence[int]) -> None:
         """Histograms of nodes into slots of the pool; the n_jobs - 1 spare slots are for nodes cut between threads."""

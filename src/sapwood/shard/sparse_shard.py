@@ -20,6 +20,9 @@ class SparseShard(Shard):
     def _prepare(self) -> None:
         self._sides = np.empty(self.n_rows, dtype=np.uint8)
 
+    def use_columns(self, mask: Mask) -> None:
+        """Entries of other columns are summed up, too."""
+
     def _make_frame(self, n_sums: int) -> None:
         """Sums are made from the entries alone."""
 
