@@ -22,6 +22,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from heapq import heappop, heappush
 from threading import Lock
+from typing import Any
 
 import numpy as np
 
@@ -129,6 +130,11 @@ class Validated:
     scores: Floats
     members: list[int]  # rounds of each model that the final one is the mean of
     comparison: Comparison | None = None  # of kinds of trees
+
+    @property
+    def chosen(self) -> dict[str, Any]:
+        """Parameters that validation chose."""
+        return {} if self.comparison is None else self.comparison.chosen
 
     @property
     def sentences(self) -> list[str]:

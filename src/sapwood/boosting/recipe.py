@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple
 
 RoundsBy = Literal["validated", "stopped", "fixed"]
 """How the number of rounds is found if it is "auto": by validation, by the user's early stopping, or not at all."""
-AUTO = "auto"
+AUTO, VALIDATE = "auto", "validate"
 FEW_ROWS = 200  # fewer are too few to validate on
 SOME_ROWS = 5_000  # fewer are learned from with more randomness
 MANY_ROWS = 50_000  # from here on, one part of the rows is enough to validate on
@@ -24,7 +24,8 @@ MOST_ROUNDS = 2000
 FIXED_ROUNDS = 300
 USUAL_ROUNDS = 400  # that the learning rates below are for
 
-SYMMETRIC_LIMITS: dict[str, Any] = {"max_depth": 6, "max_leaves": 0}  # where validation chooses between both kinds
+SYMMETRIC_LIMITS: dict[str, Any] = {"max_depth": 6, "max_leaves": 0, "extra_trees": False}
+"""Of symmetric trees, where validation chooses between these and others."""
 
 XGBOOST: dict[str, Any] = {
     **{"n_estimators": 100, "learning_rate": 0.3, "max_depth": 6, "max_leaves": 0, "grow_policy": "depthwise"},
@@ -89,6 +90,11 @@ def is_auto(value: Any) -> bool:
     return isinstance(value, str) and value == AUTO
 
 
+def is_open(value: Any) -> bool:
+    """Whether a parameter is left to the recipe, or to validation."""
+    return isinstance(value, str) and value in (AUTO, VALIDATE)
+
+
 def _xgboost(counts: Counts, given: Mapping[str, Any], rounds: RoundsBy) -> Recipe:  # noqa: ARG001
     choices = {name: Choice(value, "XGBoost's default") for name, value in XGBOOST.items()}
     return Recipe(choices, N_FOLDS if given.get("cv") is not None else 0)
@@ -107,7 +113,7 @@ def _recipe_2026_1(counts: Counts, given: Mapping[str, Any], rounds: RoundsBy) -
         "learning_rate": Choice(rate, f"small steps for {size}"),
         "max_leaves": Choice(0 if by_level else leaves, "levels are complete" if by_level else f"suits {size}"),
         "max_depth": Choice(6 if by_level else 10, "limits branches that follow single rows"),
-        "grow_policy": Choice("lossguide", "the leaf of largest gain is split first"),
+        "grow_policy": _growth(counts, n_folds),
         "reg_lambda": Choice(ridge, "keeps leaves of few rows small"),
         "min_child_weight": Choice(1e-3, "rows predicted with certainty may have a leaf of their own"),
         "subsample": _share_of_rows(counts),
@@ -118,7 +124,7 @@ def _recipe_2026_1(counts: Counts, given: Mapping[str, Any], rounds: RoundsBy) -
         "cat_l2": Choice(0.0, "leaves of subsets of levels are as safe as others"),
         "min_data_per_group": Choice(10, "levels of fewer rows are one group"),
         "random_strength": Choice(0.0, "noise of scores did not pay"),
-        "extra_trees": _drawn_thresholds(counts),
+        "extra_trees": _drawn_thresholds(counts, given.get("grow_policy")),
         "multi_strategy": _trees_of_round(counts, given.get("linear_tree")),
         "linear_tree": Choice(False, "leaves of one value keep every explanation and export"),
     }
@@ -129,6 +135,12 @@ def _recipe_2026_1(counts: Counts, given: Mapping[str, Any], rounds: RoundsBy) -
         longer = min(0.3, rate * (USUAL_ROUNDS / wanted) ** 0.85)
         choices["learning_rate"] = Choice(_rounded(longer), f"suits {wanted} rounds of {size}")
     return Recipe(choices, n_folds)
+
+
+def _growth(counts: Counts, n_folds: int) -> Choice:
+    if counts.classes == 2 and counts.rows < SOME_ROWS and n_folds > 1:
+        return Choice("validate", "few rows of two classes may need splits that all nodes of a level share")
+    return Choice("lossguide", "the leaf of largest gain is split first")
 
 
 def _trees_of_round(counts: Counts, linear: Any) -> Choice:
@@ -145,7 +157,9 @@ def _share_of_rows(counts: Counts) -> Choice:
     return Choice(0.6 if counts.rows < SOME_ROWS else 0.8, f"trees differ more; suits {counts.rows} rows")
 
 
-def _drawn_thresholds(counts: Counts) -> Choice:
+def _drawn_thresholds(counts: Counts, growth: Any) -> Choice:
+    if growth == "symmetric":
+        return Choice(False, "symmetric trees are weak enough")
     if counts.classes == 2 and counts.rows >= SOME_ROWS:
         return Choice(False, f"{counts.rows} rows tell good thresholds of two classes")
     return Choice("alternate", "models of every other fold differ more")

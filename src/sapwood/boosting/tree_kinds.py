@@ -19,34 +19,36 @@ CLEARLY = 0.05  # share of the loss that symmetric trees must save: small differ
 
 @dataclass(frozen=True, eq=False)
 class TreeKind:
-    """Parameters of a kind of trees, the setup that trains them, and the share of the first kind's loss it must save."""
+    """The setup that trains a kind of trees, its parameters, its name, and how much of the first kind's loss it must save."""
 
     setup: Setup
     parameters: dict[str, Any] = field(default_factory=dict)
+    name: str = ""
     margin: float = 0.0
-
-    @property
-    def name(self) -> str:
-        """The parameters as a user writes them."""
-        return ", ".join(f"{name}={value!r}" for name, value in self.parameters.items())
 
 
 def kinds_of(setup: Setup) -> list[TreeKind]:
     """The kinds that a setup leaves open, the usual one first; one kind if it leaves none."""
     kinds = [TreeKind(setup)]
     if setup.rounds.linear is None:
-        kinds = [_varied(kind, {"linear_tree": flag}, 0.0, linear=flag) for kind in kinds for flag in (False, True)]
-    shared = setup.rounds.shared_splits
-    if shared is not None:
-        usual = [_varied(kind, {"grow_policy": "lossguide"}, 0.0, shared_splits=None) for kind in kinds]
-        others = {"tree": shared, "shared_splits": None, "alternates": False}
-        kinds = usual + [_varied(kind, {"grow_policy": "symmetric"}, CLEARLY, **others) for kind in kinds]
+        kinds = [_varied(kind, {"linear_tree": flag}, linear=flag) for kind in kinds for flag in (False, True)]
+    tree, chosen = setup.rounds.shared_splits, setup.recipe.choices
+    if tree is not None:
+        usual = [_varied(kind, {"grow_policy": "lossguide"}, shared_splits=None) for kind in kinds]
+        limits = {"max_depth": tree.max_depth, "max_leaves": tree.max_leaves, "extra_trees": tree.extra_trees}
+        own = {"grow_policy": "symmetric"} | {name: value for name, value in limits.items() if name in chosen}
+        alternates = setup.rounds.alternates and "extra_trees" not in chosen
+        rounds = {"tree": tree, "shared_splits": None, "alternates": alternates}
+        kinds = usual + [replace(_varied(kind, own, **rounds), margin=CLEARLY) for kind in kinds]
     return kinds
 
 
-def _varied(kind: TreeKind, parameters: dict[str, Any], margin: float, **rounds: Any) -> TreeKind:
+def _varied(kind: TreeKind, parameters: dict[str, Any], **rounds: Any) -> TreeKind:
+    """The kind with other options of rounds; it is named by the first of the parameters."""
     setup = replace(kind.setup, rounds=replace(kind.setup.rounds, **rounds))
-    return TreeKind(setup, kind.parameters | parameters, max(kind.margin, margin))
+    parameter, value = next(iter(parameters.items()))
+    name = ", ".join(filter(None, [kind.name, f"{parameter}={value!r}"]))
+    return TreeKind(setup, kind.parameters | parameters, name, kind.margin)
 
 
 @dataclass(frozen=True, eq=False)

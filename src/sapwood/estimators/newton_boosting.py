@@ -15,7 +15,7 @@ from sapwood.boosting.eval_metrics import warn_of_direction
 from sapwood.boosting.fitting import fit_ensemble
 from sapwood.boosting.history import History
 from sapwood.boosting.internal_validation import Validated, fit_validated, validation_for
-from sapwood.boosting.recipe import AUTO, is_auto
+from sapwood.boosting.recipe import AUTO, is_open
 from sapwood.boosting.refit import Refit
 from sapwood.boosting.training import Outcome
 from sapwood.counted import counted
@@ -93,11 +93,7 @@ class NewtonBoosting(Boosting):
         doc="Bins of a numeric column. XGBoost's 256 counts as 255, the most that a byte holds: more bins take more "
         "time and memory, and a sparse matrix has at most 255. Category levels are not limited by it.",
     )
-    grow_policy: str = parameter(
-        OneOf("depthwise", "lossguide", "symmetric"),
-        default=AUTO,
-        doc="Split level by level, or the leaf of largest gain first.",
-    )
+    grow_policy: str = parameter(newton.GROW_POLICY, default=AUTO)
     tree_method: str = parameter(
         OneOf("hist", "approx", "exact", "auto"),
         default="hist",
@@ -287,7 +283,7 @@ class NewtonBoosting(Boosting):
 
     def _keep_validated(self, validated: Validated, loss: Loss, index: Ints | None, n_rows: int) -> None:
         """Set the fitted attributes; `index` are the rows of a weight above zero, of all that were given."""
-        self.recipe_ = [*self.recipe_, *validated.sentences]
+        self.recipe_, self._chosen = [*self.recipe_, *validated.sentences], self._chosen | validated.chosen
         self._keep(validated.outcome, loss)
         self._member_rounds = validated.members
         found = self.model_.response(validated.scores)
@@ -339,7 +335,7 @@ class NewtonBoosting(Boosting):
         """All parameters, with the values that the recipe chose where they are "auto"."""
         self._check_fitted()
         given, chosen = self.get_params(deep=False), vars(self).get("_chosen", {})
-        return {name: chosen.get(name, AUTO) if is_auto(value) else value for name, value in given.items()}
+        return {name: chosen.get(name, value) if is_open(value) else value for name, value in given.items()}
 
     _loss = newton_loss
     _setup = newton_setup

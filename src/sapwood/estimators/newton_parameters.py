@@ -112,6 +112,13 @@ MULTI_STRATEGY = Meaning(
     "whose leaves have a value for each. One tree for all is grown on a random mixture of their gradients, new in "
     "each round.",
 )
+GROW_POLICY = Meaning(
+    (OneOf("depthwise", "lossguide", "symmetric", "validate"),),
+    "Split level by level; or the leaf of largest gain first; or find one split for all nodes of a level, as CatBoost "
+    "does: the one that gains most in all of them together, and nodes that gain nothing by it stay as they are. "
+    'Symmetric trees overfit less where few rows decide. "validate" trains models of leaf-by-leaf and symmetric trees '
+    "for some rounds, where rounds are validated, and keeps symmetric ones if their loss is at least 5 % smaller.",
+)
 LEAF_ROWS = Meaning(
     (OneOf("drawn", "all"),),
     "Rows that set leaf values: those that subsample drew, or all, so that draws decide about splits only.",

@@ -20,7 +20,7 @@ from sapwood.boosting.training import Plan
 from sapwood.errors import ParameterError
 from sapwood.estimators.boosting_task import BoostingClasses, BoostingRanking, BoostingTask
 from sapwood.estimators.continuation import rounds_to_continue
-from sapwood.estimators.linear_settings import check_linear
+from sapwood.estimators.tree_kind_settings import check_linear, check_symmetric
 from sapwood.losses.custom import CustomLoss
 from sapwood.losses.logistic import Logistic
 from sapwood.losses.loss import Loss
@@ -92,6 +92,8 @@ def newton_setup(
         raise _no_constraints(p.monotone_constraints, loss)
     if p.linear_tree:
         check_linear(p, loss, recipe)
+    if p.grow_policy in ("symmetric", "validate"):
+        check_symmetric(p, recipe)
     columns = ColumnOptions(
         schema.n_features,
         p.colsample_bytree,
@@ -133,7 +135,7 @@ def newton_setup(
 def _symmetric(p: SimpleNamespace, recipe: Recipe) -> SimpleNamespace:
     """The parameters with symmetric trees, and limits that suit them unless the user set these."""
     limits = {name: value for name, value in SYMMETRIC_LIMITS.items() if name in recipe.choices}
-    return SimpleNamespace(**vars(p) | {"grow_policy": "symmetric", "extra_trees": False} | limits)
+    return SimpleNamespace(**vars(p) | {"grow_policy": "symmetric"} | limits)
 
 
 def _tree_options(p: SimpleNamespace, signs: NDArray[np.int8] | None) -> TreeOptions:
