@@ -17,8 +17,8 @@ class TwinLine(NamedTuple):
     high: float
 
 
-def fit_leaf(X: Any, g: Any, h: Any, columns: Any, ridge: float) -> list[TwinLine]:
-    """Lines of a leaf by its rows; `columns` are numbers that its path splits on, the nearest first."""
+def fit_leaf(X: Any, g: Any, h: Any, columns: Any, ridge: float, weight: float | None = None) -> list[TwinLine]:
+    """Lines of a leaf by its rows, of this total weight; `columns` are those of its path, the nearest first."""
     found, centred = [], []
     for j in columns:
         x = np.asarray(X[:, j], dtype=np.float64)
@@ -28,7 +28,7 @@ def fit_leaf(X: Any, g: Any, h: Any, columns: Any, ridge: float) -> list[TwinLin
         centre = np.average(x[known], weights=h[known])
         found.append((j, centre, x[known].min(), x[known].max()))
         centred.append(np.where(known, x - centre, 0.0))
-    if not found or len(X) < 10 * (1 + len(found)):
+    if not found or (len(X) if weight is None else weight) < 10 * (1 + len(found)):
         return []
     Z = np.column_stack(centred)
     system = Z.T @ (h[:, None] * Z)

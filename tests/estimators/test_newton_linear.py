@@ -170,8 +170,13 @@ def test_weights() -> None:
     few = weight > 0
     assert same(weighted, regressor(learning_rate=0.3).fit(X[few], Y[few], weight[few]))
     fixed: dict[str, Any] = {"recipe": "xgboost", "min_child_weight": 0.0}
-    one = regressor(**fixed, reg_lambda=1.0, linear_lambda=1.0).fit(X, Y, weight)
-    four = regressor(**fixed, reg_lambda=4.0, linear_lambda=4.0).fit(X, Y, 4.0 * weight)
+    repeated = np.repeat(np.arange(len(Y)), weight.astype(int))
+    twice = regressor(**fixed, tree_method="exact").fit(X[repeated], Y[repeated])
+    weighted = regressor(**fixed, tree_method="exact").fit(X, Y, weight)
+    np.testing.assert_allclose(weighted.predict(X), twice.predict(X), rtol=1e-7)
+    fixed["min_child_samples"] = 60  # enough for all columns, however rows are weighted
+    one = regressor(**fixed, max_depth=2, reg_lambda=1.0, linear_lambda=1.0).fit(X, Y, 1.0 + weight)
+    four = regressor(**fixed, max_depth=2, reg_lambda=4.0, linear_lambda=4.0).fit(X, Y, 4.0 * (1.0 + weight))
     np.testing.assert_allclose(one.predict(X), four.predict(X), rtol=1e-9)
 
 
@@ -194,6 +199,20 @@ def test_categories_and_constant_columns_have_no_lines() -> None:
     assert set(columns.tolist()) == {2}
     only = regressor().fit(frame[["kind"]], Y)
     assert not only.model_.trees.is_linear
+
+
+def test_paths_with_splits_of_categories_give_the_same_bits() -> None:
+    frame = pd.DataFrame({"kind": pd.Categorical.from_codes(THREE, ["a", "b", "c"]), "x": X[:, 0], "z": X[:, 1]})
+    model = regressor(max_depth=4, drift_warning=False).fit(frame, Y)
+    assert model.model_.trees.is_linear
+    assert any((tree.subset_start >= 0).any() for tree in trees(model))
+    wanted = model.predict(frame)
+    *_, last = model.staged_predict(frame)
+    np.testing.assert_array_equal(last, wanted)
+    ones = [model.predict_one(row._asdict()) for row in frame[:30].itertuples(index=False)]
+    np.testing.assert_array_equal(ones, wanted[:30])
+    unknown = frame.assign(kind="d")
+    np.testing.assert_array_equal(model.predict(unknown), model.predict(frame.assign(kind=None)))
 
 
 def test_infinite_and_huge_cells() -> None:

@@ -55,7 +55,7 @@ def test_a_leaf_is_a_ridge_regression(n: int, k: int, ridge: float, kind: str, w
     g, h = rng.normal(size=n), rng.uniform(0.1, 1.0, size=n)
     weight = rng.integers(0, 3, size=n).astype(np.float64) if weighted else None
     w, own = (np.ones(n), slice(None)) if weight is None else (weight[weight > 0], weight > 0)
-    wanted = fit_leaf(X[own], g[own] * w, h[own] * w, range(k), ridge)
+    wanted = fit_leaf(X[own], g[own] * w, h[own] * w, range(k), ridge, w.sum())
     found = fitted(X, g, h, weight, ridge)
     assert [line.column for line in wanted] == found["column"].tolist()
     for name in ("slope", "centre", "low", "high"):

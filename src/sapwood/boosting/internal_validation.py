@@ -7,8 +7,8 @@ not improved for some rounds (`patience`). What becomes of these models:
   sum of trees;
 * **refit**: one new model is trained on all rows, with the mean of the best numbers of rounds.
 
-If the kind of trees is open (`tree_kinds.py`), models of all kinds are trained for the same number of rounds first, and
-only those of the best kind go on.
+If it is open whether leaves are linear, models of both kinds are trained for the same number of rounds first, and those
+of the kind of larger loss are dropped.
 
 Either has more than the best number of rounds, as many times as it has more rows than those that were trained on, but
 not more than twice, and a member not more than were trained.
@@ -22,7 +22,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from heapq import heappop, heappush
 from threading import Lock
-from typing import Any
 
 import numpy as np
 
@@ -36,10 +35,10 @@ from sapwood.boosting.refit import places_of
 from sapwood.boosting.replay import Replay
 from sapwood.boosting.rounds import Rounds
 from sapwood.boosting.training import ALL_DONE, AnyProgress, Outcome, Plan, advance_until_stop, train
-from sapwood.boosting.tree_kinds import Comparison, TreeKind, kinds_of
 from sapwood.boosting.whole_rounds import WholeRounds
 from sapwood.codes.coding import Coded, Recode, code
 from sapwood.kernels.draws import mix_into
+from sapwood.metrics.metric import Metric
 from sapwood.threads import run_all
 from sapwood.tree import Tree
 
@@ -118,6 +117,30 @@ class ValidationProgress(AnyProgress):
 
 
 @dataclass(frozen=True, eq=False)
+class Comparison:
+    """Means over the folds of the best metric so far, of models without and with linear leaves."""
+
+    metric: Metric
+    n_rounds: int
+    constant: float
+    linear: float
+
+    @property
+    def is_linear(self) -> bool:
+        """Whether linear leaves are better; leaves of one value win a tie."""
+        better = self.linear > self.constant if self.metric.larger_is_better else self.linear < self.constant
+        return better or bool(np.isnan(self.constant) and not np.isnan(self.linear))
+
+    @property
+    def sentence(self) -> str:
+        """What was compared, and the winner."""
+        return (
+            f"linear_tree={self.is_linear}: after {self.n_rounds} rounds {self.metric.name} was {self.linear:.6g} with "
+            f"linear leaves and {self.constant:.6g} without, on rows that did not train."
+        )
+
+
+@dataclass(frozen=True, eq=False)
 class Validated:
     """The final model, the best number of rounds of each fold, and whether the model has learned from all rows.
 
@@ -129,12 +152,7 @@ class Validated:
     is_of_all_rows: bool
     scores: Floats
     members: list[int]  # rounds of each model that the final one is the mean of
-    comparison: Comparison | None = None  # of kinds of trees
-
-    @property
-    def chosen(self) -> dict[str, Any]:
-        """Parameters that validation chose."""
-        return {} if self.comparison is None else self.comparison.chosen
+    comparison: Comparison | None = None  # of both kinds of leaves
 
     @property
     def sentences(self) -> list[str]:
@@ -171,10 +189,11 @@ def draw_folds(n_folds: int, n_rows: int, classes: Floats | None, seed: int) -> 
 def fit_validated(rows: Rows, setup: Setup, validation: Validation) -> Validated:
     """Choose the rounds by the folds, and make the model that has learned from all rows."""
     coded = code(rows.table, setup.rounds.method, setup.max_bins, setup.rounds.n_jobs)
-    kinds, numbers = kinds_of(setup), range(len(validation.folds))
-    models = [[_candidate(number, rows, kind.setup, validation, coded) for number in numbers] for kind in kinds]
-    candidates, comparison, reason = _train_all(models, kinds, validation.patience)
-    setup = kinds[0 if comparison is None else comparison.best].setup
+    kinds = [setup] if setup.rounds.linear is not None else [_with_linear(setup, kind) for kind in (False, True)]
+    numbers = range(len(validation.folds))
+    by_kind = [[_candidate(number, rows, kind, validation, coded) for number in numbers] for kind in kinds]
+    candidates, comparison, reason = _train_all(by_kind, setup, validation.patience)
+    setup = setup if comparison is None else _with_linear(setup, comparison.is_linear)
     history = History((), (), _joined([one.history.curves for one in candidates]))
     is_of_all_rows = validation.members or reason == ALL_DONE
     if validation.members:
@@ -191,14 +210,20 @@ def fit_validated(rows: Rows, setup: Setup, validation: Validation) -> Validated
     return Validated(outcome, best, is_of_all_rows, _held_out_scores(candidates), members, comparison)
 
 
+def _with_linear(setup: Setup, is_linear: bool) -> Setup:
+    return replace(setup, rounds=replace(setup.rounds, linear=is_linear))
+
+
 def _candidate(
     number: int, rows: Rows, setup: Setup, validation: Validation, coded: tuple[Coded, Recode | None]
 ) -> Candidate:
     (own, held_out), several = validation.folds[number], len(validation.folds) > 1
     if several:  # each on one thread, side by side
         setup = replace(setup, rounds=replace(setup.rounds, n_jobs=1))
-    if validation.members and number % 2 == 1 and setup.rounds.alternates:
-        tree = replace(setup.rounds.tree, extra_trees=True)
+    rate = setup.plan.rate
+    if validation.members and setup.rounds.other_tree is not None:
+        rate = of_member(rate, number, setup.rounds.draws_more)
+        tree = setup.rounds.other_tree if number % 2 == 1 else setup.rounds.tree
         setup = replace(setup, rounds=replace(setup.rounds, tree=tree))
     rounds = begin_rounds(rows, own, setup, coded=(coded[0].with_own_codes(), coded[1]))
     if validation.members:
@@ -213,32 +238,29 @@ def _candidate(
     if len(setup.metrics) == 1 and WholeRounds.suits(rounds, setup.metrics[0], setup.plan.rate):
         whole = WholeRounds(rounds, held_out)
     stretch = len(rows.y) / len(own) if rows.weight is None else float(rows.weight.sum() / rows.weight[own].sum())
-    rate = of_member(setup.plan.rate, number, validation.members and setup.rounds.alternates)
     return Candidate(rounds, History([measured], setup.metrics), rate, min(stretch, MOST_STRETCH), held_out, whole)
 
 
 def _train_all(
-    models: Sequence[list[Candidate]], kinds: Sequence[TreeKind], patience: int
+    kinds: Sequence[list[Candidate]], setup: Setup, patience: int
 ) -> tuple[list[Candidate], Comparison | None, str]:
-    """Advance all models, a few rounds at a time, each until it is done, and only those of the best kind.
+    """Advance all models, a few rounds at a time, each until it is done, and only the better of two kinds.
 
     Returns the models of one kind, how it was chosen, and the reason to stop.
     """
-    setup = kinds[0].setup
     plan = replace(setup.plan, early_stopping_rounds=None)
-    open_ones, metric = [one for kind in models for one in kind], setup.metrics[-1].name
+    open_ones, metric = [one for kind in kinds for one in kind], setup.metrics[-1].name
     mean: list[float] = []  # of the models that are trained in these rounds
-    chosen = models[0]
+    chosen = kinds[0]
     comparison: Comparison | None = None
 
     def advance(begin: float) -> ValidationProgress:
         nonlocal chosen, comparison
         _advance_side_by_side(open_ones, plan, patience, setup.rounds.n_jobs)
-        if len(kinds) > 1 and comparison is None:
-            n_rounds = max(len(one.rounds.trees) for one in open_ones)
-            means = [float(np.mean([one.best_metric for one in kind])) for kind in models]
-            comparison = Comparison(setup.metrics[-1], n_rounds, kinds, means)
-            open_ones[:] = chosen = models[comparison.best]
+        if len(kinds) == 2 and comparison is None:
+            comparison = _compare(kinds[0], kinds[1], setup.metrics[-1])
+            chosen = kinds[comparison.is_linear]
+            open_ones[:] = chosen
         running = list(open_ones)
         done = min(len(one.rounds.trees) for one in running)
         open_ones[:] = [one for one in running if not one.is_done(patience, plan)]
@@ -248,6 +270,12 @@ def _train_all(
 
     reason = advance_until_stop(advance, plan, "Internal validation", "model")
     return chosen, comparison, reason
+
+
+def _compare(constant: Sequence[Candidate], linear: Sequence[Candidate], metric: Metric) -> Comparison:
+    n_rounds = max(len(one.rounds.trees) for one in (*constant, *linear))
+    means = [float(np.mean([one.best_metric for one in kind])) for kind in (constant, linear)]
+    return Comparison(metric, n_rounds, *means)
 
 
 def _advance_side_by_side(candidates: Sequence[Candidate], plan: Plan, patience: int, n_jobs: int) -> None:

@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple
 
 RoundsBy = Literal["validated", "stopped", "fixed"]
 """How the number of rounds is found if it is "auto": by validation, by the user's early stopping, or not at all."""
-AUTO, VALIDATE = "auto", "validate"
+AUTO, ALTERNATE = "auto", "alternate"
 FEW_ROWS = 200  # fewer are too few to validate on
 SOME_ROWS = 5_000  # fewer are learned from with more randomness
 MANY_ROWS = 50_000  # from here on, one part of the rows is enough to validate on
@@ -24,8 +24,7 @@ MOST_ROUNDS = 2000
 FIXED_ROUNDS = 300
 USUAL_ROUNDS = 400  # that the learning rates below are for
 
-SYMMETRIC_LIMITS: dict[str, Any] = {"max_depth": 6, "max_leaves": 0, "extra_trees": False}
-"""Of symmetric trees, where validation chooses between these and others."""
+SYMMETRIC_LIMITS = {"max_depth": 6, "max_leaves": 0}  # of symmetric trees that alternate with others
 
 XGBOOST: dict[str, Any] = {
     **{"n_estimators": 100, "learning_rate": 0.3, "max_depth": 6, "max_leaves": 0, "grow_policy": "depthwise"},
@@ -90,11 +89,6 @@ def is_auto(value: Any) -> bool:
     return isinstance(value, str) and value == AUTO
 
 
-def is_open(value: Any) -> bool:
-    """Whether a parameter is left to the recipe, or to validation."""
-    return isinstance(value, str) and value in (AUTO, VALIDATE)
-
-
 def _xgboost(counts: Counts, given: Mapping[str, Any], rounds: RoundsBy) -> Recipe:  # noqa: ARG001
     choices = {name: Choice(value, "XGBoost's default") for name, value in XGBOOST.items()}
     return Recipe(choices, N_FOLDS if given.get("cv") is not None else 0)
@@ -113,7 +107,7 @@ def _recipe_2026_1(counts: Counts, given: Mapping[str, Any], rounds: RoundsBy) -
         "learning_rate": Choice(rate, f"small steps for {size}"),
         "max_leaves": Choice(0 if by_level else leaves, "levels are complete" if by_level else f"suits {size}"),
         "max_depth": Choice(6 if by_level else 10, "limits branches that follow single rows"),
-        "grow_policy": _growth(counts, n_folds),
+        "grow_policy": _growth(counts),
         "reg_lambda": Choice(ridge, "keeps leaves of few rows small"),
         "min_child_weight": Choice(1e-3, "rows predicted with certainty may have a leaf of their own"),
         "subsample": _share_of_rows(counts),
@@ -124,7 +118,7 @@ def _recipe_2026_1(counts: Counts, given: Mapping[str, Any], rounds: RoundsBy) -
         "cat_l2": Choice(0.0, "leaves of subsets of levels are as safe as others"),
         "min_data_per_group": Choice(10, "levels of fewer rows are one group"),
         "random_strength": Choice(0.0, "noise of scores did not pay"),
-        "extra_trees": _drawn_thresholds(counts, given.get("grow_policy")),
+        "extra_trees": _drawn_thresholds(counts, given.get("grow_policy", AUTO)),
         "multi_strategy": _trees_of_round(counts, given.get("linear_tree")),
         "linear_tree": Choice(False, "leaves of one value keep every explanation and export"),
     }
@@ -137,9 +131,9 @@ def _recipe_2026_1(counts: Counts, given: Mapping[str, Any], rounds: RoundsBy) -
     return Recipe(choices, n_folds)
 
 
-def _growth(counts: Counts, n_folds: int) -> Choice:
-    if counts.classes == 2 and counts.rows < SOME_ROWS and n_folds > 1:
-        return Choice("validate", "few rows of two classes may need splits that all nodes of a level share")
+def _growth(counts: Counts) -> Choice:
+    if counts.classes == 2 and counts.rows < SOME_ROWS:
+        return Choice(ALTERNATE, "models of every other fold differ more, and overfit less to few rows")
     return Choice("lossguide", "the leaf of largest gain is split first")
 
 
@@ -158,8 +152,8 @@ def _share_of_rows(counts: Counts) -> Choice:
 
 
 def _drawn_thresholds(counts: Counts, growth: Any) -> Choice:
-    if growth == "symmetric":
-        return Choice(False, "symmetric trees are weak enough")
+    if growth == "symmetric" or (is_auto(growth) and _growth(counts).value == ALTERNATE):
+        return Choice(False, "symmetric trees need all thresholds")
     if counts.classes == 2 and counts.rows >= SOME_ROWS:
         return Choice(False, f"{counts.rows} rows tell good thresholds of two classes")
     return Choice("alternate", "models of every other fold differ more")

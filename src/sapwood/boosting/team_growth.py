@@ -40,7 +40,8 @@ def n_waiting(options: TreeOptions) -> int:
 
 def n_threads_for(shard: Shard, n_jobs: int) -> int:
     """Threads that are worth their while."""
-    return min(n_jobs, available_cores()) if shard.table.n_rows * shard.table.n_features > LITTLE_WORK else 1
+    cells: int = shard.table.n_rows * shard.table.n_features
+    return min(n_jobs, available_cores()) if cells > LITTLE_WORK else 1
 
 
 def n_of_level(shard: Shard, options: TreeOptions) -> int:

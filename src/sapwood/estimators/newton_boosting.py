@@ -15,7 +15,7 @@ from sapwood.boosting.eval_metrics import warn_of_direction
 from sapwood.boosting.fitting import fit_ensemble
 from sapwood.boosting.history import History
 from sapwood.boosting.internal_validation import Validated, fit_validated, validation_for
-from sapwood.boosting.recipe import AUTO, is_open
+from sapwood.boosting.recipe import AUTO, is_auto
 from sapwood.boosting.refit import Refit
 from sapwood.boosting.training import Outcome
 from sapwood.counted import counted
@@ -283,7 +283,7 @@ class NewtonBoosting(Boosting):
 
     def _keep_validated(self, validated: Validated, loss: Loss, index: Ints | None, n_rows: int) -> None:
         """Set the fitted attributes; `index` are the rows of a weight above zero, of all that were given."""
-        self.recipe_, self._chosen = [*self.recipe_, *validated.sentences], self._chosen | validated.chosen
+        self.recipe_ = [*self.recipe_, *validated.sentences]
         self._keep(validated.outcome, loss)
         self._member_rounds = validated.members
         found = self.model_.response(validated.scores)
@@ -314,7 +314,7 @@ class NewtonBoosting(Boosting):
         model, known = copy(self), known | dict(vars(self))
         setup = copy(self).set_params(**known["_chosen"])._setup(rows, self.loss_)  # "auto" is what it was in training
         options, start = setup.rounds, self.ensemble_.upto(self.best_n_rounds_)
-        of = Refit(rows, self.loss_, options.tree, setup.plan.rate, options.alternates, float(decay), options.n_jobs)
+        of = Refit(rows, self.loss_, options.tree, setup.plan.rate, options.draws_more, float(decay), options.n_jobs)
         new = of.ensemble(start, known["_member_rounds"])
         model._keep(Outcome(new, History((), ()), None, f"refitted to {counted(len(rows.y), 'row')}"), self.loss_)
         model.__dict__.pop("oof_prediction_", None)
@@ -335,7 +335,7 @@ class NewtonBoosting(Boosting):
         """All parameters, with the values that the recipe chose where they are "auto"."""
         self._check_fitted()
         given, chosen = self.get_params(deep=False), vars(self).get("_chosen", {})
-        return {name: chosen.get(name, value) if is_open(value) else value for name, value in given.items()}
+        return {name: chosen.get(name, AUTO) if is_auto(value) else value for name, value in given.items()}
 
     _loss = newton_loss
     _setup = newton_setup

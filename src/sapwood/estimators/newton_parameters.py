@@ -113,11 +113,11 @@ MULTI_STRATEGY = Meaning(
     "each round.",
 )
 GROW_POLICY = Meaning(
-    (OneOf("depthwise", "lossguide", "symmetric", "validate"),),
+    (OneOf("depthwise", "lossguide", "symmetric", "alternate"),),
     "Split level by level; or the leaf of largest gain first; or find one split for all nodes of a level, as CatBoost "
-    "does: the one that gains most in all of them together, and nodes that gain nothing by it stay as they are. "
-    'Symmetric trees overfit less where few rows decide. "validate" trains models of leaf-by-leaf and symmetric trees '
-    "for some rounds, where rounds are validated, and keeps symmetric ones if their loss is at least 5 % smaller.",
+    'does: the one that gains most in all of them together ("symmetric"; nodes that gain nothing by it stay as they '
+    'are). With "alternate", the models of every other fold have symmetric trees if rounds are validated on folds, and '
+    "other models are grown by leaf.",
 )
 LEAF_ROWS = Meaning(
     (OneOf("drawn", "all"),),
@@ -126,10 +126,11 @@ LEAF_ROWS = Meaning(
 LINEAR_TREE = Meaning(
     (Flag(), OneOf("validate")),
     "Leaves are linear functions of up to five numeric columns that their path splits on, the nearest to the leaf "
-    "first, fitted by ridge regression on the leaf's rows. A leaf of fewer than 10 rows for its value and each slope "
-    "has one value; cells count up to the range of the leaf's training rows, and missing ones add nothing. For smooth "
-    'targets. "validate" trains both kinds for some rounds, where rounds are validated, and keeps the better one. '
-    "For losses whose leaves are Newton's steps, without monotone_constraints, with a tree for each score.",
+    "first, fitted by ridge regression on the leaf's rows. A leaf of a weight below 10 rows for its value and "
+    "each slope has one value; cells count up to the range of the leaf's training rows, and missing ones add "
+    'nothing. For smooth targets. "validate" trains both kinds for some rounds, where rounds are validated, and '
+    "keeps the better one. For losses whose leaves are Newton's steps, without monotone_constraints, with a tree "
+    "for each score.",
 )
 LINEAR_LAMBDA = Meaning(
     (AT_LEAST_ZERO,),

@@ -14,13 +14,13 @@ from sapwood.boosting.fitting import Rows, Setup, start_scores
 from sapwood.boosting.limits import refuse_divergence
 from sapwood.boosting.options import TreeOptions
 from sapwood.boosting.rate import learning_rate
-from sapwood.boosting.recipe import SYMMETRIC_LIMITS, Counts, Recipe, resolve
+from sapwood.boosting.recipe import ALTERNATE, SYMMETRIC_LIMITS, Counts, Recipe, resolve
 from sapwood.boosting.rounds import RoundOptions
 from sapwood.boosting.training import Plan
 from sapwood.errors import ParameterError
 from sapwood.estimators.boosting_task import BoostingClasses, BoostingRanking, BoostingTask
 from sapwood.estimators.continuation import rounds_to_continue
-from sapwood.estimators.tree_kind_settings import check_linear, check_symmetric
+from sapwood.estimators.linear_settings import check_linear
 from sapwood.losses.custom import CustomLoss
 from sapwood.losses.logistic import Logistic
 from sapwood.losses.loss import Loss
@@ -42,6 +42,7 @@ OPTIONS = {
     "reg:tweedie": ("power", "tweedie_variance_power"),
 }
 """Objectives with an option: its name in the loss, and the parameter that holds it."""
+MOST_BINS = 256  # of a byte; XGBoost's 256 counts as 255
 HUBER_QUANTILE = 0.9  # Friedman's: a tenth of the rows may be outliers
 
 
@@ -92,8 +93,8 @@ def newton_setup(
         raise _no_constraints(p.monotone_constraints, loss)
     if p.linear_tree:
         check_linear(p, loss, recipe)
-    if p.grow_policy in ("symmetric", "validate"):
-        check_symmetric(p, recipe)
+    if p.grow_policy in ("symmetric", ALTERNATE):
+        _check_symmetric(p)
     columns = ColumnOptions(
         schema.n_features,
         p.colsample_bytree,
@@ -110,8 +111,7 @@ def newton_setup(
         one_tree=p.multi_strategy == "multi_output_tree",
         leaves_of_all_rows=p.leaf_rows == "all",
         random_strength=p.random_strength,
-        alternates=p.extra_trees == "alternate",
-        shared_splits=_tree_options(_symmetric(p, recipe), signs) if p.grow_policy == "validate" else None,
+        other_tree=_other_tree(p, signs, recipe),
         linear=None if p.linear_tree == "validate" else bool(p.linear_tree),
         linear_ridge=float(p.linear_lambda),
         method="hist" if p.tree_method == "auto" else p.tree_method,
@@ -132,10 +132,26 @@ def newton_setup(
     )
 
 
-def _symmetric(p: SimpleNamespace, recipe: Recipe) -> SimpleNamespace:
-    """The parameters with symmetric trees, and limits that suit them unless the user set these."""
-    limits = {name: value for name, value in SYMMETRIC_LIMITS.items() if name in recipe.choices}
-    return SimpleNamespace(**vars(p) | {"grow_policy": "symmetric"} | limits)
+def _check_symmetric(p: SimpleNamespace) -> None:
+    """Refuse parameters, of which none is "auto", that trees of shared splits cannot keep."""
+    wrong = ""
+    if p.tree_method == "exact" or p.max_bin > MOST_BINS:
+        wrong = f"tree_method={p.tree_method!r} and max_bin={p.max_bin}: it needs histograms of at most 255 bins"
+    elif p.colsample_bynode < 1.0:
+        wrong = f"colsample_bynode={p.colsample_bynode}: all nodes of a level share a split. Use colsample_bylevel"
+    if wrong:
+        raise ParameterError(f"grow_policy={p.grow_policy!r} cannot be used with {wrong}, or grow_policy='lossguide'.")
+
+
+def _other_tree(p: SimpleNamespace, signs: NDArray[np.int8] | None, recipe: Recipe) -> TreeOptions | None:
+    """Options of the trees of every other fold's model, if parameters say that these alternate."""
+    own: dict[str, Any] = {}
+    if p.grow_policy == ALTERNATE:
+        limits = {name: value for name, value in SYMMETRIC_LIMITS.items() if name in recipe.choices}
+        own |= {"grow_policy": "symmetric"} | limits
+    if p.extra_trees == ALTERNATE:
+        own |= {"extra_trees": True}
+    return _tree_options(SimpleNamespace(**vars(p) | own), signs) if own else None
 
 
 def _tree_options(p: SimpleNamespace, signs: NDArray[np.int8] | None) -> TreeOptions:
@@ -143,7 +159,7 @@ def _tree_options(p: SimpleNamespace, signs: NDArray[np.int8] | None) -> TreeOpt
     return TreeOptions(
         max_depth=int(p.max_depth or 0),
         max_leaves=int(p.max_leaves or 0),
-        leaf_wise=p.grow_policy in ("lossguide", "validate"),
+        leaf_wise=p.grow_policy in ("lossguide", ALTERNATE),
         symmetric=p.grow_policy == "symmetric",
         gamma=p.gamma,
         reg_lambda=p.reg_lambda,

@@ -19,7 +19,7 @@ import numpy as np
 from sapwood.kernels._jit import inner_kernel, lean_kernel, part
 
 MOST_COLUMNS = 5  # of a leaf
-ROWS_EACH = 10  # least rows for the value, and for each slope
+ROWS_EACH = 10  # least rows for the value, and for each slope; a row of weight 2 counts as two
 
 LINE = np.dtype(
     [
@@ -189,7 +189,7 @@ def solve(system, right, n):
 
 
 @inner_kernel
-def _fit_leaf(X, rows, columns, ridge, scratch, lines):
+def _fit_leaf(X, rows, total_weight, columns, ridge, scratch, lines):
     """Fit one leaf, whose derivatives are in the scratch memory; OUT lines, of which it returns the number."""
     n = 0
     for j in range(MOST_COLUMNS):
@@ -198,7 +198,7 @@ def _fit_leaf(X, rows, columns, ridge, scratch, lines):
                 scratch.cells[n, i] = X[rows[i], columns[j]]
             lines[n].column = columns[j]
             n += _centre(scratch.cells[n], scratch.hessian, len(rows), lines[n])
-    if n == 0 or len(rows) < ROWS_EACH * (1 + n):
+    if n == 0 or total_weight < ROWS_EACH * (1 + n):
         return 0
     _sum_up(len(rows), n, ridge, scratch)
     if not solve(scratch.system, scratch.solution, n):
@@ -214,7 +214,9 @@ def fit_leaves(X, leaf_rows, near, gradient, hessian, weight, ridge, leaves, scr
     lines, counts = found
     for leaf in leaves:
         rows = leaf_rows.rows[leaf_rows.starts[leaf] : leaf_rows.starts[leaf + 1]]
+        total_weight = 0.0
         for i in range(len(rows)):
             w = 1.0 if weight is None else weight[rows[i]]
+            total_weight += w
             scratch.gradient[i], scratch.hessian[i] = gradient[rows[i]] * w, hessian[rows[i]] * w
-        counts[leaf] = _fit_leaf(X, rows, near[leaf], ridge, scratch, lines[leaf])
+        counts[leaf] = _fit_leaf(X, rows, total_weight, near[leaf], ridge, scratch, lines[leaf])

@@ -99,9 +99,10 @@ def importance(
 ) -> Importance:
     """Importance of each column for the model, by every measure that the arguments allow; see `Importance`.
 
-    Without X there are `gain`, `splits` and `cover`; with X also `mean_abs_shap`; with X and y also `permutation`, and
-    `oob_permutation` if the model draws bags and X, y are the rows that it was fitted to. A measure that the model does
-    not have is left out: trees of other libraries have no structure, and AdaBoost's median has no SHAP values.
+    Without X there are `gain`, `splits` and `cover`; with X also `mean_abs_shap`; with X and y also `permutation`,
+    and `oob_permutation` if the model draws bags and X, y are the rows that it was fitted to. A measure that the
+    model does not have is left out: trees of other libraries have no structure, AdaBoost's median and linear leaves
+    no SHAP values.
 
     The table is sorted by `sort_by` or, without it, by the first measure there is of `permutation`, `oob_permutation`,
     `mean_abs_shap`, `gain`, `splits`, `cover`. The following ones decide ties, and then the name.
