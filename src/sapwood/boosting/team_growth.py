@@ -40,13 +40,14 @@ def n_waiting(options: TreeOptions) -> int:
 
 def n_threads_for(shard: Shard, n_jobs: int) -> int:
     """Threads that are worth their while."""
-    cells: int = shard.table.n_rows * shard.table.n_features
+    cells = int(shard.table.n_rows * shard.table.n_features)
     return min(n_jobs, available_cores()) if cells > LITTLE_WORK else 1
 
 
 def n_of_level(shard: Shard, options: TreeOptions) -> int:
-    """The most nodes of a symmetric tree that have histograms at a time, and one more."""
-    return min(shard.table.n_rows, 1 << min(options.max_depth - 1, 40)) + 2
+    """The most nodes of a symmetric tree that have histograms at a time, and two more."""
+    by_depth = 1 << min(options.max_depth - 1, 40) if options.max_depth else NO_LIMIT
+    return int(min(shard.table.n_rows, by_depth)) + 2
 
 
 class TeamGrowth:
