@@ -220,10 +220,8 @@ def _candidate(
     (own, held_out), several = validation.folds[number], len(validation.folds) > 1
     if several:  # each on one thread, side by side
         setup = replace(setup, rounds=replace(setup.rounds, n_jobs=1))
-    rate = setup.plan.rate
-    if validation.members and setup.rounds.other_tree is not None:
-        rate = of_member(rate, number, setup.rounds.draws_more)
-        tree = setup.rounds.other_tree if number % 2 == 1 else setup.rounds.tree
+    if validation.members and number % 2 == 1 and setup.rounds.alternates:
+        tree = replace(setup.rounds.tree, extra_trees=True)
         setup = replace(setup, rounds=replace(setup.rounds, tree=tree))
     rounds = begin_rounds(rows, own, setup, coded=(coded[0].with_own_codes(), coded[1]))
     if validation.members:
@@ -238,6 +236,7 @@ def _candidate(
     if len(setup.metrics) == 1 and WholeRounds.suits(rounds, setup.metrics[0], setup.plan.rate):
         whole = WholeRounds(rounds, held_out)
     stretch = len(rows.y) / len(own) if rows.weight is None else float(rows.weight.sum() / rows.weight[own].sum())
+    rate = of_member(setup.plan.rate, number, validation.members and setup.rounds.alternates)
     return Candidate(rounds, History([measured], setup.metrics), rate, min(stretch, MOST_STRETCH), held_out, whole)
 
 

@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple
 
 RoundsBy = Literal["validated", "stopped", "fixed"]
 """How the number of rounds is found if it is "auto": by validation, by the user's early stopping, or not at all."""
-AUTO, ALTERNATE = "auto", "alternate"
+AUTO = "auto"
 FEW_ROWS = 200  # fewer are too few to validate on
 SOME_ROWS = 5_000  # fewer are learned from with more randomness
 MANY_ROWS = 50_000  # from here on, one part of the rows is enough to validate on
@@ -22,9 +22,9 @@ N_FOLDS = 4
 HELD_OUT = 5  # one row of so many validates, if there are no folds
 MOST_ROUNDS = 2000
 FIXED_ROUNDS = 300
+MOST_BINS = 256  # of a histogram; XGBoost's 256 counts as 255
 USUAL_ROUNDS = 400  # that the learning rates below are for
 
-SYMMETRIC_LIMITS = {"max_depth": 6, "max_leaves": 0}  # of symmetric trees that alternate with others
 
 XGBOOST: dict[str, Any] = {
     **{"n_estimators": 100, "learning_rate": 0.3, "max_depth": 6, "max_leaves": 0, "grow_policy": "depthwise"},
@@ -95,7 +95,10 @@ def _xgboost(counts: Counts, given: Mapping[str, Any], rounds: RoundsBy) -> Reci
 
 
 def _recipe_2026_1(counts: Counts, given: Mapping[str, Any], rounds: RoundsBy) -> Recipe:
-    n, by_level = counts.rows, given.get("grow_policy") in ("depthwise", "symmetric")
+    n, growth = counts.rows, _growth(counts, given)
+    policy = given.get("grow_policy", AUTO)
+    policy = growth.value if is_auto(policy) else policy
+    by_level = policy in ("depthwise", "symmetric")
     rate, leaves, ridge = _size_of_steps(counts)
     size, n_folds = f"{n} rows", 0
     if given.get("cv") is not None:
@@ -107,7 +110,7 @@ def _recipe_2026_1(counts: Counts, given: Mapping[str, Any], rounds: RoundsBy) -
         "learning_rate": Choice(rate, f"small steps for {size}"),
         "max_leaves": Choice(0 if by_level else leaves, "levels are complete" if by_level else f"suits {size}"),
         "max_depth": Choice(6 if by_level else 10, "limits branches that follow single rows"),
-        "grow_policy": _growth(counts),
+        "grow_policy": growth,
         "reg_lambda": Choice(ridge, "keeps leaves of few rows small"),
         "min_child_weight": Choice(1e-3, "rows predicted with certainty may have a leaf of their own"),
         "subsample": _share_of_rows(counts),
@@ -117,8 +120,8 @@ def _recipe_2026_1(counts: Counts, given: Mapping[str, Any], rounds: RoundsBy) -
         "cat_smooth": Choice(10.0, "levels of few rows are near the mean"),
         "cat_l2": Choice(0.0, "leaves of subsets of levels are as safe as others"),
         "min_data_per_group": Choice(10, "levels of fewer rows are one group"),
-        "random_strength": Choice(0.0, "noise of scores did not pay"),
-        "extra_trees": _drawn_thresholds(counts, given.get("grow_policy", AUTO)),
+        "random_strength": _noise(policy),
+        "extra_trees": _drawn_thresholds(counts, policy),
         "multi_strategy": _trees_of_round(counts, given.get("linear_tree")),
         "linear_tree": Choice(False, "leaves of one value keep every explanation and export"),
     }
@@ -131,9 +134,12 @@ def _recipe_2026_1(counts: Counts, given: Mapping[str, Any], rounds: RoundsBy) -
     return Recipe(choices, n_folds)
 
 
-def _growth(counts: Counts) -> Choice:
-    if counts.classes == 2 and counts.rows < SOME_ROWS:
-        return Choice(ALTERNATE, "models of every other fold differ more, and overfit less to few rows")
+def _growth(counts: Counts, given: Mapping[str, Any]) -> Choice:
+    """Symmetric trees need histograms, and all nodes of a level the same columns."""
+    fits = given.get("tree_method") != "exact" and given.get("max_bin", 0) <= MOST_BINS
+    fits = fits and given.get("colsample_bynode", 1.0) >= 1.0 and is_auto(given.get("max_leaves", AUTO))
+    if fits and counts.classes == 2 and FEW_ROWS <= counts.rows < SOME_ROWS:
+        return Choice("symmetric", f"a split for all nodes of a level overfits less to {counts.rows} rows")
     return Choice("lossguide", "the leaf of largest gain is split first")
 
 
@@ -151,9 +157,15 @@ def _share_of_rows(counts: Counts) -> Choice:
     return Choice(0.6 if counts.rows < SOME_ROWS else 0.8, f"trees differ more; suits {counts.rows} rows")
 
 
-def _drawn_thresholds(counts: Counts, growth: Any) -> Choice:
-    if growth == "symmetric" or (is_auto(growth) and _growth(counts).value == ALTERNATE):
-        return Choice(False, "symmetric trees need all thresholds")
+def _noise(policy: str) -> Choice:
+    if policy == "symmetric":
+        return Choice(1.0, "symmetric trees differ more")
+    return Choice(0.0, "noise of scores did not pay")
+
+
+def _drawn_thresholds(counts: Counts, policy: str) -> Choice:
+    if policy == "symmetric":
+        return Choice(False, "noise of scores does as well for symmetric trees")
     if counts.classes == 2 and counts.rows >= SOME_ROWS:
         return Choice(False, f"{counts.rows} rows tell good thresholds of two classes")
     return Choice("alternate", "models of every other fold differ more")

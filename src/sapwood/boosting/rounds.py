@@ -70,18 +70,13 @@ class RoundOptions:
     one_tree: bool = False  # for all scores of a round; False: one for each
     leaves_of_all_rows: bool = False  # a sample decides about splits only
     random_strength: float = 0.0  # of the noise of scores
-    other_tree: TreeOptions | None = None  # of the models of every other fold, if these differ
+    alternates: bool = False  # models of every other fold draw their thresholds
     method: Method = "hist"
     linear: bool | None = False  # leaves are regressions on the columns of their paths; None: if that is better
     linear_ridge: float = 1.0  # penalty of their slopes
     seed: int = 0
     n_jobs: int = 1
     n_shards: int = 1
-
-    @property
-    def draws_more(self) -> bool:
-        """Whether it is the models of every other fold that draw their thresholds."""
-        return self.other_tree is not None and self.other_tree.extra_trees and not self.tree.extra_trees
 
 
 @dataclass(eq=False)

@@ -314,7 +314,7 @@ class NewtonBoosting(Boosting):
         model, known = copy(self), known | dict(vars(self))
         setup = copy(self).set_params(**known["_chosen"])._setup(rows, self.loss_)  # "auto" is what it was in training
         options, start = setup.rounds, self.ensemble_.upto(self.best_n_rounds_)
-        of = Refit(rows, self.loss_, options.tree, setup.plan.rate, options.draws_more, float(decay), options.n_jobs)
+        of = Refit(rows, self.loss_, options.tree, setup.plan.rate, options.alternates, float(decay), options.n_jobs)
         new = of.ensemble(start, known["_member_rounds"])
         model._keep(Outcome(new, History((), ()), None, f"refitted to {counted(len(rows.y), 'row')}"), self.loss_)
         model.__dict__.pop("oof_prediction_", None)

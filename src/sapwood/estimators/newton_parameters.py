@@ -113,11 +113,10 @@ MULTI_STRATEGY = Meaning(
     "each round.",
 )
 GROW_POLICY = Meaning(
-    (OneOf("depthwise", "lossguide", "symmetric", "alternate"),),
+    (OneOf("depthwise", "lossguide", "symmetric"),),
     "Split level by level; or the leaf of largest gain first; or find one split for all nodes of a level, as CatBoost "
-    'does: the one that gains most in all of them together ("symmetric"; nodes that gain nothing by it stay as they '
-    'are). With "alternate", the models of every other fold have symmetric trees if rounds are validated on folds, and '
-    "other models are grown by leaf.",
+    "does: the one that gains most in all of them together. A node that gains nothing by it stays as it is until the "
+    "next level. Symmetric trees overfit less where few rows decide.",
 )
 LEAF_ROWS = Meaning(
     (OneOf("drawn", "all"),),

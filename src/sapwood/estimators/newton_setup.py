@@ -14,7 +14,7 @@ from sapwood.boosting.fitting import Rows, Setup, start_scores
 from sapwood.boosting.limits import refuse_divergence
 from sapwood.boosting.options import TreeOptions
 from sapwood.boosting.rate import learning_rate
-from sapwood.boosting.recipe import ALTERNATE, SYMMETRIC_LIMITS, Counts, Recipe, resolve
+from sapwood.boosting.recipe import MOST_BINS, Counts, resolve
 from sapwood.boosting.rounds import RoundOptions
 from sapwood.boosting.training import Plan
 from sapwood.errors import ParameterError
@@ -42,7 +42,6 @@ OPTIONS = {
     "reg:tweedie": ("power", "tweedie_variance_power"),
 }
 """Objectives with an option: its name in the loss, and the parameter that holds it."""
-MOST_BINS = 256  # of a byte; XGBoost's 256 counts as 255
 HUBER_QUANTILE = 0.9  # Friedman's: a tenth of the rows may be outliers
 
 
@@ -93,7 +92,7 @@ def newton_setup(
         raise _no_constraints(p.monotone_constraints, loss)
     if p.linear_tree:
         check_linear(p, loss, recipe)
-    if p.grow_policy in ("symmetric", ALTERNATE):
+    if p.grow_policy == "symmetric":
         _check_symmetric(p)
     columns = ColumnOptions(
         schema.n_features,
@@ -111,7 +110,7 @@ def newton_setup(
         one_tree=p.multi_strategy == "multi_output_tree",
         leaves_of_all_rows=p.leaf_rows == "all",
         random_strength=p.random_strength,
-        other_tree=_other_tree(p, signs, recipe),
+        alternates=p.extra_trees == "alternate",
         linear=None if p.linear_tree == "validate" else bool(p.linear_tree),
         linear_ridge=float(p.linear_lambda),
         method="hist" if p.tree_method == "auto" else p.tree_method,
@@ -143,23 +142,12 @@ def _check_symmetric(p: SimpleNamespace) -> None:
         raise ParameterError(f"grow_policy={p.grow_policy!r} cannot be used with {wrong}, or grow_policy='lossguide'.")
 
 
-def _other_tree(p: SimpleNamespace, signs: NDArray[np.int8] | None, recipe: Recipe) -> TreeOptions | None:
-    """Options of the trees of every other fold's model, if parameters say that these alternate."""
-    own: dict[str, Any] = {}
-    if p.grow_policy == ALTERNATE:
-        limits = {name: value for name, value in SYMMETRIC_LIMITS.items() if name in recipe.choices}
-        own |= {"grow_policy": "symmetric"} | limits
-    if p.extra_trees == ALTERNATE:
-        own |= {"extra_trees": True}
-    return _tree_options(SimpleNamespace(**vars(p) | own), signs) if own else None
-
-
 def _tree_options(p: SimpleNamespace, signs: NDArray[np.int8] | None) -> TreeOptions:
     """Limits and penalties of a tree, from parameters of which none is "auto"."""
     return TreeOptions(
         max_depth=int(p.max_depth or 0),
         max_leaves=int(p.max_leaves or 0),
-        leaf_wise=p.grow_policy in ("lossguide", ALTERNATE),
+        leaf_wise=p.grow_policy == "lossguide",
         symmetric=p.grow_policy == "symmetric",
         gamma=p.gamma,
         reg_lambda=p.reg_lambda,
