@@ -31,6 +31,7 @@ class Branch:
     path: frozenset[int]
     split: Split | None = None
     children: tuple[Branch, Branch] | None = None
+    may_split: bool = False
 
     def leaves(self) -> Iterator[Branch]:
         if self.children is None:
@@ -58,7 +59,9 @@ class Twin:
 
     def grow(self) -> Branch:
         root = self.branch(np.arange(len(self.codes)), 0, -np.inf, np.inf, frozenset())
-        if self.options.leaf_wise:
+        if self.options.symmetric:
+            self._by_shared_splits(root)
+        elif self.options.leaf_wise:
             self._by_leaf(root)
         else:
             self._by_level(root)
@@ -75,6 +78,48 @@ class Twin:
                     n_leaves += 1
                     following += node.children
             level = following
+
+    def _by_shared_splits(self, root: Branch) -> None:
+        level, n_leaves, depth = [root] if root.may_split else [], 1, 0
+        while level and depth < (self.options.max_depth or np.inf):
+            splits = self._best_shared(level)
+            taking = [node for node, split in zip(level, splits, strict=True) if split is not None]
+            if not taking or n_leaves + len(taking) > (self.options.max_leaves or np.inf):
+                return
+            for node, split in zip(level, splits, strict=True):
+                node.split = split
+            for node in taking:
+                self.expand(node)
+            children = [child for node in taking for child in node.children if child.may_split]
+            level = [node for node in level if node.split is None] + children
+            n_leaves, depth = n_leaves + len(taking), depth + 1
+
+    def _best_shared(self, level: list[Branch]) -> list[Split | None]:
+        """The split of each node, if it gains, by the candidate that gains most in all of them together."""
+        features = range(self.codes.shape[1])
+        nodes = [
+            Node(tuple(self._column(node.rows, j) for j in features), self.rules, node.lower, node.upper)
+            for node in level
+        ]
+        together = Node(
+            tuple(self._column(np.concatenate([node.rows for node in level]), j) for j in features), self.rules
+        )
+        usable = np.all([self._usable(node.path) for node in level], axis=0)
+        found = [
+            [node.split(feature, left) for node in nodes]
+            for feature in features
+            if usable[feature]
+            for left in together.candidates(feature)
+        ]
+        gains = [sum(split.gain for split in splits if split is not None) for splits in found]
+        if not gains or max(gains) <= 0.0:
+            return [None] * len(level)
+        sides = [
+            tuple(None if split is None else frozenset([split.sums, node.other_side(split)]) for split, node in pairs)
+            for pairs in (list(zip(splits, nodes, strict=True)) for splits in found)
+        ]
+        _refuse_ties(list(zip(gains, sides, strict=True)))
+        return next(splits for splits, gain in zip(found, gains, strict=True) if gain >= max(gains) * (1 - 1e-9))
 
     def _by_leaf(self, root: Branch) -> None:
         waiting, n_leaves = [root], 1
@@ -102,7 +147,8 @@ class Twin:
         options = self.options
         deep = options.max_depth and depth >= options.max_depth
         heavy = self.hessian[rows].sum() >= 2 * options.min_child_weight
-        if not deep and heavy and len(rows) >= options.min_split_rows:
+        node.may_split = bool(not deep and heavy and len(rows) >= options.min_split_rows)
+        if node.may_split and not options.symmetric:
             node.split = self._best(node)
         return node
 
@@ -113,8 +159,7 @@ class Twin:
         splits = list(scan.splits(self._usable(node.path)))
         if not splits:
             return None
-        total = tuple(int(s) for s in scan.total)
-        sides = [frozenset([s.sums, tuple(a - b for a, b in zip(total, s.sums, strict=True))]) for s in splits]
+        sides = [frozenset([split.sums, scan.other_side(split)]) for split in splits]
         _refuse_ties([(split.gain, side) for split, side in zip(splits, sides, strict=True)])
         best = max(split.gain for split in splits)
         return next(split for split in splits if split.gain >= best * (1 - 1e-9))

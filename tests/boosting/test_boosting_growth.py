@@ -107,6 +107,14 @@ def test_trees_are_those_of_the_twin(case: tuple[Data, Array, Array], tree: Tree
 
 @many
 @given(datasets(), options, st.tuples(st.integers(-1, 1), st.integers(-1, 1)))
+def test_symmetric_trees_are_those_of_the_twin(
+    case: tuple[Data, Array, Array], tree: TreeOptions, signs: tuple[int, int]
+) -> None:
+    check(*case, with_signs(replace(tree, symmetric=True), *signs, 0, 0))
+
+
+@many
+@given(datasets(), options, st.tuples(st.integers(-1, 1), st.integers(-1, 1)))
 def test_monotone_trees_are_those_of_the_twin(
     case: tuple[Data, Array, Array], tree: TreeOptions, signs: tuple[int, int]
 ) -> None:

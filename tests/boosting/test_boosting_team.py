@@ -23,6 +23,10 @@ TREES = {
     "penalties": TreeOptions(max_depth=6, reg_alpha=0.1, max_delta_step=0.5),
     "one cut of each column": TreeOptions(max_depth=7, extra_trees=True),
     "rows counted": TreeOptions(max_depth=6, min_child_rows=30),
+    "symmetric": TreeOptions(max_depth=6, symmetric=True),
+    "symmetric, other rules": TreeOptions(
+        max_depth=5, symmetric=True, min_child_rows=20, max_leaves=20, reg_alpha=0.1, extra_trees=True, gamma=0.4
+    ),
     "monotone": TreeOptions(max_depth=6, signs=np.array([1, -1] + [0] * 98, dtype=np.int8)),
 }
 

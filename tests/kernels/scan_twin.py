@@ -77,14 +77,22 @@ class Node:
 
     def splits(self, usable: Array | None = None) -> Iterator[Split]:
         """All splits that are allowed and gain something, in the order in which they are tried."""
-        for feature, column in enumerate(self.columns):
+        for feature in range(len(self.columns)):
             if usable is None or usable[feature]:
-                sides = level_sides(column, self.rules) if column.is_category else number_sides(column)
-                for side in sides:
-                    for left in (side, (0, *side)) if column.some_missing else (side,):
-                        split = self.split(feature, left)
-                        if split is not None:
-                            yield split
+                for left in self.candidates(feature):
+                    split = self.split(feature, left)
+                    if split is not None:
+                        yield split
+
+    def candidates(self, feature: int) -> Iterator[tuple[int, ...]]:
+        """Codes that go left, missing ones right first."""
+        column = self.columns[feature]
+        for side in level_sides(column, self.rules) if column.is_category else number_sides(column):
+            yield from (side, (0, *side)) if column.some_missing else (side,)
+
+    def other_side(self, split: Split) -> tuple[int, ...]:
+        """Sums of the right child."""
+        return tuple(int(a) - b for a, b in zip(self.total, split.sums, strict=True))
 
     def split(self, feature: int, left: tuple[int, ...]) -> Split | None:
         """The split, or None if it is forbidden or gains nothing."""

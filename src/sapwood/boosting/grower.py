@@ -2,6 +2,7 @@
 
     level by level (depthwise): split every node of a level that has a gain
     leaf by leaf (lossguide):   split the leaf of largest gain, until there are enough leaves
+    symmetric:                  find one split for all nodes of a level, and split those that gain by it
 
 All work on rows is done by shards, whose sums are added up here.
 """
@@ -42,7 +43,7 @@ class Grower:
         self._prunes = options.ccp_alpha > 0.0 or options.gamma > 0.0
         self.team: TeamGrowth | None = None
         is_alone = len(shards) == 1 and shards[0].suits_team
-        if is_alone and TeamGrowth.suits(options, int(shards[0].table.starts[-1]), n_jobs):
+        if is_alone and TeamGrowth.suits(shards[0], options, n_jobs):
             self.team = TeamGrowth(shards[0], options, self._signs, n_jobs)
 
     @cached_property
@@ -80,8 +81,11 @@ class Grower:
             shard.use_columns(columns.used)
         self._finder.open_root(self._nodes, columns.used)
         limit_by_root(self._nodes[0], self.rules)
-        self._search(self._splittable(0, 1))
-        chosen = self._by_leaf() if is_leaf_wise(self._options) else self._by_level()
+        if self._options.symmetric:
+            chosen = self._by_shared_splits()
+        else:
+            self._search(self._splittable(0, 1))
+            chosen = self._by_leaf() if is_leaf_wise(self._options) else self._by_level()
         nodes = self._nodes[: self._n_nodes]
         self._finder.end(nodes)
         splits = np.zeros(self._n_nodes, dtype=np.bool_)
@@ -126,6 +130,21 @@ class Grower:
                     n += 1
         return chosen
 
+    def _by_shared_splits(self) -> Ids:
+        """A node that gains nothing by the split of its level takes part in the next level."""
+        assert isinstance(self._finder, HistogramSearch)  # others are refused
+        most, deepest = self._options.max_leaves or NO_LIMIT, self._options.max_depth or NO_LIMIT
+        chosen: Ids = []
+        level, depth = self._splittable(0, 1), 0
+        while level and depth < deepest:
+            split = self._finder.split_level(self._nodes, level, depth, self._columns, self.rules)
+            if not split or len(chosen) + len(split) + 1 > most:
+                break
+            chosen += split
+            level = [*(node for node in level if self._nodes["gain"][node] == NO_GAIN), *self._branch(split)]
+            depth += 1
+        return chosen
+
     def _splittable(self, first: int, last: int) -> Ids:
         """Those of the nodes first…last-1 that may be split."""
         mask = np.empty(last - first, dtype=np.bool_)
@@ -133,7 +152,11 @@ class Grower:
         return (first + np.flatnonzero(mask)).tolist()
 
     def _expand(self, ids: Ids) -> None:
-        """Make the children of nodes, move the rows, and search the children that may be split."""
+        """Make the children of nodes, and search those that may be split."""
+        self._search(self._branch(ids))
+
+    def _branch(self, ids: Ids) -> Ids:
+        """Make the children of nodes and move the rows; returns those that may be split."""
         first, n_new = self._n_nodes, 2 * len(ids)
         if first + n_new > len(self._nodes):
             self._nodes = np.concatenate([self._nodes[:first], np.empty(first + 2 * n_new, dtype=NODE)])
@@ -146,7 +169,7 @@ class Grower:
         nodes["n_rows"][nodes["right"][ids]] = nodes["n_rows"][ids] - counts
         wanted = self._splittable(first, self._n_nodes)
         self._finder.branch(nodes, ids, wanted)
-        self._search(wanted)
+        return wanted
 
     def _search(self, ids: Ids) -> None:
         if not ids:

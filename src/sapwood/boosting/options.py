@@ -24,6 +24,7 @@ class TreeOptions:
     max_depth: int = 6
     max_leaves: int = 0
     leaf_wise: bool = False
+    symmetric: bool = False  # one split for all nodes of a level
     gamma: float = 0.0
     reg_lambda: float = 1.0
     reg_alpha: float = 0.0

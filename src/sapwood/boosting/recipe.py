@@ -22,6 +22,7 @@ N_FOLDS = 4
 HELD_OUT = 5  # one row of so many validates, if there are no folds
 MOST_ROUNDS = 2000
 FIXED_ROUNDS = 300
+MOST_BINS = 256  # of a histogram; XGBoost's 256 counts as 255
 USUAL_ROUNDS = 400  # that the learning rates below are for
 
 
@@ -96,7 +97,10 @@ def _xgboost(counts: Counts, given: Mapping[str, Any], rounds: RoundsBy) -> Reci
 
 
 def _recipe_2026_1(counts: Counts, given: Mapping[str, Any], rounds: RoundsBy) -> Recipe:
-    n, by_level = counts.rows, given.get("grow_policy") == "depthwise"
+    n, growth = counts.rows, _growth(counts, given)
+    policy = given.get("grow_policy", AUTO)
+    policy = growth.value if is_auto(policy) else policy
+    by_level = policy in ("depthwise", "symmetric")
     rate, leaves, ridge = _size_of_steps(counts)
     size, n_folds = f"{n} rows", 0
     if given.get("cv") is not None:
@@ -108,7 +112,7 @@ def _recipe_2026_1(counts: Counts, given: Mapping[str, Any], rounds: RoundsBy) -
         "learning_rate": Choice(rate, f"small steps for {size}"),
         "max_leaves": Choice(0 if by_level else leaves, "levels are complete" if by_level else f"suits {size}"),
         "max_depth": Choice(6 if by_level else 10, "limits branches that follow single rows"),
-        "grow_policy": Choice("lossguide", "the leaf of largest gain is split first"),
+        "grow_policy": growth,
         "reg_lambda": Choice(ridge, "keeps leaves of few rows small"),
         "min_child_weight": Choice(1e-3, "rows predicted with certainty may have a leaf of their own"),
         "subsample": _share_of_rows(counts),
@@ -119,8 +123,8 @@ def _recipe_2026_1(counts: Counts, given: Mapping[str, Any], rounds: RoundsBy) -
         "cat_l2": Choice(0.0, "leaves of subsets of levels are as safe as others"),
         "min_data_per_group": Choice(10, "levels of fewer rows are one group"),
         "target_statistics": Choice(False, "splits by subsets of levels were as good"),
-        "random_strength": Choice(0.0, "noise of scores did not pay"),
-        "extra_trees": _drawn_thresholds(counts),
+        "random_strength": _noise(policy),
+        "extra_trees": _drawn_thresholds(counts, policy),
         "multi_strategy": _trees_of_round(counts, given.get("linear_tree")),
         "linear_tree": Choice(False, "leaves of one value keep every explanation and export"),
     }
@@ -131,6 +135,15 @@ def _recipe_2026_1(counts: Counts, given: Mapping[str, Any], rounds: RoundsBy) -
         longer = min(0.3, rate * (USUAL_ROUNDS / wanted) ** 0.85)
         choices["learning_rate"] = Choice(_rounded(longer), f"suits {wanted} rounds of {size}")
     return Recipe(choices, n_folds)
+
+
+def _growth(counts: Counts, given: Mapping[str, Any]) -> Choice:
+    """Symmetric trees need histograms, and all nodes of a level the same columns."""
+    fits = given.get("tree_method") != "exact" and given.get("max_bin", 0) <= MOST_BINS
+    fits = fits and given.get("colsample_bynode", 1.0) >= 1.0 and is_auto(given.get("max_leaves", AUTO))
+    if fits and counts.classes == 2 and FEW_ROWS <= counts.rows < SOME_ROWS:
+        return Choice("symmetric", f"a split for all nodes of a level overfits less to {counts.rows} rows")
+    return Choice("lossguide", "the leaf of largest gain is split first")
 
 
 def _trees_of_round(counts: Counts, linear: Any) -> Choice:
@@ -149,7 +162,15 @@ def _share_of_rows(counts: Counts) -> Choice:
     return Choice(0.6 if counts.rows < SOME_ROWS else 0.8, f"trees differ more; suits {counts.rows} rows")
 
 
-def _drawn_thresholds(counts: Counts) -> Choice:
+def _noise(policy: str) -> Choice:
+    if policy == "symmetric":
+        return Choice(1.0, "symmetric trees differ more")
+    return Choice(0.0, "noise of scores did not pay")
+
+
+def _drawn_thresholds(counts: Counts, policy: str) -> Choice:
+    if policy == "symmetric":
+        return Choice(False, "noise of scores does as well for symmetric trees")
     if counts.classes == 2 and counts.rows >= SOME_ROWS:
         return Choice(False, f"{counts.rows} rows tell good thresholds of two classes")
     return Choice("alternate", "models of every other fold differ more")

@@ -10,8 +10,12 @@ from numpy.typing import NDArray
 
 from sapwood.arrays import Array, Ints, Mask
 from sapwood.boosting.columns import ColumnChoice
+from sapwood.cached_property import cached_property
+from sapwood.kernels.boosting_records import NODE
+from sapwood.kernels.level_scan import begin_level, give_split, new_level, scan_level
+from sapwood.kernels.newton import NO_GAIN
 from sapwood.kernels.scan import Columns, new_lanes, scan_nodes
-from sapwood.kernels.split_order import take_over_all
+from sapwood.kernels.split_order import take_over, take_over_all
 from sapwood.shard.ranked_shard import RankedShard
 from sapwood.shard.shard import Shard
 from sapwood.threads import run_all
@@ -77,6 +81,31 @@ class HistogramSearch:
             of = self._columns, rules, self._lanes[p][0][0], nodes
             tasks.append(partial(scan_nodes, self._pool.slots, *own, *of))
         run_all(tasks, self._n_jobs)
+
+    def split_level(self, nodes: Nodes, ids: Ids, depth: int, columns: ColumnChoice, rules: np.void) -> Ids:
+        """Find the split that gains most in all of the nodes together; OUT nodes; returns those that gain by it."""
+        own, drawn = np.array(ids, dtype=np.int64), np.flatnonzero(np.all(columns.usable(nodes, ids), axis=0))
+        n_parts = max(1, min(self._n_jobs, len(ids) * int(self._columns.starts[-1]) // SCAN_PER_THREAD))
+        levels, frames = np.zeros(n_parts, dtype=NODE), self._level_frames
+        begin_level(own, depth, rules, nodes, levels[0])
+        levels[1:] = levels[0]
+        tasks = []
+        for p, part in enumerate(np.array_split(drawn, n_parts)):
+            of = self._columns, rules, frames[p][0][0], nodes, levels[p]
+            tasks.append(partial(scan_level, self._pool.slots, own, part, *of))
+        run_all(tasks, self._n_jobs)
+        for level in levels[1:]:
+            take_over(level, levels[0])
+        if levels[0]["gain"] == NO_GAIN:
+            return []
+        takes = np.empty(len(ids), dtype=np.bool_)
+        give_split(self._pool.slots, own, self._columns, rules, frames[0][0][0], nodes, levels[0], takes)
+        return [node for node, takes_it in zip(ids, takes, strict=True) if takes_it]
+
+    @cached_property
+    def _level_frames(self) -> list[tuple[Array, object]]:
+        """Scratch for each thread, and its arrays, to be kept alive."""
+        return [new_level(lanes) for lanes, _ in self._lanes]
 
     def branch(self, nodes: Nodes, parents: Ids, wanted: Ids) -> None:
         """Histograms of those children of the parents that are wanted; OUT nodes."""

@@ -150,7 +150,7 @@ def levels_of(table: Table, j: int) -> Ints:
 
 
 def _values(y: Floats, weight: Floats, rows: Ints, n_classes: int) -> list[Floats]:
-    """What is averaged: each target; or whether rows are of the second class of two, or of each of the most frequent."""
+    """What is averaged: each target; or whether rows are of the second of two classes, or of each frequent one."""
     if n_classes == 0:
         return list(np.ascontiguousarray(y.T)) if y.ndim == 2 else [y]
     shares = np.bincount(y[rows].astype(np.int64), weight[rows], n_classes)

@@ -12,6 +12,8 @@ from sapwood.boosting.options import NO_LIMIT, TreeOptions
 from sapwood.kernels.boosting_records import NODE
 from sapwood.kernels.histogram import COLUMNS
 from sapwood.kernels.leader import lead
+from sapwood.kernels.level_growth import grow_by_level
+from sapwood.kernels.level_scan import new_level
 from sapwood.kernels.phases import AHEAD, MOST_AHEAD, work_as
 from sapwood.kernels.small_nodes import SMALL
 from sapwood.kernels.team_frame import TEAM, new_thread
@@ -36,14 +38,25 @@ def n_waiting(options: TreeOptions) -> int:
     return min(options.max_depth + 2, 40) if options.max_depth else 40
 
 
+def n_threads_for(shard: Shard, n_jobs: int) -> int:
+    """Threads that are worth their while."""
+    cells = int(shard.table.n_rows * shard.table.n_features)
+    return min(n_jobs, available_cores()) if cells > LITTLE_WORK else 1
+
+
+def n_of_level(shard: Shard, options: TreeOptions) -> int:
+    """The most nodes of a symmetric tree that have histograms at a time, and two more."""
+    by_depth = 1 << min(options.max_depth - 1, 40) if options.max_depth else NO_LIMIT
+    return int(min(shard.table.n_rows, by_depth)) + 2
+
+
 class TeamGrowth:
     """Grows trees whose nodes all have the same columns, on the rows of one shard."""
 
     def __init__(self, shard: Shard, options: TreeOptions, signs: NDArray[np.int8], n_jobs: int) -> None:
         table = shard.table
         self._shard, self._options, self._signs = shard, options, signs
-        cells = table.n_rows * table.n_features
-        self._n_threads = min(n_jobs, available_cores()) if cells > LITTLE_WORK else 1
+        self._n_threads = n_threads_for(shard, n_jobs)
         by_depth = 1 << min(options.max_depth, 40) if options.max_depth else NO_LIMIT
         most_leaves = min(table.n_rows, by_depth, options.max_leaves or NO_LIMIT)
         self._capacity = 2 * (most_leaves + MOST_AHEAD) + 1
@@ -55,10 +68,16 @@ class TeamGrowth:
         return TeamGrowth, (self._shard, self._options, self._signs, self._n_threads)
 
     @classmethod
-    def suits(cls, options: TreeOptions, n_cells: int, n_jobs: int) -> bool:
+    def suits(cls, shard: Shard, options: TreeOptions, n_jobs: int) -> bool:
         """Whether trees can be grown in one call: nodes are chosen simply, and there is room for their histograms."""
-        n_slots = options.max_leaves + MOST_AHEAD if is_leaf_wise(options) else n_jobs * (n_waiting(options) + 2) + 4
-        is_simple = options.leaf_wise or not options.max_leaves
+        if options.symmetric:
+            is_simple = n_threads_for(shard, n_jobs) == 1 and options.max_depth > 0
+            n_slots = n_of_level(shard, options)
+        else:
+            is_simple = options.leaf_wise or not options.max_leaves
+            n_slots = n_jobs * (n_waiting(options) + 2) + 4
+            n_slots = options.max_leaves + MOST_AHEAD if is_leaf_wise(options) else n_slots
+        n_cells = int(shard.table.starts[-1])
         return is_simple and n_slots * n_cells * 8 * (3 if options.counts_rows else 2) <= MOST_POOL
 
     def _make_room(self, n_features: int, n_cells: int) -> None:
@@ -68,6 +87,8 @@ class TeamGrowth:
         room = MOST_POOL // (n_cells * 8 * self._n_sums) - threads * (stack + 2)
         most_branches = 0 if by_leaf else max(2, min(MOST_BRANCHES * threads, room))
         n_own = self._options.max_leaves + MOST_AHEAD + 2 if by_leaf else most_branches + 2
+        if self._options.symmetric:
+            stack, most_branches, n_own = 0, 0, n_of_level(self._shard, self._options)
         self._stack_slots = threads + np.arange(threads * stack).reshape(threads, stack)
         self._own_slots = threads * (stack + 1) + np.arange(n_own)
         self._rooms = [new_thread(stack + most_branches + 3, self._n_sums) for _ in range(threads)]
@@ -83,6 +104,8 @@ class TeamGrowth:
         )
         self._arrays["threads"][:] = np.concatenate([frame for frame, _ in self._rooms])
         self._arrays["signs"][:] = self._signs
+        level, self._level_arrays = new_level(self._rooms[0][0]["lanes"][0])
+        self._team["level"], self._team["symmetric"] = level, self._options.symmetric
         TEAM.update(self._team[0], leaf_wise=by_leaf, most_branches=most_branches, **self._limits(n_features, n_cells))
 
     def _limits(self, n_features: int, n_cells: int) -> dict[str, int]:
@@ -119,7 +142,7 @@ class TeamGrowth:
         def work(me: int) -> None:  # holds self, so that a thread that continues after an interrupt keeps all arrays
             if me == 0:
                 root = np.uint64(key), n_rows, self._own_slots, self._stack_slots
-                lead(nodes, splits, *root, self._team[0], rules)
+                (grow_by_level if self._options.symmetric else lead)(nodes, splits, *root, self._team[0], rules)
             else:
                 work_as(me, 0, nodes, self._team[0], rules)
 

@@ -129,6 +129,12 @@ MULTI_STRATEGY = Meaning(
     "for all, whose leaves have a value for each. One tree for all is grown on a random mixture of their gradients, "
     "new in each round.",
 )
+GROW_POLICY = Meaning(
+    (OneOf("depthwise", "lossguide", "symmetric"),),
+    "Split level by level; or the leaf of largest gain first; or find one split for all nodes of a level, as CatBoost "
+    "does: the one that gains most in all of them together. A node that gains nothing by it stays as it is until the "
+    "next level. Symmetric trees overfit less where few rows decide.",
+)
 LEAF_ROWS = Meaning(
     (OneOf("drawn", "all"),),
     "Rows that set leaf values: those that subsample drew, or all, so that draws decide about splits only.",

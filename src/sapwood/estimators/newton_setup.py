@@ -14,7 +14,7 @@ from sapwood.boosting.fitting import Rows, Setup, start_scores
 from sapwood.boosting.limits import refuse_divergence
 from sapwood.boosting.options import RoundOptions, TreeOptions
 from sapwood.boosting.rate import learning_rate
-from sapwood.boosting.recipe import Counts, resolve
+from sapwood.boosting.recipe import MOST_BINS, Counts, resolve
 from sapwood.boosting.target_statistics import StatisticOptions
 from sapwood.boosting.training import Plan
 from sapwood.errors import ParameterError
@@ -97,6 +97,8 @@ def newton_setup(
         raise _no_constraints(p.monotone_constraints, loss, n_targets)
     if p.linear_tree:
         check_linear(p, loss, recipe)
+    if p.grow_policy == "symmetric":
+        _check_symmetric(p)
     columns = ColumnOptions(
         schema.n_features,
         p.colsample_bytree,
@@ -135,12 +137,24 @@ def newton_setup(
     )
 
 
+def _check_symmetric(p: SimpleNamespace) -> None:
+    """Refuse parameters, of which none is "auto", that trees of shared splits cannot keep."""
+    wrong = ""
+    if p.tree_method == "exact" or p.max_bin > MOST_BINS:
+        wrong = f"tree_method={p.tree_method!r} and max_bin={p.max_bin}: it needs histograms of at most 255 bins"
+    elif p.colsample_bynode < 1.0:
+        wrong = f"colsample_bynode={p.colsample_bynode}: all nodes of a level share a split. Use colsample_bylevel"
+    if wrong:
+        raise ParameterError(f"grow_policy={p.grow_policy!r} cannot be used with {wrong}, or grow_policy='lossguide'.")
+
+
 def _tree_options(p: SimpleNamespace, signs: NDArray[np.int8] | None) -> TreeOptions:
     """Limits and penalties of a tree, from parameters of which none is "auto"."""
     return TreeOptions(
         max_depth=int(p.max_depth or 0),
         max_leaves=int(p.max_leaves or 0),
         leaf_wise=p.grow_policy == "lossguide",
+        symmetric=p.grow_policy == "symmetric",
         gamma=p.gamma,
         reg_lambda=p.reg_lambda,
         reg_alpha=p.reg_alpha,

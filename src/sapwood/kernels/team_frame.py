@@ -7,6 +7,7 @@ import numpy as np
 from sapwood.kernels._jit import part
 from sapwood.kernels.boosting_records import NODE
 from sapwood.kernels.frame import Array, Layout
+from sapwood.kernels.level_scan import LEVEL
 from sapwood.kernels.scan import LANES, new_lanes
 from sapwood.kernels.shard_frame import SHARD
 from sapwood.kernels.small_nodes import SMALL
@@ -63,6 +64,11 @@ TEAM = Layout(
     larger=np.int64,
     counts=Array(np.int64, "n_threads"),
     found=Array(NODE, "n_blocks", 2),
+    # Symmetric trees, which one thread grows: scratch, the split of a level, and the nodes that gain by it:
+    level=LEVEL,
+    level_node=Array(NODE, 1),
+    takes=Array(np.bool_, "n_capacity"),
+    symmetric=np.bool_,
     # The phase that is being done (see `phases.py`), and limits:
     step=np.int64,
     n_leaves=np.int64,

@@ -15,6 +15,7 @@ from sapwood.kernels._jit import inner_kernel, kernel
 from sapwood.kernels.bagging import draw_rows
 from sapwood.kernels.draws import mix
 from sapwood.kernels.leader import lead
+from sapwood.kernels.level_growth import grow_by_level
 from sapwood.kernels.loss_rows import differentiate, measure
 from sapwood.kernels.newton import newton_values
 from sapwood.kernels.noise import noise_of
@@ -96,7 +97,10 @@ def grow(state, gradient, hessian, n_drawn, length, key, template, rules, nodes,
         list_columns(state.mask, shard.bundle_of, shard.bundle_starts, shard.drawn, shard.places, shard.n_used)
     team.board[:] = 0
     splits[:] = False
-    lead(nodes, splits, key, n_drawn, state.own_slots, state.stack_slots, team, rules[0])
+    if team.symmetric:
+        grow_by_level(nodes, splits, key, n_drawn, state.own_slots, state.stack_slots, team, rules[0])
+    else:
+        lead(nodes, splits, key, n_drawn, state.own_slots, state.stack_slots, team, rules[0])
     return team.node_count[0]
 
 
