@@ -147,7 +147,8 @@ class Twin:
         options = self.options
         deep = options.max_depth and depth >= options.max_depth
         heavy = self.hessian[rows].sum() >= 2 * options.min_child_weight
-        node.may_split = bool(not deep and heavy and len(rows) >= options.min_split_rows)
+        many = len(rows) >= max(options.min_split_rows, 2 * options.min_child_rows)
+        node.may_split = bool(not deep and heavy and many)
         if node.may_split and not options.symmetric:
             node.split = self._best(node)
         return node

@@ -7,8 +7,7 @@ not improved for some rounds (`patience`). What becomes of these models:
   sum of trees;
 * **refit**: one new model is trained on all rows, with the mean of the best numbers of rounds.
 
-If it is open whether leaves are linear, models of both kinds are trained for the same number of rounds first, and those
-of the kind of larger loss are dropped.
+If the kind of trees is open (`tree_kinds.py`), models of all kinds are trained, and those of the best kind are kept.
 
 Either has more than the best number of rounds, as many times as it has more rows than those that were trained on, but
 not more than twice, and a member not more than were trained.
@@ -22,6 +21,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from heapq import heappop, heappush
 from threading import Lock
+from typing import Any
 
 import numpy as np
 
@@ -35,10 +35,10 @@ from sapwood.boosting.refit import places_of
 from sapwood.boosting.replay import Replay
 from sapwood.boosting.rounds import Rounds
 from sapwood.boosting.training import ALL_DONE, AnyProgress, Outcome, Plan, advance_until_stop, train
+from sapwood.boosting.tree_kinds import Comparison, TreeKind, kinds_of
 from sapwood.boosting.whole_rounds import WholeRounds
 from sapwood.codes.coding import Coded, Recode, code
 from sapwood.kernels.draws import mix_into
-from sapwood.metrics.metric import Metric
 from sapwood.threads import run_all
 from sapwood.tree import Tree
 
@@ -117,30 +117,6 @@ class ValidationProgress(AnyProgress):
 
 
 @dataclass(frozen=True, eq=False)
-class Comparison:
-    """Means over the folds of the best metric so far, of models without and with linear leaves."""
-
-    metric: Metric
-    n_rounds: int
-    constant: float
-    linear: float
-
-    @property
-    def is_linear(self) -> bool:
-        """Whether linear leaves are better; leaves of one value win a tie."""
-        better = self.linear > self.constant if self.metric.larger_is_better else self.linear < self.constant
-        return better or bool(np.isnan(self.constant) and not np.isnan(self.linear))
-
-    @property
-    def sentence(self) -> str:
-        """What was compared, and the winner."""
-        return (
-            f"linear_tree={self.is_linear}: after {self.n_rounds} rounds {self.metric.name} was {self.linear:.6g} with "
-            f"linear leaves and {self.constant:.6g} without, on rows that did not train."
-        )
-
-
-@dataclass(frozen=True, eq=False)
 class Validated:
     """The final model, the best number of rounds of each fold, and whether the model has learned from all rows.
 
@@ -152,7 +128,12 @@ class Validated:
     is_of_all_rows: bool
     scores: Floats
     members: list[int]  # rounds of each model that the final one is the mean of
-    comparison: Comparison | None = None  # of both kinds of leaves
+    comparison: Comparison | None = None  # of kinds of trees
+
+    @property
+    def chosen(self) -> dict[str, Any]:
+        """Parameters that validation chose."""
+        return {} if self.comparison is None else self.comparison.chosen.parameters
 
     @property
     def sentences(self) -> list[str]:
@@ -189,11 +170,10 @@ def draw_folds(n_folds: int, n_rows: int, classes: Floats | None, seed: int) -> 
 def fit_validated(rows: Rows, setup: Setup, validation: Validation) -> Validated:
     """Choose the rounds by the folds, and make the model that has learned from all rows."""
     coded = code(rows.table, setup.rounds.method, setup.max_bins, setup.rounds.n_jobs)
-    kinds = [setup] if setup.rounds.linear is not None else [_with_linear(setup, kind) for kind in (False, True)]
-    numbers = range(len(validation.folds))
-    by_kind = [[_candidate(number, rows, kind, validation, coded) for number in numbers] for kind in kinds]
-    candidates, comparison, reason = _train_all(by_kind, setup, validation.patience)
-    setup = setup if comparison is None else _with_linear(setup, comparison.is_linear)
+    kinds, numbers = kinds_of(setup), range(len(validation.folds))
+    models = [[_candidate(number, rows, kind.setup, validation, coded) for number in numbers] for kind in kinds]
+    candidates, comparison, reason = _train_all(models, kinds, validation.patience)
+    setup = setup if comparison is None else comparison.chosen.setup
     history = History((), (), _joined([one.history.curves for one in candidates]))
     is_of_all_rows = validation.members or reason == ALL_DONE
     if validation.members:
@@ -208,10 +188,6 @@ def fit_validated(rows: Rows, setup: Setup, validation: Validation) -> Validated
     members = [len(one.used) for one in candidates] if validation.members else []
     outcome = Outcome(ensemble, history, None, reason)
     return Validated(outcome, best, is_of_all_rows, _held_out_scores(candidates), members, comparison)
-
-
-def _with_linear(setup: Setup, is_linear: bool) -> Setup:
-    return replace(setup, rounds=replace(setup.rounds, linear=is_linear))
 
 
 def _candidate(
@@ -241,40 +217,41 @@ def _candidate(
 
 
 def _train_all(
-    kinds: Sequence[list[Candidate]], setup: Setup, patience: int
+    models: Sequence[list[Candidate]], kinds: Sequence[TreeKind], patience: int
 ) -> tuple[list[Candidate], Comparison | None, str]:
-    """Advance all models, a few rounds at a time, each until it is done, and only the better of two kinds.
+    """Advance all models, a few rounds at a time, each until it is done.
 
-    Returns the models of one kind, how it was chosen, and the reason to stop.
+    Returns the models of the best kind, how it was chosen if there are several, and the reason to stop.
     """
+    setup = kinds[0].setup
     plan = replace(setup.plan, early_stopping_rounds=None)
-    open_ones, metric = [one for kind in kinds for one in kind], setup.metrics[-1].name
+    open_ones, metric = [one for kind in models for one in kind], setup.metrics[-1]
     mean: list[float] = []  # of the models that are trained in these rounds
-    chosen = kinds[0]
     comparison: Comparison | None = None
 
     def advance(begin: float) -> ValidationProgress:
-        nonlocal chosen, comparison
+        nonlocal comparison
         _advance_side_by_side(open_ones, plan, patience, setup.rounds.n_jobs)
-        if len(kinds) == 2 and comparison is None:
-            comparison = _compare(kinds[0], kinds[1], setup.metrics[-1])
-            chosen = kinds[comparison.is_linear]
-            open_ones[:] = chosen
+        if comparison is None and len(kinds) > 1 and all(kind.is_early for kind in kinds):
+            n_rounds = max(len(one.rounds.trees) for one in open_ones)
+            comparison = Comparison(metric, n_rounds, kinds, _means(models))
+            open_ones[:] = models[comparison.best]
         running = list(open_ones)
         done = min(len(one.rounds.trees) for one in running)
         open_ones[:] = [one for one in running if not one.is_done(patience, plan)]
         mean.append(float(np.mean([(one.history.deciding or [np.nan])[-1] for one in running])))
-        last, curves = plan.n_rounds if open_ones else done, {"validation": {metric: mean}}
+        last, curves = plan.n_rounds if open_ones else done, {"validation": {metric.name: mean}}
         return ValidationProgress(done, last, curves, None, time.monotonic() - begin, running)
 
     reason = advance_until_stop(advance, plan, "Internal validation", "model")
-    return chosen, comparison, reason
+    if comparison is None and len(kinds) > 1:
+        comparison = Comparison(metric, 0, kinds, _means(models))
+    return models[0 if comparison is None else comparison.best], comparison, reason
 
 
-def _compare(constant: Sequence[Candidate], linear: Sequence[Candidate], metric: Metric) -> Comparison:
-    n_rounds = max(len(one.rounds.trees) for one in (*constant, *linear))
-    means = [float(np.mean([one.best_metric for one in kind])) for kind in (constant, linear)]
-    return Comparison(metric, n_rounds, *means)
+def _means(models: Sequence[list[Candidate]]) -> list[float]:
+    """Mean over the folds of the best metric of each kind."""
+    return [float(np.mean([one.best_metric for one in kind])) for kind in models]
 
 
 def _advance_side_by_side(candidates: Sequence[Candidate], plan: Plan, patience: int, n_jobs: int) -> None:

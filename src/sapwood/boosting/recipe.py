@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple
 
 RoundsBy = Literal["validated", "stopped", "fixed"]
@@ -34,6 +34,12 @@ XGBOOST: dict[str, Any] = {
     "target_statistics": False,
 }
 """XGBoost's defaults, and the behaviour of XGBoost for parameters that it does not have."""
+
+SYMMETRIC: dict[str, Any] = {
+    **{"grow_policy": "symmetric", "max_depth": 6, "max_leaves": 0, "random_strength": 1.0, "extra_trees": False},
+    **{"subsample": 0.8, "colsample_bytree": 0.8},
+}
+"""Symmetric trees that validation compares with others."""
 
 
 @dataclass(frozen=True)
@@ -62,6 +68,7 @@ class Recipe:
 
     choices: Choices = field(default_factory=dict)
     n_folds: int = 0  # 0: no validation, 1: one part of the rows, more: folds whose models are averaged
+    rival: dict[str, Any] = field(default_factory=dict)  # values of other trees, if validation is to choose
 
     @property
     def values(self) -> dict[str, Any]:
@@ -73,6 +80,11 @@ class Recipe:
         """One for each choice."""
         return [f"{name}={choice.value}: {choice.reason}." for name, choice in self.choices.items()]
 
+    def replaced(self, chosen: Mapping[str, Any]) -> Recipe:
+        """The recipe with values that validation chose instead."""
+        new = {name: value for name, value in chosen.items() if name in self.choices and self.values[name] != value}
+        return replace(self, choices=self.choices | {n: Choice(v, "chosen by validation") for n, v in new.items()})
+
     def patience(self, rate: float) -> int:
         """Rounds without improvement that end the validation: more if steps are small."""
         return max(20, math.ceil(2.5 / rate))
@@ -83,7 +95,8 @@ def resolve(counts: Counts, given: Mapping[str, Any], validates: bool) -> Recipe
     name, stops = given["recipe"], given["early_stopping_rounds"] is not None
     rounds: RoundsBy = "stopped" if stops else "validated" if validates else "fixed"
     recipe = RECIPES[name](counts, given, rounds)
-    return Recipe({n: choice for n, choice in recipe.choices.items() if is_auto(given.get(n))}, recipe.n_folds)
+    choices = {n: choice for n, choice in recipe.choices.items() if is_auto(given.get(n))}
+    return Recipe(choices, recipe.n_folds, {n: value for n, value in recipe.rival.items() if n in choices})
 
 
 def is_auto(value: Any) -> bool:
@@ -97,9 +110,7 @@ def _xgboost(counts: Counts, given: Mapping[str, Any], rounds: RoundsBy) -> Reci
 
 
 def _recipe_2026_1(counts: Counts, given: Mapping[str, Any], rounds: RoundsBy) -> Recipe:
-    n, growth = counts.rows, _growth(counts, given)
-    policy = given.get("grow_policy", AUTO)
-    policy = growth.value if is_auto(policy) else policy
+    n, policy = counts.rows, given.get("grow_policy")
     by_level = policy in ("depthwise", "symmetric")
     rate, leaves, ridge = _size_of_steps(counts)
     size, n_folds = f"{n} rows", 0
@@ -112,7 +123,7 @@ def _recipe_2026_1(counts: Counts, given: Mapping[str, Any], rounds: RoundsBy) -
         "learning_rate": Choice(rate, f"small steps for {size}"),
         "max_leaves": Choice(0 if by_level else leaves, "levels are complete" if by_level else f"suits {size}"),
         "max_depth": Choice(6 if by_level else 10, "limits branches that follow single rows"),
-        "grow_policy": growth,
+        "grow_policy": Choice("lossguide", "the leaf of largest gain is split first"),
         "reg_lambda": Choice(ridge, "keeps leaves of few rows small"),
         "min_child_weight": Choice(1e-3, "rows predicted with certainty may have a leaf of their own"),
         "subsample": _share_of_rows(counts),
@@ -134,16 +145,15 @@ def _recipe_2026_1(counts: Counts, given: Mapping[str, Any], rounds: RoundsBy) -
         wanted = choices["n_estimators"].value if is_auto(wanted) else wanted
         longer = min(0.3, rate * (USUAL_ROUNDS / wanted) ** 0.85)
         choices["learning_rate"] = Choice(_rounded(longer), f"suits {wanted} rounds of {size}")
-    return Recipe(choices, n_folds)
+    return Recipe(choices, n_folds, _rival(counts, given, n_folds))
 
 
-def _growth(counts: Counts, given: Mapping[str, Any]) -> Choice:
-    """Symmetric trees need histograms, and all nodes of a level the same columns."""
+def _rival(counts: Counts, given: Mapping[str, Any], n_folds: int) -> dict[str, Any]:
+    """Symmetric trees where few rows have two classes; they need histograms, and the same columns in all nodes."""
     fits = given.get("tree_method") != "exact" and given.get("max_bin", 0) <= MOST_BINS
-    fits = fits and given.get("colsample_bynode", 1.0) >= 1.0 and is_auto(given.get("max_leaves", AUTO))
-    if fits and counts.classes == 2 and FEW_ROWS <= counts.rows < SOME_ROWS:
-        return Choice("symmetric", f"a split for all nodes of a level overfits less to {counts.rows} rows")
-    return Choice("lossguide", "the leaf of largest gain is split first")
+    fits = fits and given.get("colsample_bynode", 1.0) >= 1.0 and is_auto(given.get("max_leaves"))
+    is_needed = counts.classes == 2 and counts.rows < SOME_ROWS and n_folds > 1
+    return SYMMETRIC if fits and is_needed and is_auto(given.get("grow_policy")) else {}
 
 
 def _trees_of_round(counts: Counts, linear: Any) -> Choice:
@@ -162,13 +172,13 @@ def _share_of_rows(counts: Counts) -> Choice:
     return Choice(0.6 if counts.rows < SOME_ROWS else 0.8, f"trees differ more; suits {counts.rows} rows")
 
 
-def _noise(policy: str) -> Choice:
+def _noise(policy: Any) -> Choice:
     if policy == "symmetric":
         return Choice(1.0, "symmetric trees differ more")
     return Choice(0.0, "noise of scores did not pay")
 
 
-def _drawn_thresholds(counts: Counts, policy: str) -> Choice:
+def _drawn_thresholds(counts: Counts, policy: Any) -> Choice:
     if policy == "symmetric":
         return Choice(False, "noise of scores does as well for symmetric trees")
     if counts.classes == 2 and counts.rows >= SOME_ROWS:

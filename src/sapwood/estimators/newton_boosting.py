@@ -270,13 +270,14 @@ class NewtonBoosting(Boosting):
             warn_of_direction(setup.metrics[-1])
         if kept is not None:
             setup = self._resumed(setup, kept, self._so_far)
-        self._chosen, self.recipe_ = setup.recipe.values, setup.recipe.sentences
-        self._member_rounds: list[int] = []
+        self._chosen, self.recipe_, self._member_rounds = setup.recipe.values, setup.recipe.sentences, list[int]()
         self.target_statistics_ = statistics_of_levels(rows, setup)
         if setup.recipe.n_folds:
             n_given, classes = len(np.asarray(given.y)), task.classes
             folds = None if self.cv is None else folds_of_rows(self.cv, rows, n_given, classes)
             validated = fit_validated(rows, setup, validation_for(rows, setup, classes is not None, folds))
+            recipe = setup.recipe.replaced(validated.chosen)
+            self._chosen, self.recipe_ = recipe.values, [*recipe.sentences, *validated.sentences]
             self._keep_validated(validated, loss, rows.index, n_given)
         else:
             outcome = fit_ensemble(rows, evals, setup)
@@ -287,7 +288,6 @@ class NewtonBoosting(Boosting):
 
     def _keep_validated(self, validated: Validated, loss: Loss, index: Ints | None, n_rows: int) -> None:
         """Set the fitted attributes; `index` are the rows of a weight above zero, of all that were given."""
-        self.recipe_ = [*self.recipe_, *validated.sentences]
         self._keep(validated.outcome, loss)
         self._member_rounds = validated.members
         found = self.model_.response(validated.scores)
@@ -316,7 +316,8 @@ class NewtonBoosting(Boosting):
             raise ParameterError("refit() is not for linear leaves. Use linear_tree=False, or init_model of fit.")
         known: dict[str, Any] = {"_chosen": {}, "_member_rounds": [], "recipe_": []}  # of an old file
         model, known = copy(self), known | dict(vars(self))
-        setup = copy(self).set_params(**known["_chosen"])._setup(rows, self.loss_)  # "auto" is what it was in training
+        resolved = known["_chosen"] | {"linear_tree": False}  # what "auto" and "validate" were in training
+        setup = copy(self).set_params(**resolved)._setup(rows, self.loss_)
         options, start = setup.rounds, self.ensemble_.upto(self.best_n_rounds_)
         of = Refit(rows, self.loss_, options.tree, setup.plan.rate, options.alternates, float(decay), options.n_jobs)
         new = of.ensemble(start, known["_member_rounds"])

@@ -30,6 +30,7 @@ from sapwood.losses.per_target import PerTarget
 from sapwood.losses.quantile import Quantile
 from sapwood.losses.ranking import LambdaRank
 from sapwood.table.column_settings import feature_weights, interaction_sets, monotone_signs
+from sapwood.table.schema import Schema
 from sapwood.threads import resolve_jobs
 
 if TYPE_CHECKING:
@@ -99,29 +100,10 @@ def newton_setup(
         check_linear(p, loss, recipe)
     if p.grow_policy == "symmetric":
         _check_symmetric(p)
-    columns = ColumnOptions(
-        schema.n_features,
-        p.colsample_bytree,
-        p.colsample_bylevel,
-        p.colsample_bynode,
-        feature_weights(p.feature_weights, schema),
-        interaction_sets(p.interaction_constraints, schema),
-    )
-    rounds = RoundOptions(
-        _tree_options(p, signs),
-        columns,
-        p.subsample,
-        p.sampling_method == "gradient_based",
-        one_tree=p.multi_strategy == "multi_output_tree",
-        leaves_of_all_rows=p.leaf_rows == "all",
-        random_strength=p.random_strength,
-        alternates=p.extra_trees == "alternate",
-        linear=None if p.linear_tree == "validate" else bool(p.linear_tree),
-        linear_ridge=float(p.linear_lambda),
-        method="hist" if p.tree_method == "auto" else p.tree_method,
-        seed=parameters._seed,
-        n_jobs=resolve_jobs(p.n_jobs),
-    )
+    rounds = _round_options(p, schema, signs, parameters._seed)
+    rival = None
+    if recipe.rival:
+        rival = _round_options(SimpleNamespace(**vars(p) | recipe.rival), schema, signs, parameters._seed)
     calls, rate = [*(p.callbacks or ()), refuse_divergence], learning_rate(p.learning_rate)
     plan = Plan(int(p.n_estimators), rate, p.early_stopping_rounds, p.max_seconds, calls, verbose=int(p.verbose))
     return Setup(
@@ -133,7 +115,35 @@ def newton_setup(
         start=None if start is None else rounds_to_continue(start, p.multi_strategy),
         held_out=held_out,
         statistics=_statistic_options(p, n_classes, rounds) if p.target_statistics else None,
+        rival=rival,
         recipe=recipe,
+    )
+
+
+def _round_options(p: SimpleNamespace, schema: Schema, signs: NDArray[np.int8] | None, seed: int) -> RoundOptions:
+    """Options of a round, from parameters of which none is "auto"."""
+    columns = ColumnOptions(
+        schema.n_features,
+        p.colsample_bytree,
+        p.colsample_bylevel,
+        p.colsample_bynode,
+        feature_weights(p.feature_weights, schema),
+        interaction_sets(p.interaction_constraints, schema),
+    )
+    return RoundOptions(
+        _tree_options(p, signs),
+        columns,
+        p.subsample,
+        p.sampling_method == "gradient_based",
+        one_tree=p.multi_strategy == "multi_output_tree",
+        leaves_of_all_rows=p.leaf_rows == "all",
+        random_strength=p.random_strength,
+        alternates=p.extra_trees == "alternate",
+        linear=None if p.linear_tree == "validate" else bool(p.linear_tree),
+        linear_ridge=float(p.linear_lambda),
+        method="hist" if p.tree_method == "auto" else p.tree_method,
+        seed=seed,
+        n_jobs=resolve_jobs(p.n_jobs),
     )
 
 
