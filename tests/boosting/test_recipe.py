@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from sapwood import NewtonBoostingClassifier
-from sapwood.boosting.recipe import AUTO, RECIPES, XGBOOST, Counts, Recipe, resolve
+from sapwood.boosting.recipe import AUTO, RECIPES, SYMMETRIC, XGBOOST, Counts, Recipe, resolve
 
 GIVEN = dict.fromkeys(XGBOOST, AUTO) | {"recipe": "2026.1", "early_stopping_rounds": None}
 
@@ -73,6 +73,17 @@ def test_draws_differ_by_rows_and_task() -> None:
 def test_levels_are_complete_if_trees_grow_by_level() -> None:
     found = recipe_of(Counts(1000, 10, 2), grow_policy="depthwise").values
     assert (found["max_depth"], found["max_leaves"]) == (6, 0)
+
+
+def test_symmetric_trees_are_rivals_for_few_rows_of_two_classes() -> None:
+    few = Counts(1000, 10, 2)
+    assert recipe_of(few).rival == SYMMETRIC
+    assert recipe_of(few, subsample=0.5).rival == {n: value for n, value in SYMMETRIC.items() if n != "subsample"}
+    for counts in (Counts(5000, 10, 2), Counts(150, 10, 2), Counts(1000, 10, 3), Counts(1000, 10)):
+        assert recipe_of(counts).rival == {}
+    for given in ({"grow_policy": "depthwise"}, {"max_leaves": 8}, {"tree_method": "exact"}, {"max_bin": 300}):
+        assert recipe_of(few, **given).rival == {}
+    assert recipe_of(few, colsample_bynode=0.5).rival == recipe_of(few, n_estimators=50).rival == {}
 
 
 def test_early_stopping_of_the_user_takes_small_steps_and_no_folds() -> None:

@@ -27,6 +27,11 @@ TREES = {
     "one cut": TreeOptions(max_depth=5, extra_trees=True),
     "groups of levels": TreeOptions(max_depth=4, max_cat_to_onehot=2, cat_l2=10.0, min_data_per_group=20.0),
     "penalties": TreeOptions(max_depth=6, reg_alpha=0.1, max_delta_step=0.5, reg_lambda=0.0),
+    "symmetric": TreeOptions(max_depth=5, symmetric=True, min_child_weight=1e-3),
+    "symmetric, levels": TreeOptions(
+        max_depth=4, symmetric=True, max_leaves=12, max_cat_to_onehot=2, cat_l2=10.0, min_data_per_group=20.0
+    ),
+    "symmetric, one cut": TreeOptions(max_depth=5, symmetric=True, extra_trees=True, min_child_rows=5),
 }
 OPTIONS: dict[str, dict[str, Any]] = {
     "plain": {},
@@ -70,6 +75,11 @@ def test_equal_to_step_by_step(loss: str, options: str, part: bool, replays: boo
 @pytest.mark.parametrize("tree", TREES)
 def test_limits_of_trees(loss: str, tree: str) -> None:
     same_bits(loss, TREES[tree], True, True, False, **OPTIONS["all drawn"])
+
+
+@pytest.mark.parametrize("loss", METRICS)
+def test_noise_of_symmetric_trees(loss: str) -> None:
+    same_bits(loss, TREES["symmetric"], True, True, True, **OPTIONS["noise"])
 
 
 def same_bits(loss: str, tree: TreeOptions, part: bool, replays: bool, weighted: bool, **options: Any) -> None:

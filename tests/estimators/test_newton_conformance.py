@@ -21,6 +21,7 @@ ESTIMATORS = [
     NewtonBoostingRegressor(n_estimators=10, tree_method="exact", n_jobs=1),
     NewtonBoostingRegressor(n_estimators=10, multi_strategy="multi_output_tree", random_state=0, n_jobs=2),
     NewtonBoostingClassifier(n_estimators=10, tree_method="approx", n_jobs=1),
+    NewtonBoostingClassifier(n_estimators=10, grow_policy="symmetric", n_jobs=2),
     NewtonBoostingRegressor(n_estimators=10, linear_tree=True, n_jobs=2),
     NewtonBoostingClassifier(n_estimators=10, linear_tree=True, n_jobs=1),
     NewtonBoostingRegressor(n_estimators=10, target_statistics=True, max_cat_to_onehot=1, n_jobs=2),

@@ -278,7 +278,7 @@ def test_validation_on_one_part_of_the_rows() -> None:
     settings: dict[str, Any] = {"n_estimators": 6, "learning_rate": 0.3, "cv": [(np.arange(100, 500), np.arange(100))]}
     model = regressor(**settings, linear_tree="validate").fit(X, SMOOTH)
     assert same(model, regressor(**settings).fit(X, SMOOTH))
-    beginning = "linear_tree=True: after 6 rounds rmse was"
+    beginning = "linear_tree=True: after 6 rounds, rmse on rows that did not train was"
     (told,) = (sentence for sentence in model.recipe_ if sentence.startswith(beginning))
     with_lines, without = (float(word) for word in told.split() if word.replace(".", "").isdigit() and "." in word)
     assert with_lines < without
@@ -286,7 +286,7 @@ def test_validation_on_one_part_of_the_rows() -> None:
 
 def test_classes_are_compared_by_their_loss() -> None:
     model = NewtonBoostingClassifier(linear_tree="validate", learning_rate=0.3, random_state=0).fit(X, THREE)
-    assert any("logloss was" in sentence for sentence in model.recipe_)
+    assert any("logloss on rows" in sentence for sentence in model.recipe_)
 
 
 @pytest.mark.parametrize("fit", [{"eval_set": [(X, Y)]}, {}])

@@ -51,6 +51,7 @@ _BOOSTING: dict[str, dict[str, Any]] = {
     "approximate splits": {"tree_method": "approx"},
     "many levels": {"categorical_features": [2]},
     "linear leaves": {"linear_tree": True},
+    "symmetric trees": {"grow_policy": "symmetric"},
     "many levels, exact splits": {"tree_method": "exact", "categorical_features": [2]},
 }
 _FEW_ROWS = {"min_child_samples", "categorical_features", "tree_method", "linear_tree"}  # the same for many rows
