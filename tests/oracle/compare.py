@@ -77,24 +77,34 @@ class _Checker:
     def run(self) -> None:
         """Expand nodes in the order of best-first growth; without a limit on leaves the order has no effect."""
         rows = np.arange(len(self.task.weight))
-        open_visits = self._visit(0, bf.new_node(self.task, rows, 0, bf.UNBOUNDED))
-        n_leaves, limit = 1, self.task.rules.max_leaf_nodes or np.inf
-        while open_visits and n_leaves < limit:
-            visit = self._next(open_visits)
-            open_visits = [other for other in open_visits if other is not visit]
-            open_visits += self._expand(visit)
-            n_leaves += 1
-        for visit in open_visits:
-            assert is_leaf(self.tree, visit.at), f"node {visit.at} is split although the leaves are used up"
+        self._walk(self._visit(0, bf.new_node(self.task, rows, 0, bf.UNBOUNDED)), 1)
 
-    def _next(self, open_visits: list[Visit]) -> Visit:
-        """An open node of the largest gain, one that the fitted tree splits if several are tied."""
+    def _walk(self, open_visits: list[Visit], n_leaves: int) -> None:
+        """Expand the open nodes; if some are tied, in any order in which the fitted tree can have split them."""
+        limit = self.task.rules.max_leaf_nodes or np.inf
+        if not open_visits or n_leaves >= limit:
+            for visit in open_visits:
+                assert is_leaf(self.tree, visit.at), f"node {visit.at} is split although the leaves are used up"
+            return
+        tied = self._next(open_visits)[: None if np.isfinite(limit) else 1]
+        for visit in tied:
+            others = [other for other in open_visits if other is not visit]
+            try:
+                self._walk(others + self._expand(visit), n_leaves + 1)
+            except AssertionError:
+                if visit is tied[-1]:
+                    raise
+            else:
+                return
+
+    def _next(self, open_visits: list[Visit]) -> list[Visit]:
+        """Open nodes of the largest gain that the fitted tree splits."""
         largest = max(visit.gain for visit in open_visits)
         slack = RELATIVE * self.root_impurity
         tied = [visit for visit in open_visits if visit.gain >= largest - slack]
         split = [visit for visit in tied if not is_leaf(self.tree, visit.at)]
         assert split, f"node {tied[0].at} is a leaf but has a split of gain {tied[0].gain}: {describe(tied[0])}"
-        return split[0]
+        return split
 
     def _visit(self, at: int, node: bf.Node) -> list[Visit]:
         """Compare what the node holds; return it if it is to be split, and check that it is a leaf if it is not."""
