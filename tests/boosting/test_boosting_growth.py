@@ -7,13 +7,15 @@ from typing import Any
 
 import numpy as np
 import pytest
-from engine_cases import Array, Data, lower, one_tree, with_signs
+from engine_cases import Array, Data, fit, lower, one_tree, with_signs
 from growth_twin import Ambiguous, Branch, Twin
 from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 
 from sapwood.boosting.columns import ColumnOptions
 from sapwood.boosting.options import TreeOptions
+from sapwood.kernels.boosting_records import NODE
+from sapwood.losses import Squared
 from sapwood.predictor import Predictor
 from sapwood.tree import Tree
 from strategies import EXAMPLES, examples
@@ -272,3 +274,20 @@ def test_sums_of_nodes_are_those_of_their_rows_where_a_level_has_no_hessian() ->
     below = np.isin(leaves, [left, tree.children_left[left], tree.children_right[left]])
     assert not tree.is_leaf[left]
     assert tree.value[left, 0, 0] == -gradient[below].sum() / hessian[below].sum()
+
+
+def test_levels_of_symmetric_trees_draw_columns_whatever_nodes_wait() -> None:
+    columns = ColumnOptions(6, by_level=0.2)
+    for key in range(20):
+        choice, nodes = columns.choice(key), np.zeros(3, dtype=NODE)
+        nodes["depth"] = [1, 2, 2]  # the first gained nothing by the split of its level
+        np.testing.assert_array_equal(choice.shared([0, 1, 2], 2), choice.usable(nodes, [1])[0])
+
+
+def test_waiting_nodes_do_not_end_symmetric_trees_of_drawn_columns() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 8))
+    y = X @ np.arange(1.0, 9.0) + np.sin(3 * X).sum(axis=1)
+    tree = TreeOptions(max_depth=6, symmetric=True)
+    rounds = fit(Data.of(X, y), Squared(), tree, 20, columns=ColumnOptions(8, by_level=0.2))
+    assert min(own.max_depth for (own,) in rounds.trees) >= 5

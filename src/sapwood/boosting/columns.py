@@ -77,12 +77,23 @@ class ColumnChoice:
             return self.used[None, :]
         return self.options.with_derived(np.stack([self._of_node(nodes[i], i) for i in ids]))
 
+    def shared(self, ids: Sequence[int], depth: int) -> Mask:
+        """Those of a level that all of these nodes may use, some of which may be above it; with derived columns."""
+        mask = self._of_level(depth)
+        if self.options.together is not None:
+            mask = mask & np.all([self._allowed(i) for i in ids], axis=0)
+        return self.options.with_derived(mask)
+
     def _of_node(self, node: np.void, i: int) -> Mask:
-        depth, options = int(node["depth"]), self.options
+        mask, options = self._of_level(int(node["depth"])), self.options
+        mask = mask if options.together is None else mask & self._allowed(i)
+        return options.draw(mask, options.by_node, _hash(int(node["key"]), BY_NODE))
+
+    def _of_level(self, depth: int) -> Mask:
+        options = self.options
         if depth not in self._levels:
             self._levels[depth] = options.draw(self.of_tree, options.by_level, _hash(self.key, BY_LEVEL, depth))
-        mask = self._levels[depth] if options.together is None else self._levels[depth] & self._allowed(i)
-        return options.draw(mask, options.by_node, _hash(int(node["key"]), BY_NODE))
+        return self._levels[depth]
 
     def follow(self, nodes: Array, ids: Sequence[int]) -> None:
         """Record the columns on the paths to the children of nodes that are being split."""

@@ -84,7 +84,7 @@ class HistogramSearch:
 
     def split_level(self, nodes: Nodes, ids: Ids, depth: int, columns: ColumnChoice, rules: np.void) -> Ids:
         """Find the split that gains most in all of the nodes together; OUT nodes; returns those that gain by it."""
-        own, drawn = np.array(ids, dtype=np.int64), np.flatnonzero(np.all(columns.usable(nodes, ids), axis=0))
+        own, drawn = np.array(ids, dtype=np.int64), np.flatnonzero(columns.shared(ids, depth))
         n_parts = max(1, min(self._n_jobs, len(ids) * int(self._columns.starts[-1]) // SCAN_PER_THREAD))
         levels, frames = np.zeros(n_parts, dtype=NODE), self._level_frames
         begin_level(own, depth, rules, nodes, levels[0])
