@@ -291,3 +291,13 @@ def test_waiting_nodes_do_not_end_symmetric_trees_of_drawn_columns() -> None:
     tree = TreeOptions(max_depth=6, symmetric=True)
     rounds = fit(Data.of(X, y), Squared(), tree, 20, columns=ColumnOptions(8, by_level=0.2))
     assert min(own.max_depth for (own,) in rounds.trees) >= 5
+
+
+def test_missing_values_are_told_from_others_by_a_threshold_above_these() -> None:
+    X = np.array([[0.0], [8.0], [9.0], [np.nan], [np.nan]])
+    gradient = np.array([1000.0, -300.0, -300.0, -100.0, -100.0])
+    tree = replace(FREE, max_depth=2)
+    by_level, shared = (
+        one_tree(Data.of(X, np.zeros(5)), gradient, np.ones(5), replace(tree, symmetric=flag)) for flag in (False, True)
+    )
+    assert_same_arrays(shared, by_level)

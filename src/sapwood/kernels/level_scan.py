@@ -129,11 +129,12 @@ def add_gains_in_order(hist, n_present, is_single, more_l2, turns, rules, sign, 
 def keep_best(order, n_present, most, drawn, turns, feature, frame, level):
     """Keep the best cut of a column in the level if it comes before the best so far; OUT level; returns its place.
 
-    `drawn` is the only cut to look at, or -1.
+    `drawn` is the only cut to look at, or -1. A cut at a code without rows is that of the code before it; before all
+    codes that have rows, it would tell missing values from all others by a threshold below every number of the level.
     """
     found, scores = -1, frame.scores
     for i in range(n_present):
-        if min(i + 1, n_present - i - 1) > most or (drawn >= 0 and i != drawn):
+        if min(i + 1, n_present - i - 1) > most or (drawn >= 0 and i != drawn) or not has_rows(frame.sums, order[i]):
             continue
         for turn in range(turns):
             both = scores + frame.gains[turn, i]
