@@ -383,6 +383,12 @@ def test_folds_of_a_cross_validation() -> None:
     assert linear.test_curve.mean.min() < plain.test_curve.mean.min()
 
 
+def test_folds_of_a_cross_validation_do_not_compare_kinds_of_leaves() -> None:
+    model = regressor(linear_tree="validate", n_estimators=10, cv=3)
+    with pytest.raises(ParameterError, match="nothing is validated"):
+        sw.cross_validate_boosting(model, X, SMOOTH, cv=3)
+
+
 def test_records_of_lines_are_read_only() -> None:
     (tree,) = trees(MODELS["one tree"]())
     assert tree.linear.lines.dtype == LINE

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from types import SimpleNamespace
 
-from sapwood.boosting.recipe import Recipe
 from sapwood.errors import ParameterError
 from sapwood.losses.loss import Loss
 
 
-def check_linear(p: SimpleNamespace, loss: Loss, recipe: Recipe) -> None:
-    """Refuse parameters, of which none is "auto", that linear leaves cannot keep."""
+def check_linear(p: SimpleNamespace, loss: Loss, validates: bool) -> None:
+    """Refuse parameters, of which none is "auto", that linear leaves cannot keep; `validates` if rounds are."""
     wrong = ""
     if loss.robust or loss.whole:
         wrong = f"the loss {loss.name!r}, whose leaves are no regressions on the derivatives of their rows"
@@ -24,9 +23,9 @@ def check_linear(p: SimpleNamespace, loss: Loss, recipe: Recipe) -> None:
         raise ParameterError(
             f"linear_tree={p.linear_tree!r} cannot be used with {wrong}. Use linear_tree=False, or leave that out."
         )
-    if p.linear_tree == "validate" and not recipe.n_folds:
+    if p.linear_tree == "validate" and not validates:
         raise ParameterError(
             "linear_tree='validate' compares both kinds of leaves on rows that validate the number of rounds, but here "
             "nothing is validated. Use linear_tree=True or False, or let rounds be validated: n_estimators='auto' with "
-            "200 to 200 000 rows, or cv=4, without eval_set, early_stopping_rounds, callbacks and the like."
+            "200 to 200 000 rows, or cv=4, in fit() without eval_set, early_stopping_rounds, callbacks and the like."
         )

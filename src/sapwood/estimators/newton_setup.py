@@ -97,7 +97,7 @@ def newton_setup(
     if signs is not None and loss.n_scores > 1:
         raise _no_constraints(p.monotone_constraints, loss, n_targets)
     if p.linear_tree:
-        check_linear(p, loss, recipe)
+        check_linear(p, loss, validates and recipe.n_folds > 0)
     if p.grow_policy == "symmetric":
         _check_symmetric(p)
     rounds = _round_options(p, schema, signs, parameters._seed)
