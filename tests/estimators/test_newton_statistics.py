@@ -144,6 +144,14 @@ def test_cross_validation() -> None:
     assert found.curves["test"]["rmse"].mean[-1] < without.curves["test"]["rmse"].mean[-1]
 
 
+def test_models_of_folds_keep_the_statistics_of_their_rows() -> None:
+    found = cross_validate_boosting(regressor(n_estimators=2), X, Y, cv=3)
+    for model, (train, _) in zip(found.estimators, found.splits, strict=True):
+        alone = regressor(n_estimators=2).fit(X.iloc[train], Y[train])
+        for name, table in alone.target_statistics_.items():
+            np.testing.assert_array_equal(model.target_statistics_[name], table)
+
+
 def test_statistics_of_levels_are_kept() -> None:
     model = regressor(n_estimators=2).fit(X, Y)
     (table,) = model.target_statistics_.values()

@@ -13,7 +13,7 @@ from sklearn.base import clone, is_classifier
 from sapwood.arrays import Array, Floats, Ints
 from sapwood.boosting.cross_validation import TEST, TRAIN, FoldCurve, Split, begin_folds, train_folds, within_one_error
 from sapwood.boosting.eval_metrics import warn_of_direction
-from sapwood.boosting.fitting import Rows, Setup
+from sapwood.boosting.fitting import Rows, Setup, statistics_of_levels
 from sapwood.boosting.limits import warn_of_no_split
 from sapwood.data_warnings import quiet
 from sapwood.errors import ParameterTypeError
@@ -263,6 +263,8 @@ class _Run:
             model._factors = task.factors
         metric = getattr(model, "eval_metric", None) if self._metric is None else self._metric
         setup: Setup = model._setup(rows, loss)
+        if setup.statistics is not None:
+            model.target_statistics_ = statistics_of_levels(rows, setup)
         rounds = replace(setup.rounds, n_jobs=max(1, round(self.n_jobs / self.at_once)))
         return model, rows, replace(setup, metrics=task.metrics(metric, loss, model), rounds=rounds)
 
