@@ -150,8 +150,10 @@ def _round_options(p: SimpleNamespace, schema: Schema, signs: NDArray[np.int8] |
 def _check_symmetric(p: SimpleNamespace) -> None:
     """Refuse parameters, of which none is "auto", that trees of shared splits cannot keep."""
     wrong = ""
-    if p.tree_method == "exact" or p.max_bin > MOST_BINS:
-        wrong = f"tree_method={p.tree_method!r} and max_bin={p.max_bin}: it needs histograms of at most 255 bins"
+    if p.tree_method == "exact":
+        wrong = "tree_method='exact': it needs histograms. Use tree_method='hist'"
+    elif p.max_bin > MOST_BINS:
+        wrong = f"max_bin={p.max_bin}: it needs histograms of at most 255 bins. Use max_bin=255"
     elif p.colsample_bynode < 1.0:
         wrong = f"colsample_bynode={p.colsample_bynode}: all nodes of a level share a split. Use colsample_bylevel"
     if wrong:
