@@ -53,10 +53,6 @@ CATEGORICAL_FEATURES = Meaning(
     "by their effect on its gradients as far as two halves of the rows agree on it, and cut like numbers; "
     "max_cat_to_onehot, max_cat_threshold, cat_smooth, cat_l2 and min_data_per_group do not apply to it.",
 )
-GROW_POLICY = Meaning(
-    (OneOf("depthwise", "lossguide"),),
-    "Split level by level, or the leaf of largest gain first.",
-)
 TARGET_STATISTICS = Meaning(
     (Flag(),),
     "Beside each category of more than max_cat_to_onehot levels, add columns of the mean target of its levels: of "
