@@ -81,7 +81,13 @@ def test_symmetric_trees_are_rivals_for_few_rows_of_two_classes() -> None:
     assert recipe_of(few, subsample=0.5).rival == {n: value for n, value in SYMMETRIC.items() if n != "subsample"}
     for counts in (Counts(5000, 10, 2), Counts(150, 10, 2), Counts(1000, 10, 3), Counts(1000, 10)):
         assert recipe_of(counts).rival == {}
-    for given in ({"grow_policy": "depthwise"}, {"max_leaves": 8}, {"tree_method": "exact"}, {"max_bin": 300}):
+    for given in (
+        {"grow_policy": "depthwise"},
+        {"max_leaves": 8},
+        {"max_depth": None},
+        {"tree_method": "exact"},
+        {"max_bin": 300},
+    ):
         assert recipe_of(few, **given).rival == {}
     assert recipe_of(few, colsample_bynode=0.5).rival == recipe_of(few, n_estimators=50).rival == {}
 

@@ -149,11 +149,12 @@ def _recipe_2026_1(counts: Counts, given: Mapping[str, Any], rounds: RoundsBy) -
 
 
 def _rival(counts: Counts, given: Mapping[str, Any], n_folds: int) -> dict[str, Any]:
-    """Symmetric trees where few rows have two classes; they need histograms, and the same columns in all nodes."""
+    """Symmetric trees where few rows have two classes; they need histograms, limits and columns of their own."""
     fits = given.get("tree_method") != "exact" and given.get("max_bin", 0) <= MOST_BINS
-    fits = fits and given.get("colsample_bynode", 1.0) >= 1.0 and is_auto(given.get("max_leaves"))
+    fits = fits and given.get("colsample_bynode", 1.0) >= 1.0
+    are_open = all(is_auto(given.get(name)) for name in ("grow_policy", "max_depth", "max_leaves"))
     is_needed = counts.classes == 2 and counts.rows < SOME_ROWS and n_folds > 1
-    return SYMMETRIC if fits and is_needed and is_auto(given.get("grow_policy")) else {}
+    return SYMMETRIC if fits and is_needed and are_open else {}
 
 
 def _trees_of_round(counts: Counts, linear: Any) -> Choice:
