@@ -75,12 +75,12 @@ def test_levels_are_complete_if_trees_grow_by_level() -> None:
     assert (found["max_depth"], found["max_leaves"]) == (6, 0)
 
 
-def test_symmetric_trees_are_rivals_for_few_rows_of_two_classes() -> None:
+def test_symmetric_trees_are_compared_for_few_rows_of_two_classes() -> None:
     few = Counts(1000, 10, 2)
-    assert recipe_of(few).rival == SYMMETRIC
-    assert recipe_of(few, subsample=0.5).rival == {n: value for n, value in SYMMETRIC.items() if n != "subsample"}
+    assert recipe_of(few).alternative == SYMMETRIC
+    assert recipe_of(few, subsample=0.5).alternative == {n: value for n, value in SYMMETRIC.items() if n != "subsample"}
     for counts in (Counts(5000, 10, 2), Counts(150, 10, 2), Counts(1000, 10, 3), Counts(1000, 10)):
-        assert recipe_of(counts).rival == {}
+        assert recipe_of(counts).alternative == {}
     for given in (
         {"grow_policy": "depthwise"},
         {"max_leaves": 8},
@@ -88,8 +88,8 @@ def test_symmetric_trees_are_rivals_for_few_rows_of_two_classes() -> None:
         {"tree_method": "exact"},
         {"max_bin": 300},
     ):
-        assert recipe_of(few, **given).rival == {}
-    assert recipe_of(few, colsample_bynode=0.5).rival == recipe_of(few, n_estimators=50).rival == {}
+        assert recipe_of(few, **given).alternative == {}
+    assert recipe_of(few, colsample_bynode=0.5).alternative == recipe_of(few, n_estimators=50).alternative == {}
 
 
 def test_early_stopping_of_the_user_takes_small_steps_and_no_folds() -> None:

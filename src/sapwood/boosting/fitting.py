@@ -63,7 +63,7 @@ class Setup:
     start: Ensemble | None = None  # a model to continue from
     held_out: Ints | None = None  # training rows that are the validation set
     statistics: StatisticOptions | None = None  # of categories, in columns beside them
-    rival: RoundOptions | None = None  # of other trees, if validation is to choose between both
+    alternative: RoundOptions | None = None  # of other trees, if validation is to choose between both
     recipe: Recipe = field(default_factory=Recipe)  # what was chosen where parameters are "auto"
     done: Ensemble | None = None  # the model so far of an interrupted run, with the model it continues
     done_scores: Floats | None = None  # of its training rows; None: as the model predicts them

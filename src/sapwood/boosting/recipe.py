@@ -68,7 +68,7 @@ class Recipe:
 
     choices: Choices = field(default_factory=dict)
     n_folds: int = 0  # 0: no validation, 1: one part of the rows, more: folds whose models are averaged
-    rival: dict[str, Any] = field(default_factory=dict)  # values of other trees, if validation is to choose
+    alternative: dict[str, Any] = field(default_factory=dict)  # values of other trees, if validation is to choose
 
     @property
     def values(self) -> dict[str, Any]:
@@ -96,7 +96,7 @@ def resolve(counts: Counts, given: Mapping[str, Any], validates: bool) -> Recipe
     rounds: RoundsBy = "stopped" if stops else "validated" if validates else "fixed"
     recipe = RECIPES[name](counts, given, rounds)
     choices = {n: choice for n, choice in recipe.choices.items() if is_auto(given.get(n))}
-    return Recipe(choices, recipe.n_folds, {n: value for n, value in recipe.rival.items() if n in choices})
+    return Recipe(choices, recipe.n_folds, {n: value for n, value in recipe.alternative.items() if n in choices})
 
 
 def is_auto(value: Any) -> bool:
@@ -145,10 +145,10 @@ def _recipe_2026_1(counts: Counts, given: Mapping[str, Any], rounds: RoundsBy) -
         wanted = choices["n_estimators"].value if is_auto(wanted) else wanted
         longer = min(0.3, rate * (USUAL_ROUNDS / wanted) ** 0.85)
         choices["learning_rate"] = Choice(_rounded(longer), f"suits {wanted} rounds of {size}")
-    return Recipe(choices, n_folds, _rival(counts, given, n_folds))
+    return Recipe(choices, n_folds, _alternative(counts, given, n_folds))
 
 
-def _rival(counts: Counts, given: Mapping[str, Any], n_folds: int) -> dict[str, Any]:
+def _alternative(counts: Counts, given: Mapping[str, Any], n_folds: int) -> dict[str, Any]:
     """Symmetric trees where few rows have two classes; they need histograms, limits and columns of their own."""
     fits = given.get("tree_method") != "exact" and given.get("max_bin", 0) <= MOST_BINS
     fits = fits and given.get("colsample_bynode", 1.0) >= 1.0

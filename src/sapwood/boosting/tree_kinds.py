@@ -1,4 +1,4 @@
-"""Kinds of trees that internal validation chooses between: linear leaves or not, the recipe's usual trees or rivals.
+"""Kinds of trees that internal validation chooses between: linear leaves or not, trees by leaf or symmetric ones.
 
 Models of all kinds are trained on the same folds, and those of the kind of least loss on the folds' rows are kept.
 """
@@ -15,7 +15,7 @@ from sapwood.boosting.fitting import Setup
 from sapwood.boosting.options import RoundOptions
 from sapwood.metrics.metric import Metric
 
-CLEARLY = 0.05  # share of the loss that rivals must save: smaller differences are not worth other trees
+CLEARLY = 0.05  # share of the loss that alternatives must save: smaller differences are not worth other trees
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,10 +40,10 @@ class TreeKind:
 def kinds_of(setup: Setup) -> list[TreeKind]:
     """The kinds that a setup leaves open, the usual one first; one kind if it leaves none."""
     kinds = [TreeKind(setup)]
-    if setup.rival is not None:
-        usual = {name: setup.recipe.values[name] for name in setup.recipe.rival}
-        rival = _with_rounds(setup, setup.rival)
-        kinds = [TreeKind(setup, usual), TreeKind(rival, setup.recipe.rival, CLEARLY, is_early=False)]
+    if setup.alternative is not None:
+        usual = {name: setup.recipe.values[name] for name in setup.recipe.alternative}
+        alternative = _with_rounds(setup, setup.alternative)
+        kinds = [TreeKind(setup, usual), TreeKind(alternative, setup.recipe.alternative, CLEARLY, is_early=False)]
     if setup.rounds.linear is None:
         kinds = [_with_linear(kind, flag) for kind in kinds for flag in (False, True)]
     return kinds

@@ -101,9 +101,9 @@ def newton_setup(
     if p.grow_policy == "symmetric":
         _check_symmetric(p)
     rounds = _round_options(p, schema, signs, parameters._seed)
-    rival = None
-    if recipe.rival:
-        rival = _round_options(SimpleNamespace(**vars(p) | recipe.rival), schema, signs, parameters._seed)
+    alternative = None
+    if recipe.alternative:
+        alternative = _round_options(SimpleNamespace(**vars(p) | recipe.alternative), schema, signs, parameters._seed)
     calls, rate = [*(p.callbacks or ()), refuse_divergence], learning_rate(p.learning_rate)
     plan = Plan(int(p.n_estimators), rate, p.early_stopping_rounds, p.max_seconds, calls, verbose=int(p.verbose))
     return Setup(
@@ -115,7 +115,7 @@ def newton_setup(
         start=None if start is None else rounds_to_continue(start, p.multi_strategy),
         held_out=held_out,
         statistics=_statistic_options(p, n_classes, rounds) if p.target_statistics else None,
-        rival=rival,
+        alternative=alternative,
         recipe=recipe,
     )
 
