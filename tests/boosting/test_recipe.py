@@ -77,9 +77,10 @@ def test_levels_are_complete_if_trees_grow_by_level() -> None:
 
 def test_symmetric_trees_are_compared_for_few_rows_of_two_classes() -> None:
     few = Counts(1000, 10, 2)
-    assert recipe_of(few).alternative == SYMMETRIC
-    assert recipe_of(few, subsample=0.5).alternative == {n: value for n, value in SYMMETRIC.items() if n != "subsample"}
-    for counts in (Counts(5000, 10, 2), Counts(150, 10, 2), Counts(1000, 10, 3), Counts(1000, 10)):
+    steps = {"learning_rate": pytest.approx(2.0 * recipe_of(few).values["learning_rate"], rel=0.01)}
+    assert recipe_of(few).alternative == SYMMETRIC | steps
+    assert set(recipe_of(few, subsample=0.5).alternative) == {"learning_rate", *SYMMETRIC} - {"subsample"}
+    for counts in (Counts(5000, 10, 2), Counts(999, 10, 2), Counts(1000, 10, 3), Counts(1000, 10)):
         assert recipe_of(counts).alternative == {}
     for given in (
         {"grow_policy": "depthwise"},

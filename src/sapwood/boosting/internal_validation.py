@@ -44,6 +44,7 @@ from sapwood.tree import Tree
 
 MOST_STRETCH = 2.0  # however few rows a fold trains on
 STEP = 8  # rounds of a model between two looks at its losses
+FIRST_FOLDS = 2  # that alternatives are trained on first
 STEPS = 8  # of each model between two looks at the clock, interrupts and callbacks
 
 
@@ -52,7 +53,6 @@ class Validation:
     """How rounds are chosen: rows (train, test) of each fold, and what becomes of the models."""
 
     folds: Sequence[tuple[Ints, Ints]]
-    patience: int
     members: bool
 
 
@@ -65,6 +65,7 @@ class Candidate:
     rate: Rate
     stretch: float
     held_out: Ints
+    patience: int  # rounds without improvement that end its training
     whole: WholeRounds | None = None
 
     def __post_init__(self) -> None:
@@ -85,10 +86,10 @@ class Candidate:
         """Trees of the final model: of as many more rounds as it has more rows."""
         return self.rounds.trees[: math.ceil(self.stretch * self.n_best)]
 
-    def is_done(self, patience: int, plan: Plan) -> bool:
+    def is_done(self, plan: Plan) -> bool:
         """Whether the last rounds brought nothing, or there are as many as there may be."""
         n_done = len(self.rounds.trees)
-        return n_done >= plan.n_rounds or n_done - self.n_best >= patience
+        return n_done >= plan.n_rounds or n_done - self.n_best >= self.patience
 
     def advance(self, plan: Plan) -> None:
         """Some rounds, up to the most that are wanted."""
@@ -149,12 +150,12 @@ class Validated:
 
 def validation_for(rows: Rows, setup: Setup, is_class: bool, folds: Sequence[tuple[Ints, Ints]] | None) -> Validation:
     """The validation that the setup's recipe asks for, on folds of the user's or on drawn ones."""
-    recipe, patience = setup.recipe, setup.recipe.patience(setup.plan.rate(0, lambda: 1.0))
+    recipe = setup.recipe
     if folds is None:
         classes, n_parts = rows.y if is_class else None, HELD_OUT if recipe.n_folds == 1 else recipe.n_folds
         parts = draw_folds(n_parts, len(rows.y), classes, setup.rounds.seed)[: recipe.n_folds]
         folds = [(np.delete(np.arange(len(rows.y)), part), part) for part in parts]
-    return Validation(folds, patience, len(folds) > 1 and Replay.suits(setup.loss))
+    return Validation(folds, len(folds) > 1 and Replay.suits(setup.loss))
 
 
 def draw_folds(n_folds: int, n_rows: int, classes: Floats | None, seed: int) -> list[Ints]:
@@ -172,7 +173,7 @@ def fit_validated(rows: Rows, setup: Setup, validation: Validation) -> Validated
     coded = code(rows.table, setup.rounds.method, setup.max_bins, setup.rounds.n_jobs)
     kinds, numbers = kinds_of(setup), range(len(validation.folds))
     models = [[_candidate(number, rows, kind.setup, validation, coded) for number in numbers] for kind in kinds]
-    candidates, comparison, reason = _train_all(models, kinds, validation.patience)
+    candidates, comparison, reason = _train_all(models, kinds)
     setup = setup if comparison is None else comparison.chosen.setup
     history = History((), (), _joined([one.history.curves for one in candidates]))
     is_of_all_rows = validation.members or reason == ALL_DONE
@@ -213,48 +214,58 @@ def _candidate(
         whole = WholeRounds(rounds, held_out)
     stretch = len(rows.y) / len(own) if rows.weight is None else float(rows.weight.sum() / rows.weight[own].sum())
     rate = of_member(setup.plan.rate, number, validation.members and setup.rounds.alternates)
-    return Candidate(rounds, History([measured], setup.metrics), rate, min(stretch, MOST_STRETCH), held_out, whole)
+    patience, history = setup.recipe.patience(setup.plan.rate(0, lambda: 1.0)), History([measured], setup.metrics)
+    return Candidate(rounds, history, rate, min(stretch, MOST_STRETCH), held_out, patience, whole)
 
 
 def _train_all(
-    models: Sequence[list[Candidate]], kinds: Sequence[TreeKind], patience: int
+    models: Sequence[list[Candidate]], kinds: Sequence[TreeKind]
 ) -> tuple[list[Candidate], Comparison | None, str]:
     """Advance all models, a few rounds at a time, each until it is done.
 
-    Returns the models of the best kind, how it was chosen if there are several, and the reason to stop.
+    Alternatives are trained on two folds first, and on the others if they are better on these. Returns the models of
+    the best kind, how it was chosen if there are several, and the reason to stop.
     """
     setup = kinds[0].setup
     plan = replace(setup.plan, early_stopping_rounds=None)
-    open_ones, metric = [one for kind in models for one in kind], setup.metrics[-1]
+    waiting = [one for kind, own in zip(kinds, models, strict=True) if not kind.is_early for one in own[FIRST_FOLDS:]]
+    open_ones, metric = [one for own in models for one in own if one not in waiting], setup.metrics[-1]
     mean: list[float] = []  # of the models that are trained in these rounds
     comparison: Comparison | None = None
 
     def advance(begin: float) -> ValidationProgress:
         nonlocal comparison
-        _advance_side_by_side(open_ones, plan, patience, setup.rounds.n_jobs)
+        _advance_side_by_side(open_ones, plan, setup.rounds.n_jobs)
         if comparison is None and len(kinds) > 1 and all(kind.is_early for kind in kinds):
             n_rounds = max(len(one.rounds.trees) for one in open_ones)
             comparison = Comparison(metric, n_rounds, kinds, _means(models))
             open_ones[:] = models[comparison.best]
         running = list(open_ones)
         done = min(len(one.rounds.trees) for one in running)
-        open_ones[:] = [one for one in running if not one.is_done(patience, plan)]
+        open_ones[:] = [one for one in running if not one.is_done(plan)]
+        if waiting and not open_ones:
+            even = [replace(kind, margin=0.0) for kind in kinds]
+            best = Comparison(metric, 0, even, _means(models, FIRST_FOLDS)).best
+            open_ones[:] = [one for one in waiting if one in models[best]]
+            waiting[:], done = ([], 0) if open_ones else (waiting, done)
         mean.append(float(np.mean([(one.history.deciding or [np.nan])[-1] for one in running])))
         last, curves = plan.n_rounds if open_ones else done, {"validation": {metric.name: mean}}
         return ValidationProgress(done, last, curves, None, time.monotonic() - begin, running)
 
     reason = advance_until_stop(advance, plan, "Internal validation", "model")
     if comparison is None and len(kinds) > 1:
-        comparison = Comparison(metric, 0, kinds, _means(models))
+        comparison = Comparison(metric, 0, kinds, _means(models, FIRST_FOLDS if waiting else None))
+        if waiting and not comparison.chosen.is_early:  # it was interrupted
+            comparison = None
     return models[0 if comparison is None else comparison.best], comparison, reason
 
 
-def _means(models: Sequence[list[Candidate]]) -> list[float]:
-    """Mean over the folds of the best metric of each kind."""
-    return [float(np.mean([one.best_metric for one in kind])) for kind in models]
+def _means(models: Sequence[list[Candidate]], n_folds: int | None = None) -> list[float]:
+    """Mean over the first folds, or all, of the best metric of each kind; NaN for one that was not trained on all."""
+    return [float(np.mean([one.best_metric for one in kind[:n_folds]])) for kind in models]
 
 
-def _advance_side_by_side(candidates: Sequence[Candidate], plan: Plan, patience: int, n_jobs: int) -> None:
+def _advance_side_by_side(candidates: Sequence[Candidate], plan: Plan, n_jobs: int) -> None:
     """Advance each model by some steps, as long as it is not done; threads take the one that is furthest behind."""
     waiting, lock = [(0, number) for number in range(len(candidates))], Lock()
 
@@ -265,7 +276,7 @@ def _advance_side_by_side(candidates: Sequence[Candidate], plan: Plan, patience:
                     return
                 steps, number = heappop(waiting)
             candidates[number].advance(plan)
-            if steps + 1 < STEPS and not candidates[number].is_done(patience, plan):
+            if steps + 1 < STEPS and not candidates[number].is_done(plan):
                 with lock:
                     heappush(waiting, (steps + 1, number))
 

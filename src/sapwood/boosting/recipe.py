@@ -15,6 +15,7 @@ RoundsBy = Literal["validated", "stopped", "fixed"]
 """How the number of rounds is found if it is "auto": by validation, by the user's early stopping, or not at all."""
 AUTO = "auto"
 FEW_ROWS = 200  # fewer are too few to validate on
+LEAST_TO_COMPARE = 1_000  # fewer hardly tell which trees are better, and should take little time
 SOME_ROWS = 5_000  # fewer are learned from with more randomness
 MANY_ROWS = 50_000  # from here on, one part of the rows is enough to validate on
 MOST_ROWS = 200_000  # from here on, the best number of rounds is beyond what most want to wait for
@@ -40,6 +41,7 @@ SYMMETRIC: dict[str, Any] = {
     **{"subsample": 0.8, "colsample_bytree": 0.8},
 }
 """Symmetric trees that validation compares with others."""
+SYMMETRIC_STEPS = 2.0  # how much longer their steps are: such trees gain less
 
 
 @dataclass(frozen=True)
@@ -153,8 +155,10 @@ def _alternative(counts: Counts, given: Mapping[str, Any], n_folds: int) -> dict
     fits = given.get("tree_method") != "exact" and given.get("max_bin", 0) <= MOST_BINS
     fits = fits and given.get("colsample_bynode", 1.0) >= 1.0
     are_open = all(is_auto(given.get(name)) for name in ("grow_policy", "max_depth", "max_leaves"))
-    is_needed = counts.classes == 2 and counts.rows < SOME_ROWS and n_folds > 1
-    return SYMMETRIC if fits and is_needed and are_open else {}
+    is_needed = counts.classes == 2 and LEAST_TO_COMPARE <= counts.rows < SOME_ROWS and n_folds > 1
+    if not (fits and is_needed and are_open):
+        return {}
+    return SYMMETRIC | {"learning_rate": _rounded(SYMMETRIC_STEPS * _size_of_steps(counts)[0])}
 
 
 def _trees_of_round(counts: Counts, linear: Any) -> Choice:

@@ -13,6 +13,7 @@ import numpy as np
 
 from sapwood.boosting.fitting import Setup
 from sapwood.boosting.options import RoundOptions
+from sapwood.boosting.rate import learning_rate
 from sapwood.metrics.metric import Metric
 
 CLEARLY = 0.05  # share of the loss that alternatives must save: smaller differences are not worth other trees
@@ -43,6 +44,9 @@ def kinds_of(setup: Setup) -> list[TreeKind]:
     if setup.alternative is not None:
         usual = {name: setup.recipe.values[name] for name in setup.recipe.alternative}
         alternative = _with_rounds(setup, setup.alternative)
+        if "learning_rate" in setup.recipe.alternative:
+            rate = learning_rate(setup.recipe.alternative["learning_rate"])
+            alternative = replace(alternative, plan=replace(setup.plan, rate=rate))
         kinds = [TreeKind(setup, usual), TreeKind(alternative, setup.recipe.alternative, CLEARLY, is_early=False)]
     if setup.rounds.linear is None:
         kinds = [_with_linear(kind, flag) for kind in kinds for flag in (False, True)]
@@ -83,6 +87,7 @@ class Comparison:
     @property
     def sentence(self) -> str:
         """What was compared, and the best kind."""
-        found = ", ".join(f"{mean:.6g} with {kind.name}" for kind, mean in zip(self.kinds, self.means, strict=True))
+        means = zip(self.kinds, self.means, strict=True)
+        found = ", ".join(f"{mean:.6g} with {kind.name}" for kind, mean in means if not np.isnan(mean))
         when = f"after {self.n_rounds} rounds" if self.n_rounds else "after the best numbers of rounds"
         return f"{self.chosen.name}: {when}, {self.metric.name} on rows that did not train was {found}."

@@ -129,8 +129,8 @@ GROW_POLICY = Meaning(
     (OneOf("depthwise", "lossguide", "symmetric"),),
     "Split level by level; or the leaf of largest gain first; or find one split for all nodes of a level, as CatBoost "
     "does: the one that gains most in all of them together. A node that gains nothing by it stays as it is until the "
-    "next level. Symmetric trees overfit less where few rows decide: below 5 000 rows of two classes, the recipe "
-    "2026.1 trains both kinds, and keeps symmetric trees if they save at least 5 % of the loss in validation.",
+    "next level. Symmetric trees overfit less where few rows decide: for two classes and 1 000 to 5 000 rows, the "
+    "recipe 2026.1 trains both kinds, and keeps symmetric trees if they save at least 5 % of the loss in validation.",
 )
 LEAF_ROWS = Meaning(
     (OneOf("drawn", "all"),),
