@@ -3,14 +3,17 @@
     module.function.STAMP.KEY.nbc      STAMP  the sources, see `_source_stamp`
                                        KEY    types of the arguments, processor, compiler, Python, options
 
-    content: a mark ─► a checksum of the rest ─► the key in full, the compiled kernel
+    content: a mark ─► a checksum of the rest ─► compressed: the key in full, the compiled kernel
 
 A name never has two contents, so that processes may write at the same time, copies of the package may share a
 folder, and there is no index to get out of step. A kernel is read from the first folder that has it, and written to the
 first that can be written to: in an image whose kernels were compiled when it was built, all users read what root has
 written.
 
-    NUMBA_CACHE_DIR, if set ─► the package's own __pycache__ ─► the user's cache folder
+    compiled/LEVEL (read only) ─► NUMBA_CACHE_DIR, if set ─► the package's own __pycache__ ─► the user's cache folder
+
+The first of them comes with a wheel: kernels compiled for a level of processors (`_levels`), of which this one has all
+features. They have the name that a processor called like the level, without further features, would give them.
 
 A file that cannot be read counts as absent and is replaced; where nothing can be written, kernels are compiled in
 memory, and one warning says so. Compiled kernels are pickles: like Python's own compiled files they are trusted, and
@@ -25,6 +28,7 @@ import pickle
 import re
 import sys
 import warnings
+import zlib
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -34,19 +38,27 @@ import llvmlite
 import numba
 from numba.core import config, sigutils
 from numba.core.caching import NullCache
-from numba.core.codegen import CPUCodegen
 from numba.core.compiler import CompileResult
 from numba.core.cpu import CPUContext
 from numba.core.serialize import dumps
 from numba.core.typing.templates import Signature
 
 from sapwood.errors import KernelCacheWarning
+from sapwood.kernels._compiling import is_compiling
+from sapwood.kernels._levels import chosen_levels
 from sapwood.kernels._source_stamp import source_stamp
 
 PACKAGE_FOLDER = Path(__file__).parent / "__pycache__"
-_MARK = b"sapwood\1"
+SHIPPED_FOLDER = Path(__file__).parent / "compiled"  # of a wheel
+SUBFOLDER = "sapwood"  # of NUMBA_CACHE_DIR
+_MARK = b"sapwood\2"
 _OPTIONS = ("BOUNDSCHECK", "DEBUGINFO_DEFAULT", "LLVM_REFPRUNE_PASS", "LOOP_VECTORIZE", "OPT", "SLP_VECTORIZE")
 _VERSIONS = (numba.__version__, llvmlite.__version__, sys.implementation.cache_tag, getattr(sys, "abiflags", ""))
+
+_FAST = 1  # compression takes 1 % of the time of compiling, and leaves a third
+
+Processor = tuple[str, str, str]  # platform, name, features: what Numba compiles for
+Reduced = tuple[Any, ...]  # what Numba keeps of a compiled kernel
 
 _unwritable: set[Path] = set()
 _warned = False
@@ -69,8 +81,9 @@ class KernelCache(NullCache):
         if self._stamp is None:
             return None
         target_context.refresh()
-        key = self._key(signature, target_context.codegen())
-        for folder in folders():
+        here = target_context.codegen().magic_tuple()
+        for folder, processor in _places(here):
+            key = self._key(signature, processor)
             found = _read(folder / self._file(key), key, target_context)
             if found is not None:
                 return found
@@ -83,20 +96,19 @@ class KernelCache(NullCache):
         if self._stamp is None:
             _warn("The source files of the kernels cannot be read")
         elif not compiled.library.has_dynamic_globals:
-            key = self._key(signature, compiled.codegen)
+            key = self._key(signature, compiled.codegen.magic_tuple())
             # The annotated source is for a debugger, and takes long to write.
-            content = dumps((key, compiled._replace(type_annotation="")._reduce()))
-            folder = store(self._file(key), _head(content) + content)
+            folder = store(self._file(key), packed(key, compiled._replace(type_annotation="")._reduce()))
             if folder is None:
                 _warn("No folder for compiled kernels can be written to: " + ", ".join(map(str, folders())))
             elif folder == PACKAGE_FOLDER:
                 self._remove_stale()
 
-    def _key(self, signature: Signature, codegen: CPUCodegen) -> str:
+    def _key(self, signature: Signature, processor: Processor) -> str:
         """Everything besides the sources that compiled code depends on."""
         options = [(name, str(getattr(config, name, None))) for name in _OPTIONS]
         types = sigutils.normalize_signature(signature)
-        return repr((str(types), codegen.magic_tuple(), _VERSIONS, options, self._code))
+        return repr((str(types), processor, _VERSIONS, options, self._code))
 
     def _file(self, key: str) -> str:
         return f"{self._name}.{self._stamp:.12}.{hashlib.sha256(key.encode()).hexdigest()[:24]}.nbc"
@@ -109,6 +121,21 @@ class KernelCache(NullCache):
                     path.unlink(missing_ok=True)
 
 
+def packed(key: str, compiled: Reduced) -> bytes:
+    """The content of a file."""
+    content = zlib.compress(dumps((key, compiled)), _FAST)
+    return _head(content) + content
+
+
+def unpacked(data: bytes) -> tuple[str, Reduced]:
+    """The key and the compiled kernel in the content of a file."""
+    content = data[len(_head(b"")) :]
+    if data != _head(content) + content:
+        raise ValueError("This is not a compiled kernel, or it is damaged.")
+    key, compiled = pickle.loads(zlib.decompress(content))
+    return key, compiled
+
+
 def _head(content: bytes) -> bytes:
     """What comes before the content of a file."""
     return _MARK + hashlib.sha256(content).digest()
@@ -117,21 +144,31 @@ def _head(content: bytes) -> bytes:
 def _read(path: Path, key: str, target_context: CPUContext) -> CompileResult | None:
     """The compiled kernel in a file, or None if the file is absent, damaged, or has another key."""
     try:
-        data = path.read_bytes()
-        content = data[len(_head(b"")) :]
-        if data != _head(content) + content:
-            return None
-        found, compiled = pickle.loads(content)
+        found, compiled = unpacked(path.read_bytes())
         return CompileResult._rebuild(target_context, *compiled) if found == key else None
     except Exception:  # any defect: the kernel is compiled again
         return None
 
 
+def _places(here: Processor) -> Iterator[tuple[Path, Processor]]:
+    """Where a kernel may be, the first choice first, and what the kernels there were compiled for."""
+    # Kernels of a wheel cannot be copied into others: see `sapwood.compilation.shipped`.
+    if SHIPPED_FOLDER.is_dir() and not is_compiling():
+        platform, name, _ = here
+        if "NUMBA_CPU_NAME" in os.environ or "NUMBA_CPU_FEATURES" in os.environ:  # taken literally
+            yield SHIPPED_FOLDER / name, here
+        else:
+            for level in chosen_levels():
+                yield SHIPPED_FOLDER / level, (platform, level, "")
+    for folder in folders():
+        yield folder, here
+
+
 def folders() -> Iterator[Path]:
-    """Where kernels may be, the first choice first."""
+    """Where kernels may be that were compiled here, the first choice first."""
     chosen = getattr(config, "CACHE_DIR", "")
     if chosen:
-        yield Path(chosen) / "sapwood"
+        yield Path(chosen) / SUBFOLDER
     yield PACKAGE_FOLDER
     user = _user_folder()
     if user.is_absolute():  # a user without a home directory has none

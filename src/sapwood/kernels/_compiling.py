@@ -21,7 +21,7 @@ _llvm_lock: AbstractContextManager[object] = getattr(ffi.lib, "_lock", nullconte
 
 def watch_compilations() -> None:
     """Listen to the compiler, and let every fork wait until no other thread compiles."""
-    event.register("numba:compile", Compilations())
+    event.register("numba:compile", _compilations)
     if hasattr(os, "register_at_fork"):
         os.register_at_fork(before=_hold, after_in_parent=_release, after_in_child=_release)
 
@@ -36,7 +36,7 @@ class Compilations(event.Listener):
 
     def __init__(self, clock: Callable[[], float] = time.perf_counter) -> None:
         self._clock = clock
-        self._depth = 0
+        self.depth = 0
         self._begun = 0.0
         self._seconds = 0.0
         self._announced = False
@@ -47,10 +47,10 @@ class Compilations(event.Listener):
         if not _is_ours(begun):
             return
         now = self._clock()
-        if self._depth == 0:
+        if self.depth == 0:
             self._begun, self._resume = now, gc.isenabled()
             gc.disable()
-        self._depth += 1
+        self.depth += 1
         if not self._announced and self._seconds + now - self._begun > PATIENCE:
             self._announced = True
             _print(TEXT)
@@ -59,11 +59,19 @@ class Compilations(event.Listener):
         """Resume collecting when the outermost compilation has ended, with or without an error; add up its time."""
         if not _is_ours(ended):
             return
-        self._depth -= 1
-        if self._depth == 0:
+        self.depth -= 1
+        if self.depth == 0:
             self._seconds += self._clock() - self._begun
             if self._resume:
                 gc.enable()
+
+
+_compilations = Compilations()
+
+
+def is_compiling() -> bool:
+    """Whether one of our kernels is being compiled; to be called by who holds the compiler's lock."""
+    return _compilations.depth > 0
 
 
 def _is_ours(compilation: event.Event) -> bool:
