@@ -107,7 +107,9 @@ def warmup(
     predict_only: Annotated[
         bool, typer.Option("--predict-only", help="Compile only what the model needs to predict.")
     ] = False,
-    n_jobs: Annotated[int | None, typer.Option("--n-jobs", help="Number of processes. [default: one per core]")] = None,
+    n_jobs: Annotated[
+        int | None, typer.Option("--jobs", "--n-jobs", help="Number of processes. [default: one per core]")
+    ] = None,
 ) -> None:
     """Compile kernels now.
 
