@@ -10,7 +10,7 @@ import pytest
 from package_copy import Copy, as_another_user, copy_package
 from sapwood.compilation.shipped import compile_level
 from sapwood.errors import ParameterError
-from sapwood.kernels._levels import levels
+from sapwood.kernels._processor_levels import levels
 
 pytestmark = pytest.mark.skipif(not levels(), reason="no level of this platform is known")
 

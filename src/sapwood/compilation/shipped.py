@@ -1,6 +1,6 @@
 """`python -m sapwood.compilation.shipped FOLDER`: compile the kernels that a wheel carries.
 
-    FOLDER/LEVEL/module.function.STAMP.KEY.nbc      for each level of processors, see `sapwood.kernels._levels`
+    FOLDER/LEVEL/module.function.STAMP.KEY.nbc      for each level of `sapwood.kernels._processor_levels`
 
 The kernels of a level are compiled by processes that are told to work as such a processor. Numba keeps two forms of a
 kernel: machine code, and LLVM's code, from which it is copied into other kernels. The latter takes four fifths of the
@@ -22,7 +22,7 @@ from sapwood.compilation.uses import uses
 from sapwood.compilation.workers import share_out
 from sapwood.errors import ParameterError
 from sapwood.kernels._cache import SUBFOLDER, Reduced, packed, unpacked
-from sapwood.kernels._levels import levels
+from sapwood.kernels._processor_levels import levels
 from sapwood.threads import available_cores
 
 

@@ -12,8 +12,8 @@ written.
 
     compiled/LEVEL (read only) ─► NUMBA_CACHE_DIR, if set ─► the package's own __pycache__ ─► the user's cache folder
 
-The first of them comes with a wheel: kernels compiled for a level of processors (`_levels`), of which this one has all
-features. They have the name that a processor called like the level, without further features, would give them.
+The first of them comes with a wheel: kernels compiled for a level of processors (`_processor_levels`) that this one
+belongs to. They have the name that a processor called like the level, without further features, would give them.
 
 A file that cannot be read counts as absent and is replaced; where nothing can be written, kernels are compiled in
 memory, and one warning says so. Compiled kernels are pickles: like Python's own compiled files they are trusted, and
@@ -45,7 +45,7 @@ from numba.core.typing.templates import Signature
 
 from sapwood.errors import KernelCacheWarning
 from sapwood.kernels._compiling import is_compiling
-from sapwood.kernels._levels import chosen_levels
+from sapwood.kernels._processor_levels import chosen_levels
 from sapwood.kernels._source_stamp import source_stamp
 
 PACKAGE_FOLDER = Path(__file__).parent / "__pycache__"
