@@ -113,6 +113,19 @@ def test_kernels_compiled_later_call_one_that_was_shipped(copy: Copy) -> None:
     assert copy.run(CALL).stdout.split() == ["2", "6"]
 
 
+ADDRESS = """
+from numba import int64
+from sapwood.kernels.toy import toy
+toy.compile((int64,))
+found = toy.overloads[(int64,)]
+print(found.library.get_pointer_to_function(found.fndesc.llvm_func_name) != 0, sum(toy.stats.cache_hits.values()))
+"""
+
+
+def test_the_address_of_a_kernel_is_known(copy: Copy) -> None:
+    assert copy.run(ADDRESS).stdout.split() == ["True", "1"]
+
+
 def test_kernels_that_only_kernels_call_are_left_out(copy: Copy, tmp_path: Path) -> None:
     for path in (copy.kernels / "compiled" / "generic").iterdir():
         path.unlink()

@@ -58,23 +58,16 @@ def is_called_from_python(compiled: Reduced) -> bool:
 
 
 def as_machine_code(compiled: Reduced) -> Reduced:
-    """A kernel that other kernels can call, but not copy.
-
-    Its functions are declared only, but for the wrapper, which no kernel calls: Numba asks for the address of what is
-    defined.
-    """
-    (name, kind, (machine_code, bitcode)), description, *others = compiled
+    """A kernel that other kernels can call, but not copy: LLVM's code only declares its functions."""
+    (name, kind, (machine_code, bitcode)), *others = compiled
     module = binding.parse_bitcode(bitcode)
     lines = [f'target datalayout = "{module.data_layout}"', f'target triple = "{module.triple}"']
     for function in module.functions:
         if not function.is_declaration:
             result, _, arguments = str(function.global_value_type).rpartition("(")
-            if function.name == description.llvm_cpython_wrapper_name:
-                lines.append(f'define linkonce_odr {result} @"{function.name}"({arguments} {{ unreachable }}')
-            else:
-                lines.append(f'declare {result} @"{function.name}"({arguments}')
+            lines.append(f'declare {result} @"{function.name}"({arguments}')
     declared = binding.parse_assembly("\n".join(lines)).as_bitcode()
-    return ((name, kind, (machine_code, declared)), description, *others)
+    return ((name, kind, (machine_code, declared)), *others)
 
 
 def main() -> None:

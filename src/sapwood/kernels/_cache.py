@@ -40,6 +40,7 @@ from numba.core import config, sigutils
 from numba.core.caching import NullCache
 from numba.core.compiler import CompileResult
 from numba.core.cpu import CPUContext
+from numba.core.funcdesc import FunctionDescriptor
 from numba.core.serialize import dumps
 from numba.core.typing.templates import Signature
 
@@ -145,9 +146,20 @@ def _read(path: Path, key: str, target_context: CPUContext) -> CompileResult | N
     """The compiled kernel in a file, or None if the file is absent, damaged, or has another key."""
     try:
         found, compiled = unpacked(path.read_bytes())
-        return CompileResult._rebuild(target_context, *compiled) if found == key else None
+        if found != key:
+            return None
+        if path.parent.parent == SHIPPED_FOLDER:
+            _define(compiled[1], target_context)
+        result: CompileResult = CompileResult._rebuild(target_context, *compiled)
     except Exception:  # any defect: the kernel is compiled again
         return None
+    return result
+
+
+def _define(description: FunctionDescriptor, target_context: CPUContext) -> None:
+    """Tell Numba that the functions of a kernel have machine code: it would conclude so from LLVM's code."""
+    names = {description.llvm_func_name, description.llvm_cpython_wrapper_name}
+    target_context.codegen()._engine._defined_symbols |= names
 
 
 def _places(here: Processor) -> Iterator[tuple[Path, Processor]]:
