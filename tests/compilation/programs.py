@@ -26,6 +26,7 @@ from scipy import sparse
 import sapwood
 
 N_ROWS = 900
+QUERY = 30  # rows of a query to rank
 FEW: dict[str, Any] = {"n_estimators": 3, "random_state": 0}
 
 ESTIMATORS: dict[str, dict[str, dict[str, Any]]] = {
@@ -127,10 +128,13 @@ def _pairs(left: dict[str, Any], right: dict[str, Any]) -> Iterator[tuple[tuple[
 
 def _run(model: Any, X: Any, y: NDArray[Any], weights: bool) -> str:
     """Fit, predict, save, load and predict again."""
+    options: dict[str, Any] = {}
     is_ranker = type(model).__name__.endswith("Ranker")
-    options: dict[str, Any] = {"group": [30] * (N_ROWS // 30)} if is_ranker else {}
+    if is_ranker:
+        options["group"] = [QUERY] * (N_ROWS // QUERY)
     if weights:
-        options["sample_weight"] = np.random.default_rng(7).random(N_ROWS // 30 if is_ranker else N_ROWS) + 0.5
+        drawn = np.random.default_rng(7).random(N_ROWS) + 0.5
+        options |= {"query_weight": drawn[::QUERY]} if is_ranker else {"sample_weight": drawn}
     model.fit(X, y, **options)
     model.predict(X)
     if hasattr(model, "predict_proba"):

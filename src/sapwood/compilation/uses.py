@@ -26,7 +26,7 @@ _MANY_ROWS = 1 << 17  # from here on, boosting packs its sums
 _TARGETS = ("two classes", "three classes", "numbers", "absolute error")
 _SPLITTERS = ("best", "random")
 _COLUMNS = ("numbers", "categories")
-_CATEGORIES = {"numbers": None, "categories": [0]}
+_CATEGORIES: dict[str, list[int] | None] = {"numbers": None, "categories": [0]}
 _EXTRAS: dict[str, dict[str, Any]] = {
     "bins": {"max_bins": 16},
     "best nodes first": {"max_leaf_nodes": 8},
@@ -90,6 +90,7 @@ def _forest_cases() -> dict[str, Case]:
     from sapwood import (
         AdaBoostClassifier,
         AdaBoostRegressor,
+        ExtraTreesClassifier,
         ExtraTreesRegressor,
         RandomForestClassifier,
         RandomForestRegressor,
@@ -105,7 +106,7 @@ def _forest_cases() -> dict[str, Case]:
                 _classes(_ROWS, n_classes),
             )
         found[f"forest, numbers, {name}"] = RandomForestRegressor(**options), numbers
-    for name, categories in {"numbers": None, "categories": [0]}.items():  # trees too large to be evaluated as a whole
+    for name, categories in _CATEGORIES.items():  # trees too large to be evaluated as a whole
         large = RandomForestRegressor(2, max_bins=None, max_features=1.0, categorical_features=categories)
         found[f"forest, large trees, {name}"] = large, np.arange(_ROWS) * 7.0 % 601
     few: dict[str, Any] = {"max_bins": None, "max_features": 1, "categorical_features": [0]}
@@ -115,7 +116,14 @@ def _forest_cases() -> dict[str, Case]:
         forest = RandomForestClassifier if target.endswith("classes") else RandomForestRegressor
         found[f"forest, {target}"] = forest(2, bootstrap=True), _target(target)
     found["forest, quantiles"] = RandomForestRegressor(2, keep_targets=True), numbers
-    found["forest, random splits"] = ExtraTreesRegressor(2), numbers
+    out_of_bag = RandomForestClassifier(20, oob_score=True, categorical_features=[0])
+    found["forest, 2 classes, out of bag, categories"] = out_of_bag, _classes(_ROWS, 2)
+    for name, categories in _CATEGORIES.items():
+        few = {"n_estimators": 2, "categorical_features": categories}
+        found[f"forest, numbers, random splits, columns of {name}"] = ExtraTreesRegressor(**few), numbers
+        for n_classes in (2, 3):
+            drawn = ExtraTreesClassifier(**few)
+            found[f"forest, {n_classes} classes, random splits, columns of {name}"] = drawn, _classes(_ROWS, n_classes)
     found["AdaBoost, numbers"] = AdaBoostRegressor(n_estimators=2), numbers
     found["AdaBoost"] = AdaBoostClassifier(n_estimators=2), _classes(_ROWS, 2)
     return found
@@ -124,6 +132,7 @@ def _forest_cases() -> dict[str, Case]:
 def _boosting_cases() -> dict[str, Case]:
     """The kernels of boosting differ by rows drawn, weights, kinds of columns, and whether there are many rows."""
     from sapwood import (
+        GradientBoostingClassifier,
         GradientBoostingRegressor,
         NewtonBoostingClassifier,
         NewtonBoostingRanker,
@@ -150,10 +159,10 @@ def _boosting_cases() -> dict[str, Case]:
     numbers = _classes(_ROWS, 11).astype(np.float64)
     for loss in ("squared_error", "absolute_error", "huber", "poisson"):
         found[f"boosting, {loss}"] = NewtonBoostingRegressor(n_estimators=2, objective=loss), numbers
-        found[f"gradient boosting, {loss}"] = (
-            GradientBoostingRegressor(n_estimators=2, subsample=0.5, loss=loss),
-            numbers,
-        )
+        drawn = GradientBoostingRegressor(n_estimators=2, subsample=0.5, loss=loss)
+        found[f"gradient boosting, {loss}, rows drawn"] = drawn, numbers
+    found["gradient boosting, numbers"] = GradientBoostingRegressor(n_estimators=2), numbers
+    found["gradient boosting, two classes"] = GradientBoostingClassifier(n_estimators=2), _classes(_ROWS, 2)
     return found
 
 
