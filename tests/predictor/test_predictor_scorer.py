@@ -14,7 +14,8 @@ from scipy import sparse
 from descent_cases import Rows, columns, rows_for, slow_leaves, trees
 from sapwood import NewtonBoostingRegressor, RandomForestRegressor
 from sapwood.predictor import Scorer, bottom_up
-from sapwood.predictor.scorer import BLOCK_ROWS
+from sapwood.predictor import scorer as scorer_module
+from sapwood.predictor.scorer import BLOCK_ROWS, FEW
 from sapwood.tree import Tree
 from sapwood.tree_sum import Term, TreeSum
 from strategies import examples
@@ -50,6 +51,14 @@ def tree_sums(draw: st.DrawFn) -> tuple[TreeSum, NDArray[Any]]:
     return tree_sum, draw(rows_for(max(grown, key=lambda tree: tree.node_count)))
 
 
+@pytest.fixture(params=[0, FEW], ids=["codes", "row by row"])
+def few(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
+    """Up to how many rows pass the trees one by one: none, so that tests of few rows reach the other ways, or some."""
+    monkeypatch.setattr(scorer_module, "FEW", request.param)
+    return int(request.param)
+
+
+@pytest.mark.usefixtures("few")
 @examples
 @given(tree_sums(), st.booleans(), st.sampled_from([255, 1]))
 def test_scores_are_those_of_the_specification(case: Any, stop: bool, most_steps: int) -> None:
@@ -68,13 +77,14 @@ def test_scores_are_those_of_the_specification(case: Any, stop: bool, most_steps
     np.testing.assert_array_equal(scorer.score_row(X[0].astype(np.float64), 1), slow_scores(some, X, stop)[:, 0])
 
 
+@pytest.mark.usefixtures("few")
 @examples
 @given(tree_sums(), st.integers(1, 300), st.integers(1, 4))
 def test_scores_do_not_depend_on_the_rows_around_or_on_threads(case: Any, n_rows: int, n_jobs: int) -> None:
-    tree_sum, few = case
-    picks = np.arange(n_rows) * 7 % len(few)
+    tree_sum, own = case
+    picks = np.arange(n_rows) * 7 % len(own)
     scorer = Scorer(tree_sum)
-    np.testing.assert_array_equal(scorer.scores(Rows(few[picks]), n_jobs=n_jobs), scorer.scores(Rows(few))[:, picks])
+    np.testing.assert_array_equal(scorer.scores(Rows(own[picks]), n_jobs=n_jobs), scorer.scores(Rows(own))[:, picks])
 
 
 def tables() -> dict[str, Any]:
@@ -103,7 +113,7 @@ def test_blocks_and_threads_give_the_same_bits(model: Any) -> None:
         scorer = Scorer(tree_sum)
         alone = scorer.scores(table)
         np.testing.assert_array_equal(alone, scorer.scores(table, n_jobs=3))
-        for rows in (slice(5, 6), slice(BLOCK_ROWS - 1, BLOCK_ROWS + 2), slice(100, 164)):
+        for rows in (slice(5, 6), slice(BLOCK_ROWS - 1, BLOCK_ROWS + 2), slice(9, 9 + FEW), slice(100, 164)):
             part = scorer.scores(model.model_.match(X[rows]))
             np.testing.assert_array_equal(part, alone[:, rows])
         np.testing.assert_array_equal(alone[:, :40], slow_scores(tree_sum, dense[:40]))

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sapwood.cached_property import cached_property
-from sapwood.kernels.traverse import score_row
+from sapwood.kernels.traverse import score_rows
 from sapwood.predictor.bottom_up import BottomUp, Memory
 from sapwood.predictor.descent import Descent, find
 from sapwood.predictor.reach import check_reach, check_scores
@@ -25,6 +25,7 @@ from sapwood.tree_sum import TreeSum
 
 BLOCK_ROWS = 1 << 11  # that pass all trees while their cells are in the cache; few enough to be shared out evenly
 BLOCK_CELLS = 1 << 20  # of a sparse table that are filled in at a time
+FEW = 8  # rows that pass the trees one by one: for these, codes and threads cost more than they save
 Floats = NDArray[np.float64]
 
 
@@ -63,6 +64,8 @@ class Scorer:
         n = len(self.tree_sum) if n_trees is None else n_trees
         if n and len(self.tree_sum) == 1 and not self.tree_sum.is_linear:
             self._add_one(table, out, n_jobs)
+        elif n and table.n_rows <= FEW and not isinstance(table.storage, SparseStorage):
+            self._add_rows(table.storage.block(0, table.n_rows).astype(np.float64), out, n)
         elif n:
             self._add(table, out, n, n_jobs)
         return out if self.tree_sum.divisor == 1.0 else out / self.tree_sum.divisor
@@ -107,18 +110,21 @@ class Scorer:
     def score_row(self, cells: Floats, n_trees: int | None = None) -> Floats:
         """Scores of one row by all trees, or by the first ones; cells are float64, categories numbers of levels."""
         out = self.tree_sum.base.copy()
-        if not len(self.tree_sum):
-            return out
-        steps, levels, roots, leaf_values, lines, width, column, n_columns = self._one_row
-        if len(cells) < n_columns:
-            check_reach(n_columns, len(cells))
-        score_row(steps, levels, roots[:n_trees], leaf_values, lines, width, column, cells, self._stop, out)
+        if len(self.tree_sum):
+            self._add_rows(cells[None], out[:, None], n_trees)
         if self.tree_sum.divisor != 1.0:
             out /= self.tree_sum.divisor
         return out
 
+    def _add_rows(self, cells: Floats, out: Floats, n_trees: int | None) -> None:
+        """A few rows one by one, without a thread."""
+        steps, levels, roots, leaf_values, lines, width, column, n_columns = self._row_by_row
+        if cells.shape[1] < n_columns:
+            check_reach(n_columns, cells.shape[1])
+        score_rows(steps, levels, roots[:n_trees], leaf_values, lines, width, column, cells, self._stop, out)
+
     @cached_property
-    def _one_row(self) -> tuple[Any, ...]:
+    def _row_by_row(self) -> tuple[Any, ...]:
         packed = self.packed(np.dtype(np.float64))
         return (
             packed.steps,
