@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from descent_cases import Rows, columns, rows_for, slow_leaves, trees
-from sapwood import NewtonBoostingRegressor, RandomForestRegressor
-from sapwood.predictor import Scorer, bottom_up
+from sapwood import NewtonBoostingRegressor, RandomForestClassifier, RandomForestRegressor
+from sapwood.predictor import Scorer, bottom_up, code_descent
 from sapwood.predictor import scorer as scorer_module
-from sapwood.predictor.scorer import BLOCK_ROWS, FEW
+from sapwood.predictor.bottom_up import BLOCK_ROWS
+from sapwood.predictor.scorer import FEW
 from sapwood.tree import Tree
 from sapwood.tree_sum import Term, TreeSum
 from strategies import examples
@@ -60,16 +61,17 @@ def few(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
 
 @pytest.mark.usefixtures("few")
 @examples
-@given(tree_sums(), st.booleans(), st.sampled_from([255, 1]))
-def test_scores_are_those_of_the_specification(case: Any, stop: bool, most_steps: int) -> None:
+@given(tree_sums(), st.booleans(), st.sampled_from([255, 1]), st.sampled_from([None, 65535, 3]))
+def test_scores_are_those_of_the_specification(case: Any, stop: bool, most_steps: int, codes: int | None) -> None:
     tree_sum, X = case
-    before = bottom_up.MOST_STEPS, bottom_up.TOP_STEPS
-    bottom_up.MOST_STEPS, bottom_up.TOP_STEPS = most_steps, min(most_steps, 127)
-    try:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(bottom_up, "MOST_STEPS", most_steps)
+        patch.setattr(bottom_up, "TOP_STEPS", min(most_steps, 127))
+        patch.setattr(code_descent, "MOST_STEPS", 255 if codes is None else most_steps)
+        patch.setattr(code_descent, "CODES", codes)
+        patch.setattr(code_descent, "LEAST_TREES", 0)
         scorer, twin = Scorer(tree_sum, stop), slow_scores(tree_sum, X, stop)
         np.testing.assert_array_equal(scorer.scores(Rows(X)), twin)
-    finally:
-        bottom_up.MOST_STEPS, bottom_up.TOP_STEPS = before
     for i, row in enumerate(X.astype(np.float64)):
         np.testing.assert_array_equal(scorer.score_row(row), twin[:, i])
     some = TreeSum(tree_sum.base, 1, tree_sum.term, tree_sum.divisor)
@@ -117,6 +119,29 @@ def test_blocks_and_threads_give_the_same_bits(model: Any) -> None:
             part = scorer.scores(model.model_.match(X[rows]))
             np.testing.assert_array_equal(part, alone[:, rows])
         np.testing.assert_array_equal(alone[:, :40], slow_scores(tree_sum, dense[:40]))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("n_jobs", [1, 3])
+def test_large_trees_by_codes_and_by_descent_give_the_same_bits(
+    dtype: type, n_jobs: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(code_descent.BLOCK_ROWS + 77, 6)).astype(dtype)
+    X[rng.random(X.shape) < 0.1] = np.nan
+    X[:6] = [np.roll([np.inf, -np.inf, 0.0, -0.0, np.nan, 1.0], shift) for shift in range(6)]
+    y = np.digitize(np.nan_to_num(X[:, 0]) + rng.normal(size=len(X)), [-0.5, 0.5])
+    for model in (RandomForestClassifier(12, random_state=0), RandomForestRegressor(14, random_state=0)):
+        fitted = model.fit(X[6:3000], y[6:3000]).model_
+        by_codes, table = Scorer(fitted.trees), fitted.match(X)
+        assert isinstance(by_codes.trees(np.dtype(dtype)), code_descent.CodeDescent)
+        found = [by_codes.scores(table, n_trees=n, n_jobs=n_jobs) for n in (None, 1)]
+        with monkeypatch.context() as patch:
+            patch.setattr(code_descent, "MOST_STEPS", 1 << 30)
+            twin = Scorer(fitted.trees)
+            assert isinstance(twin.trees(np.dtype(dtype)), bottom_up.BottomUp)
+            for n, scores in zip((None, 1), found, strict=True):
+                np.testing.assert_array_equal(scores, twin.scores(table, n_trees=n))
 
 
 def test_columns_with_thousands_of_thresholds() -> None:

@@ -111,7 +111,7 @@ class Scratch(NamedTuple):
 
 
 @inner_kernel
-def _count_cuts(cells, cuts, first, depth, counts):
+def count_cuts(cells, cuts, first, depth, counts):
     """How many cuts of a column are less than each of 64 cells; OUT counts.
 
     The cuts are a tree of 16 branches, level by level, the last of which are the cuts themselves.
@@ -137,7 +137,7 @@ def _code_numbers(X, row, column, coding, scratch, start):
     cells, counts, codes, last = scratch.cells, scratch.counts, scratch.codes, np.uint64(X.shape[0]) - ONE
     for lane in range(GROUP):
         cells[lane] = X[min(row + lane, last), column.feature]
-    _count_cuts(cells, coding.cuts, column.first, column.depth, counts)
+    count_cuts(cells, coding.cuts, column.first, column.depth, counts)
     for p in range(column.first_place, column.first_place + column.n_places):
         place = coding.places[p]
         to, below, missing = start + place.codes, np.int32(place.below), np.int32(place.missing)

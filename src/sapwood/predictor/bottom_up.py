@@ -18,6 +18,7 @@ from sapwood.predictor.tree_steps import TreeSteps, starts
 
 MOST_STEPS = 255  # of a tree that is evaluated as a whole: a byte numbers its leaves
 TOP_STEPS = 127  # of a larger tree that are evaluated: twice as many save only one more step of the descent
+BLOCK_ROWS = 1 << 11  # that pass all trees while their cells are in the cache; few enough to be shared out evenly
 SMALL, LARGE = 1 << 15, 1 << 18  # bytes of codes of rows that pass a tree together, so that codes, or a tree, stay near
 
 
@@ -58,6 +59,20 @@ class BottomUp:
         leaf_values = _leaf_values(packed, exits, n_nodes + 1)
         all_trees = Trees(trees, nodes[backwards], subsets, leaf_values, np.uint64(packed.width))
         return cls(packed, places, all_trees, exits, n_slots, may_stop)
+
+    @property
+    def features(self) -> list[int]:
+        """Columns of the table that are used, ascending."""
+        return self.packed.features
+
+    def columns_needed(self, narrow: bool) -> int:
+        """Minimum number of columns of a table, or of one that has the used columns alone."""
+        return (self.packed.narrow if narrow else self.packed).n_columns
+
+    @staticmethod
+    def block_rows(_n_rows: int, _n_jobs: int) -> int:
+        """How many rows make a block."""
+        return BLOCK_ROWS
 
     def memory(self, dtype: np.dtype, n_rows: int, n_columns: int, narrow: bool) -> Memory:
         """Memory for blocks of this many rows, one after the other.
