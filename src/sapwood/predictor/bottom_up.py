@@ -109,6 +109,7 @@ class BottomUp:
             aligned(LANES, np.uint32),
             aligned(LANES, np.uint8),
             slots,
+            aligned(n_groups * LANES, np.uint8),
             aligned(n_groups * n_columns * LANES, np.float64),
             np.uint64(n_groups),
             sizes,
