@@ -152,6 +152,7 @@ class TestCores:
     ) -> None:
         monkeypatch.setattr(threads, "_affinity", lambda: affinity)
         monkeypatch.setattr(threads, "_quota", lambda *_: quota)
+        threads._recent_quota.cache_clear()
         assert available_cores() == expected
 
     @pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="the system has no affinity")

@@ -40,6 +40,15 @@ def logistic(x: ArrayLike) -> Floats:
     return _each(write_logistic, x)
 
 
+def logistic_shares(x: Floats, scale: float) -> Floats:
+    """1 - p and p, one row each, with p = 1 / (1 + e^-(scale * x))."""
+    shares = np.empty((2, len(x)))
+    np.multiply(x, scale, out=shares[1])
+    write_logistic(shares[1])
+    np.subtract(1.0, shares[1], out=shares[0])
+    return shares
+
+
 def log(x: ArrayLike) -> Floats:
     """The natural logarithm; -inf of 0 and NaN below, without a warning."""
     return _each(write_log, x)

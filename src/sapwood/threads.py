@@ -10,8 +10,10 @@ import math
 import os
 import sys
 import threading
+import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Generic, TypeVar
@@ -47,7 +49,7 @@ def resolve_jobs(n_jobs: int | None) -> int:
 
 def available_cores() -> int:
     """Return how many cores this process may use, by its affinity and by its container's quota; at least 1."""
-    return max(1, math.ceil(min(_affinity(), _quota(_CONTROL_GROUPS, _MEMBERSHIP))))
+    return max(1, math.ceil(min(_affinity(), _recent_quota(int(time.monotonic())))))
 
 
 def blocks(n_rows: int, block_rows: int) -> list[tuple[int, int]]:
@@ -200,6 +202,12 @@ def _affinity() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
+
+
+@lru_cache(maxsize=1)
+def _recent_quota(_second: int) -> float:
+    """The quota, read once a second: reading it takes longer than predicting a few rows."""
+    return _quota(_CONTROL_GROUPS, _MEMBERSHIP)
 
 
 def _quota(mount: Path, membership: Path) -> float:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import datetime as dt
 import pickle
+import warnings
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,8 @@ from scipy import sparse
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
 import sapwood as sw
-from sapwood.errors import InputError, NotFittedError, SapwoodError
+from sapwood.errors import DataDriftWarning, InputError, NotFittedError, SapwoodError
+from sapwood.predictor.scorer import FEW
 
 RNG = np.random.default_rng(0)
 N = 150
@@ -82,6 +84,49 @@ def test_numbers_of_one_row(name: str, dtype: type) -> None:
         for row in forms(rows[i]):
             np.testing.assert_array_equal(model.predict_one(row), predicted[i])
         np.testing.assert_array_equal(model.predict(rows[i : i + 1]), predicted[i : i + 1])
+
+
+WIDE = np.random.default_rng(1).integers(0, 9, size=(N, 3))
+MODELS = {
+    f"{name}, {kind}": model
+    for kind, models in (("classes", CLASSIFIERS), ("numbers", REGRESSORS))
+    for name, model in models.items()
+}
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_a_few_rows_of_any_type_get_what_many_get(name: str) -> None:
+    y = TWO if "classes" in name else np.abs(SCORE)
+    model = sw_clone(MODELS[name]).fit(WIDE.astype(np.float64), y)
+    for method in ("predict", "predict_proba") if "classes" in name else ("predict",):
+        ask = getattr(model, method)
+        expected = ask(WIDE.astype(np.float64))
+        for dtype in (np.float64, np.float32, np.float16, np.longdouble, np.int64, np.uint8, ">f8", ">i4"):
+            rows = WIDE.astype(dtype)
+            for n in (1, 2, FEW, FEW + 1):
+                for few in (rows[:n], rows[::-1][-n:][::-1], np.asfortranarray(rows[:n])):
+                    found = ask(few)
+                    assert found.dtype == expected.dtype
+                    assert found.shape == expected[:n].shape
+                    np.testing.assert_array_equal(found, expected[:n])
+
+
+@pytest.mark.parametrize("n", [1, 2, FEW, FEW + 1])
+def test_a_few_rows_are_checked_as_many_are(n: int) -> None:
+    model = sw.NewtonBoostingClassifier(n_estimators=3).fit(pd.DataFrame(X, columns=["a", "b", "c"]), TWO)
+    with pytest.raises(InputError, match="has 2 features, but NewtonBoostingClassifier is expecting 3"):
+        model.predict_proba(np.zeros((n, 2)))
+    with pytest.raises(InputError, match="Complex data not supported"):
+        model.predict_proba(np.zeros((n, 3), dtype=complex))
+    with pytest.raises(InputError, match="X lacks 1 of the 3 columns"):
+        model.predict(pd.DataFrame(np.zeros((n, 3)), columns=["a", "b", "d"]))
+    ends = np.array([[np.inf, -np.inf, np.nan]] * n)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        found = model.predict_proba(ends)
+    assert [one.category for one in caught] == [DataDriftWarning] * (n > 2), "two rows may be chance"
+    with pytest.warns(DataDriftWarning):
+        np.testing.assert_array_equal(found, model.predict_proba(np.repeat(ends, 30, axis=0))[:n])
 
 
 def sw_clone(model: Any) -> Any:

@@ -12,9 +12,11 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from descent_cases import Rows, columns, rows_for, slow_leaves, trees
-from sapwood import NewtonBoostingRegressor, RandomForestRegressor
-from sapwood.predictor import Scorer, bottom_up
-from sapwood.predictor.scorer import BLOCK_ROWS
+from sapwood import NewtonBoostingRegressor, RandomForestClassifier, RandomForestRegressor
+from sapwood.predictor import Scorer, bottom_up, code_descent
+from sapwood.predictor import scorer as scorer_module
+from sapwood.predictor.bottom_up import BLOCK_ROWS
+from sapwood.predictor.scorer import FEW
 from sapwood.tree import Tree
 from sapwood.tree_sum import Term, TreeSum
 from strategies import examples
@@ -50,17 +52,26 @@ def tree_sums(draw: st.DrawFn) -> tuple[TreeSum, NDArray[Any]]:
     return tree_sum, draw(rows_for(max(grown, key=lambda tree: tree.node_count)))
 
 
+@pytest.fixture(params=[0, FEW], ids=["codes", "row by row"])
+def few(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
+    """Up to how many rows pass the trees one by one: none, so that tests of few rows reach the other ways, or some."""
+    monkeypatch.setattr(scorer_module, "FEW", request.param)
+    return int(request.param)
+
+
+@pytest.mark.usefixtures("few")
 @examples
-@given(tree_sums(), st.booleans(), st.sampled_from([255, 1]))
-def test_scores_are_those_of_the_specification(case: Any, stop: bool, most_steps: int) -> None:
+@given(tree_sums(), st.booleans(), st.sampled_from([255, 1]), st.sampled_from([None, 65535, 3]))
+def test_scores_are_those_of_the_specification(case: Any, stop: bool, most_steps: int, codes: int | None) -> None:
     tree_sum, X = case
-    before = bottom_up.MOST_STEPS, bottom_up.TOP_STEPS
-    bottom_up.MOST_STEPS, bottom_up.TOP_STEPS = most_steps, min(most_steps, 127)
-    try:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(bottom_up, "MOST_STEPS", most_steps)
+        patch.setattr(bottom_up, "TOP_STEPS", min(most_steps, 127))
+        patch.setattr(code_descent, "MOST_STEPS", 255 if codes is None else most_steps)
+        patch.setattr(code_descent, "CODES", codes)
+        patch.setattr(code_descent, "LEAST_TREES", 0)
         scorer, twin = Scorer(tree_sum, stop), slow_scores(tree_sum, X, stop)
         np.testing.assert_array_equal(scorer.scores(Rows(X)), twin)
-    finally:
-        bottom_up.MOST_STEPS, bottom_up.TOP_STEPS = before
     for i, row in enumerate(X.astype(np.float64)):
         np.testing.assert_array_equal(scorer.score_row(row), twin[:, i])
     some = TreeSum(tree_sum.base, 1, tree_sum.term, tree_sum.divisor)
@@ -68,13 +79,14 @@ def test_scores_are_those_of_the_specification(case: Any, stop: bool, most_steps
     np.testing.assert_array_equal(scorer.score_row(X[0].astype(np.float64), 1), slow_scores(some, X, stop)[:, 0])
 
 
+@pytest.mark.usefixtures("few")
 @examples
 @given(tree_sums(), st.integers(1, 300), st.integers(1, 4))
 def test_scores_do_not_depend_on_the_rows_around_or_on_threads(case: Any, n_rows: int, n_jobs: int) -> None:
-    tree_sum, few = case
-    picks = np.arange(n_rows) * 7 % len(few)
+    tree_sum, own = case
+    picks = np.arange(n_rows) * 7 % len(own)
     scorer = Scorer(tree_sum)
-    np.testing.assert_array_equal(scorer.scores(Rows(few[picks]), n_jobs=n_jobs), scorer.scores(Rows(few))[:, picks])
+    np.testing.assert_array_equal(scorer.scores(Rows(own[picks]), n_jobs=n_jobs), scorer.scores(Rows(own))[:, picks])
 
 
 def tables() -> dict[str, Any]:
@@ -103,10 +115,33 @@ def test_blocks_and_threads_give_the_same_bits(model: Any) -> None:
         scorer = Scorer(tree_sum)
         alone = scorer.scores(table)
         np.testing.assert_array_equal(alone, scorer.scores(table, n_jobs=3))
-        for rows in (slice(5, 6), slice(BLOCK_ROWS - 1, BLOCK_ROWS + 2), slice(100, 164)):
+        for rows in (slice(5, 6), slice(BLOCK_ROWS - 1, BLOCK_ROWS + 2), slice(9, 9 + FEW), slice(100, 164)):
             part = scorer.scores(model.model_.match(X[rows]))
             np.testing.assert_array_equal(part, alone[:, rows])
         np.testing.assert_array_equal(alone[:, :40], slow_scores(tree_sum, dense[:40]))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("n_jobs", [1, 3])
+def test_large_trees_by_codes_and_by_descent_give_the_same_bits(
+    dtype: type, n_jobs: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(code_descent.BLOCK_ROWS + 77, 6)).astype(dtype)
+    X[rng.random(X.shape) < 0.1] = np.nan
+    X[:6] = [np.roll([np.inf, -np.inf, 0.0, -0.0, np.nan, 1.0], shift) for shift in range(6)]
+    y = np.digitize(np.nan_to_num(X[:, 0]) + rng.normal(size=len(X)), [-0.5, 0.5])
+    for model in (RandomForestClassifier(12, random_state=0), RandomForestRegressor(14, random_state=0)):
+        fitted = model.fit(X[6:3000], y[6:3000]).model_
+        by_codes, table = Scorer(fitted.trees), fitted.match(X)
+        assert isinstance(by_codes.trees(np.dtype(dtype)), code_descent.CodeDescent)
+        found = [by_codes.scores(table, n_trees=n, n_jobs=n_jobs) for n in (None, 1)]
+        with monkeypatch.context() as patch:
+            patch.setattr(code_descent, "MOST_STEPS", 1 << 30)
+            twin = Scorer(fitted.trees)
+            assert isinstance(twin.trees(np.dtype(dtype)), bottom_up.BottomUp)
+            for n, scores in zip((None, 1), found, strict=True):
+                np.testing.assert_array_equal(scores, twin.scores(table, n_trees=n))
 
 
 def test_columns_with_thousands_of_thresholds() -> None:

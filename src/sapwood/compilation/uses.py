@@ -109,6 +109,8 @@ def _forest_cases() -> dict[str, Case]:
     for name, categories in _CATEGORIES.items():  # trees too large to be evaluated as a whole
         large = RandomForestRegressor(2, max_bins=None, max_features=1.0, categorical_features=categories)
         found[f"forest, large trees, {name}"] = large, np.arange(_ROWS) * 7.0 % 601
+    many = RandomForestRegressor(32, max_bins=None, max_features=1.0)  # enough of them for codes of two bytes
+    found["forest, many large trees"] = many, np.arange(_ROWS) * 7.0 % 601
     few: dict[str, Any] = {"max_bins": None, "max_features": 1, "categorical_features": [0]}
     found["forest, 2 classes, ranks, categories"] = RandomForestClassifier(2, **few), _classes(_ROWS, 2)
     found["forest, numbers, ranks, categories"] = RandomForestRegressor(2, unseen="node", **few), numbers

@@ -105,13 +105,14 @@ class Scratch(NamedTuple):
     counts: np.ndarray  # 64
     marks: np.ndarray  # 64
     slots: np.ndarray
+    exits: np.ndarray  # (groups, 64), flat
     sums: np.ndarray  # (groups, columns of the scores, 64), flat
     n_groups: np.uint64
     sizes: np.ndarray  # of a group's codes and levels, and of the slots of exits
 
 
 @inner_kernel
-def _count_cuts(cells, cuts, first, depth, counts):
+def count_cuts(cells, cuts, first, depth, counts):
     """How many cuts of a column are less than each of 64 cells; OUT counts.
 
     The cuts are a tree of 16 branches, level by level, the last of which are the cuts themselves.
@@ -137,7 +138,7 @@ def _code_numbers(X, row, column, coding, scratch, start):
     cells, counts, codes, last = scratch.cells, scratch.counts, scratch.codes, np.uint64(X.shape[0]) - ONE
     for lane in range(GROUP):
         cells[lane] = X[min(row + lane, last), column.feature]
-    _count_cuts(cells, coding.cuts, column.first, column.depth, counts)
+    count_cuts(cells, coding.cuts, column.first, column.depth, counts)
     for p in range(column.first_place, column.first_place + column.n_places):
         place = coding.places[p]
         to, below, missing = start + place.codes, np.int32(place.below), np.int32(place.missing)
@@ -165,9 +166,19 @@ def _mark_outside(levels, at, subsets, first, marks):
 
 
 @inner_kernel
-def _find_exits(trees, tree, scratch, codes, levels, first_slot):
-    """The slot with the exits of 64 rows from one tree; OUT scratch.slots."""
-    slots, out, root = scratch.slots, first_slot, ZERO
+def _choose_by_codes(trees, tree, scratch, codes, out):
+    """The slots of all nodes of a tree that splits no categories; OUT scratch.slots[out:]."""
+    for n in range(tree.first, tree.end):
+        node = trees.nodes[n]
+        at, left, right = codes + np.uint64(node.codes), np.uint64(node.left), np.uint64(node.right)
+        choose(scratch.slots, out, scratch.codes, at, node.code, left, right)
+        out += GROUP
+
+
+@inner_kernel
+def _choose_by_levels(trees, tree, scratch, codes, levels, out):
+    """As `_choose_by_codes`, of a tree that may split categories; OUT scratch.slots[out:]."""
+    slots = scratch.slots
     for n in range(tree.first, tree.end):
         node = trees.nodes[n]
         left, right, at = np.uint64(node.left), np.uint64(node.right), np.uint64(node.codes)
@@ -176,18 +187,31 @@ def _find_exits(trees, tree, scratch, codes, levels, first_slot):
             choose(slots, out, scratch.marks, ZERO, node.code, left, right)
         else:
             choose(slots, out, scratch.codes, codes + at, node.code, left, right)
-        root = out
         out += GROUP
-    return root
 
 
 @inner_kernel
-def _add_leaf_values(values, tree, slots, root, width, sums, to):
-    """Values of the leaves of 64 rows; OUT sums[to:]."""
+def _find_exits(trees, tree, scratch, g):
+    """The exits of a group of 64 rows from one tree; OUT scratch.exits."""
+    sizes, slots, exits = scratch.sizes, scratch.slots, scratch.exits
+    codes, out = g * sizes[0], sizes[2]
+    if sizes[1] == ZERO:
+        _choose_by_codes(trees, tree, scratch, codes, out)
+    else:
+        _choose_by_levels(trees, tree, scratch, codes, g * sizes[1], out)
+    n_nodes = tree.end - tree.first
+    root = ZERO if n_nodes == ZERO else out + (n_nodes - ONE) * GROUP
+    for lane in range(GROUP):
+        exits[g * GROUP + lane] = slots[root + lane]
+
+
+@inner_kernel
+def _add_leaf_values(values, tree, exits, g, width, n_columns, sums):
+    """Values of the leaves of a group of 64 rows; OUT sums."""
     for k in range(width):
-        first, line = tree.exit * width + k * tree.n_exits, to + (tree.column + k) * GROUP
+        first, line = tree.exit * width + k * tree.n_exits, (g * n_columns + tree.column + k) * GROUP
         for lane in range(GROUP):
-            sums[line + lane] += values[first + np.uint64(slots[root + lane])]
+            sums[line + lane] += values[first + np.uint64(exits[g * GROUP + lane])]
 
 
 @inner_kernel
@@ -239,14 +263,13 @@ def add_scores(X, coding, trees, below, levels, lines, scratch, n_trees, out, st
         for t in range(n_trees):
             tree = trees.trees[t]
             for g in range(groups):
-                root = _find_exits(trees, tree, scratch, g * sizes[0], g * sizes[1], sizes[2])
-                if below is None:
-                    to = g * n_columns * GROUP
-                    _add_leaf_values(trees.leaf_values, tree, scratch.slots, root, width, sums, to)
-                else:
-                    for lane in range(GROUP):
-                        below.at[g * GROUP + lane] = below.exits[tree.exit + np.uint64(scratch.slots[root + lane])]
-            if below is not None:
+                _find_exits(trees, tree, scratch, g)
+            if below is None:
+                for g in range(groups):  # after all exits are found, so that none is waited for
+                    _add_leaf_values(trees.leaf_values, tree, scratch.exits, g, width, n_columns, sums)
+            else:
+                for row in range(groups * GROUP):
+                    below.at[row] = below.exits[tree.exit + np.uint64(scratch.exits[row])]
                 _descend_further(X, below, levels, lines, tree, first, some, width, n_columns, sums)
         for g in range(groups):
             row = first + g * GROUP

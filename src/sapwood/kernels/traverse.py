@@ -14,7 +14,7 @@ import numpy as np
 from sapwood.kernels._jit import ONE, kernel, part, prefetch
 from sapwood.kernels.linear_leaves import line_value
 
-SIDE_BY_SIDE = np.uint64(8)  # trees that one row descends together
+SIDE_BY_SIDE = np.uint64(32)  # trees that one row descends together
 BATCH = np.uint64(512)  # rows that descend together
 HALF = np.uint64(32)
 
@@ -91,31 +91,32 @@ def find_leaves(steps, levels, X, stop_at_unseen, out):
 
 
 @kernel
-def score_row(steps, levels, roots, leaf_values, lines, width, column, x, stop_at_unseen, out):
-    """Values of the leaves of one row; OUT out (columns): what is there, plus all trees.
+def score_rows(steps, levels, roots, leaf_values, lines, width, column, X, stop_at_unseen, out):
+    """Values of the leaves of a few rows, one row after the other; OUT out (columns, rows): plus all trees.
 
-    Eight trees are descended side by side, so that none waits for the memory of the others.
+    Some trees are descended side by side, so that none waits for the memory of the others.
     """
     at = np.empty(SIDE_BY_SIDE, np.int32)
     width, n_trees = np.uint64(width), np.uint64(len(roots))
-    for first in range(np.uint64(0), n_trees, SIDE_BY_SIDE):
-        size = min(SIDE_BY_SIDE, n_trees - first)
-        under_way = False
-        for k in range(size):
-            at[k] = roots[first + k]
-            under_way |= at[k] >= 0
-        while under_way:
+    for row in range(np.uint64(X.shape[0])):
+        for first in range(np.uint64(0), n_trees, SIDE_BY_SIDE):
+            size = min(SIDE_BY_SIDE, n_trees - first)
             under_way = False
             for k in range(size):
-                if at[k] >= 0:
-                    here = np.uint32(at[k])
-                    at[k] = _next_step(steps, levels, here, x[steps[here].test >> ONE], stop_at_unseen)
-                    under_way |= at[k] >= 0
-        for k in range(size):
-            for c in range(width):
-                out[np.uint64(column[first + k]) + c] += leaf_values[np.uint64(~at[k]) * width + c]
-            if lines is not None:
+                at[k] = roots[first + k]
+                under_way |= at[k] >= 0
+            while under_way:
+                under_way = False
+                for k in range(size):
+                    if at[k] >= 0:
+                        here = np.uint32(at[k])
+                        at[k] = _next_step(steps, levels, here, X[row, steps[here].test >> ONE], stop_at_unseen)
+                        under_way |= at[k] >= 0
+            for k in range(size):
                 leaf = np.uint64(~at[k])
-                for i in range(lines.starts[leaf], lines.starts[leaf + np.uint64(1)]):
-                    line = lines.lines[i]
-                    out[np.uint64(column[first + k])] += line_value(line, x[line.column])
+                for c in range(width):
+                    out[np.uint64(column[first + k]) + c, row] += leaf_values[leaf * width + c]
+                if lines is not None:
+                    for i in range(lines.starts[leaf], lines.starts[leaf + np.uint64(1)]):
+                        line = lines.lines[i]
+                        out[np.uint64(column[first + k]), row] += line_value(line, X[row, line.column])

@@ -22,7 +22,7 @@ from sapwood.cached_property import cached_property
 from sapwood.counted import counted
 from sapwood.errors import InputTypeError, ParameterError
 from sapwood.model.response import Response
-from sapwood.model.row_reader import RowReader
+from sapwood.model.row_reader import PLAIN_KINDS, RowReader
 from sapwood.predictor import Scorer
 from sapwood.result import Part, Result
 from sapwood.table.drift import warn_of_drift
@@ -33,7 +33,6 @@ from sapwood.threads import resolve_jobs
 from sapwood.tree_sum import TreeSum
 
 Begin = Callable[[Any], Floats]
-FLOATS = (np.dtype(np.float32).char, np.dtype(np.float64).char)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -227,7 +226,7 @@ class Model(Result):
 
     def _scores_of_matrix(self, X: Any) -> Floats | None:
         """Scores (columns, 1) of a matrix of one row that needs no conversion; None for anything else."""
-        if type(X) is not np.ndarray or X.shape != self._plain_shape or X.dtype.char not in FLOATS:
+        if type(X) is not np.ndarray or X.shape != self._plain_shape or X.dtype.kind not in PLAIN_KINDS:
             return None
         return self.scorer.score_row(X[0].astype(np.float64))[:, None]
 

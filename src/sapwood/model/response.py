@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from sapwood.adaboost.r2 import weighted_median
 from sapwood.arrays import Floats
-from sapwood.elementary import logistic
+from sapwood.elementary import logistic_shares
 from sapwood.losses.exponent import exp_response
 from sapwood.losses.multinomial import softmax
 
@@ -74,11 +74,6 @@ def without_factors(shares: Floats, factors: Floats) -> Floats:
     return np.asarray(true / true.sum(axis=0))
 
 
-def _logistic(own: Response, scores: Floats) -> Floats:
-    second = logistic(own.scale * scores)
-    return np.vstack([1.0 - second, second])
-
-
 def _median(own: Response, scores: Floats) -> Floats:
     assert own.weights is not None
     return weighted_median(scores, own.weights)[None]
@@ -86,7 +81,7 @@ def _median(own: Response, scores: Floats) -> Floats:
 
 FORMULAS: dict[Kind, Callable[[Response, Floats], Floats]] = {
     "same": lambda _, scores: scores,
-    "logistic": _logistic,
+    "logistic": lambda own, scores: logistic_shares(scores[0], own.scale),
     "softmax": lambda own, scores: softmax(own.scale * scores),
     "exponential": lambda _, scores: exp_response(scores),
     "sorted": lambda own, scores: np.sort(scores, axis=0)[list(own.ranks)],

@@ -18,6 +18,7 @@ from sapwood.predictor.tree_steps import TreeSteps, starts
 
 MOST_STEPS = 255  # of a tree that is evaluated as a whole: a byte numbers its leaves
 TOP_STEPS = 127  # of a larger tree that are evaluated: twice as many save only one more step of the descent
+BLOCK_ROWS = 1 << 11  # that pass all trees while their cells are in the cache; few enough to be shared out evenly
 SMALL, LARGE = 1 << 15, 1 << 18  # bytes of codes of rows that pass a tree together, so that codes, or a tree, stay near
 
 
@@ -52,12 +53,26 @@ class BottomUp:
         trees["exit"], trees["n_exits"] = starts(n_nodes + 1), n_nodes + 1
         trees["column"] = packed.column
         places, nodes, subsets = _nodes(packed, chosen)
-        exits, children, n_slots = _children(packed, chosen, tree, n_nodes)
+        order = _deepest_first(packed, chosen, tree)
+        exits, children, n_slots = _children(packed, chosen, tree, n_nodes, order)
         nodes["left"], nodes["right"] = children.T * LANES
-        backwards = (2 * first_node + n_nodes - 1)[tree] - np.arange(len(chosen))  # children before their parents
         leaf_values = _leaf_values(packed, exits, n_nodes + 1)
-        all_trees = Trees(trees, nodes[backwards], subsets, leaf_values, np.uint64(packed.width))
+        all_trees = Trees(trees, nodes[order], subsets, leaf_values, np.uint64(packed.width))
         return cls(packed, places, all_trees, exits, n_slots, may_stop)
+
+    @property
+    def features(self) -> list[int]:
+        """Columns of the table that are used, ascending."""
+        return self.packed.features
+
+    def columns_needed(self, narrow: bool) -> int:
+        """Minimum number of columns of a table, or of one that has the used columns alone."""
+        return (self.packed.narrow if narrow else self.packed).n_columns
+
+    @staticmethod
+    def block_rows(_n_rows: int, _n_jobs: int) -> int:
+        """How many rows make a block."""
+        return BLOCK_ROWS
 
     def memory(self, dtype: np.dtype, n_rows: int, n_columns: int, narrow: bool) -> Memory:
         """Memory for blocks of this many rows, one after the other.
@@ -94,6 +109,7 @@ class BottomUp:
             aligned(LANES, np.uint32),
             aligned(LANES, np.uint8),
             slots,
+            aligned(n_groups * LANES, np.uint8),
             aligned(n_groups * n_columns * LANES, np.float64),
             np.uint64(n_groups),
             sizes,
@@ -120,10 +136,24 @@ def _chosen(packed: TreeSteps) -> NDArray[np.intp]:
     return np.flatnonzero(is_chosen)
 
 
-def _children(packed: TreeSteps, chosen: Array, tree: Array, n_nodes: Array) -> tuple[NDArray[np.int32], Array, int]:
+def _deepest_first(packed: TreeSteps, chosen: Array, tree: Array) -> NDArray[np.intp]:
+    """The steps that are evaluated, tree by tree: children long before their parents, which need what they give."""
+    number = np.full(len(packed.steps) + 1, -1)  # of a step among those evaluated; the last is for leaves
+    number[chosen] = np.arange(len(chosen))
+    depth, here, level = np.zeros(len(chosen), dtype=np.int64), number[np.maximum(packed.roots, -1)], 0
+    while (here := here[here >= 0]).size:
+        depth[here], level = level, level + 1
+        children = packed.steps[chosen[here]]
+        here = number[np.maximum(np.concatenate([children["left"], children["right"]]), -1)]
+    return np.lexsort((-depth, tree))
+
+
+def _children(
+    packed: TreeSteps, chosen: Array, tree: Array, n_nodes: Array, order: Array
+) -> tuple[NDArray[np.int32], Array, int]:
     """Exits of all trees, the slots of both children of each step that is evaluated, and how many slots exits take."""
     number = np.full(len(packed.steps) + 1, -1)  # of a step among those evaluated in its tree; the last is for leaves
-    number[chosen] = np.arange(len(chosen)) - starts(n_nodes)[tree]
+    number[chosen[order]] = np.arange(len(chosen)) - starts(n_nodes)[tree]
     child = np.stack([packed.steps["left"][chosen], packed.steps["right"][chosen]], axis=1)
     inside = number[np.maximum(child, -1)]
     is_exit = inside < 0
@@ -134,8 +164,7 @@ def _children(packed: TreeSteps, chosen: Array, tree: Array, n_nodes: Array) -> 
     exits = np.empty(len(chosen) + len(n_nodes), dtype=np.int32)
     exits[first_exit[~has_nodes]] = packed.roots[~has_nodes]
     exits[(first_exit[tree][:, None] + exit_number)[is_exit]] = child[is_exit]
-    last = n_slots + n_nodes[tree][:, None] - 1  # the root is evaluated last, so slots count down along preorder
-    return exits, np.where(is_exit, exit_number, last - inside), n_slots
+    return exits, np.where(is_exit, exit_number, n_slots + inside), n_slots
 
 
 def _nodes(packed: TreeSteps, chosen: Array) -> tuple[Places, Array, Array]:

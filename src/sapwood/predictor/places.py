@@ -1,9 +1,9 @@
-"""Places: where cells are compared with thresholds by codes of one byte.
+"""Places: where cells are compared with thresholds by codes of one byte, or of two.
 
 The thresholds of a column that occur in the trees are its cuts, ascending. A cell's count is how many of them are less:
 `x <= cut i` is `count <= i`. A byte counts up to 255: a place stands for at most 255 consecutive cuts of a column, and
 holds the count of these alone. A missing value has count 0, which goes left everywhere, or gets 255, which goes right:
-columns whose missing values go both ways have places of both kinds.
+columns whose missing values go both ways have places of both kinds. Two bytes count up to 65535.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from sapwood.arrays import Array
 from sapwood.kernels.bottom_up import COLUMN, PLACE, Coding
 from sapwood.kernels.lanes import FAN, LANES
 
-CUTS = 255  # of a place
+CUTS = 255  # of a place whose codes are bytes
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,12 +28,12 @@ class Places:
     n_places: int
     n_categories: int
     place: NDArray[np.uint32]  # for each split; of a category, which of the category columns it is
-    code: NDArray[np.uint8]  # for each split
+    code: NDArray[np.uint16]  # for each split
 
     @classmethod
-    def of(cls, feature: Array, cut: Array, missing_left: Array, n_levels: Array) -> Places:
-        """Places for splits of columns; `n_levels` is 0 for splits of numbers."""
-        place, code = np.zeros(len(feature), dtype=np.uint32), np.zeros(len(feature), dtype=np.uint8)
+    def of(cls, feature: Array, cut: Array, missing_left: Array, n_levels: Array, most_cuts: int = CUTS) -> Places:
+        """Places of so many cuts at most for splits of columns; `n_levels` is 0 for splits of numbers."""
+        place, code = np.zeros(len(feature), dtype=np.uint32), np.zeros(len(feature), dtype=np.uint16)
         columns: list[tuple[int, ...]] = []
         cuts: list[Array] = []
         places: list[tuple[int, ...]] = []
@@ -46,13 +46,13 @@ class Places:
                 n_categories += 1
                 continue
             known, rank = np.unique(cut[own], return_inverse=True)
-            code[own] = rank % CUTS
-            kinds, which = np.unique(rank // CUTS * 2 + ~missing_left[own], return_inverse=True)
+            code[own] = rank % most_cuts
+            kinds, which = np.unique(rank // most_cuts * 2 + ~missing_left[own], return_inverse=True)
             place[own] = len(places) + which
             ladder = _ladder(known)
             columns.append((j, 0, n_cuts, len(ladder), len(places), len(kinds), 0))
             for kind in kinds.tolist():
-                places.append((len(places) * LANES, kind // 2 * CUTS, kind % 2 * 255))
+                places.append((len(places) * LANES, kind // 2 * most_cuts, kind % 2 * most_cuts))
             cuts += ladder
             n_cuts += sum(map(len, ladder))
         joined = np.concatenate(cuts) if cuts else np.empty(0, dtype=cut.dtype)
