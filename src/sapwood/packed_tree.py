@@ -10,12 +10,14 @@ Nothing is lost: `unpack` gives the same arrays back, bit for bit. A part that w
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from sapwood.arrays import Array
+from sapwood.kernels.packing import gini_of_many, gini_of_two, write_class_weights
 from sapwood.tree import LEAF, UNDEFINED, Tree
 
 
@@ -57,8 +59,8 @@ class PackedTree:
         return cls(
             np.packbits(is_leaf),
             tree.node_count,
-            {name: narrowed(array[at]) for name, array in (inner | both).items()},
-            {name: narrowed(array[leaves]) for name, array in both.items()},
+            {name: narrowed(array.take(at, axis=0)) for name, array in (inner | both).items()},
+            {name: narrowed(array.take(leaves, axis=0)) for name, array in both.items()},
             formula,
             tree.subsets,
             tree.n_levels,
@@ -146,26 +148,22 @@ def whole_class_weights(value: Array, weight: Array) -> Array | None:
     """Whole-number weights of the classes, if the values of nodes of this weight follow from them."""
     if value.shape[1] > 1 or value.shape[2] < 2:
         return None
-    shares = value[:, 0]
-    weights = np.rint(shares * weight[:, None])
-    total = weights.sum(axis=1, keepdims=True)
-    if not total.all() or total.max() >= 2**32:
-        return None
-    return weights.astype(np.uint32) if np.array_equal(weights / total, shares) else None
+    weights = np.empty((len(value), value.shape[2]), dtype=np.uint32)
+    return weights if write_class_weights(value.reshape(weights.shape), weight, weights) else None
 
 
 def _pair_gini(weights: Array) -> Array:
-    w, s = weights.sum(axis=1, dtype=np.float64), weights[:, 1].astype(np.float64)
-    return np.asarray(np.maximum(2.0 * s * (w - s) / w, 0.0) / w)
+    return _computed(gini_of_two, weights)
 
 
 def _gini(weights: Array) -> Array:
-    w = weights.sum(axis=1, dtype=np.float64)
-    squares = np.zeros(len(w))
-    for column in weights.T:
-        whole = column.astype(np.float64)
-        squares += whole * whole
-    return np.asarray(np.maximum(w - squares / w, 0.0) / w)
+    return _computed(gini_of_many, weights)
+
+
+def _computed(formula: Callable[..., None], weights: Array) -> Array:
+    impurity = np.empty(len(weights))
+    formula(weights, impurity)
+    return impurity
 
 
 def formula_of(weights: Array, impurity: Array) -> str | None:

@@ -75,10 +75,24 @@ def test_numbers_and_bundled_flags(kind: str, packed: bool, monkeypatch: pytest.
 
 
 @pytest.mark.parametrize("packed", [False, True])
-def test_many_columns_are_shared_by_threads(packed: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("direct", [0, 300, 1024])
+@pytest.mark.parametrize("kind", ["by level", "by leaf", "rows counted"])
+def test_many_columns_are_searched_by_tiles(
+    kind: str, direct: int, packed: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     if packed:
         lower(monkeypatch, PACKED_ROWS=1)
-    same_for_all(data_of(1500, 330, 0), TreeOptions(max_depth=5), 2)
+    lower(monkeypatch, LARGE_CELLS=500 * 330)
+    lower(monkeypatch, DIRECT=direct)
+    same_for_all(data_of(1500, 330, 0), TREES[kind], 2)
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_tiles_of_columns_that_are_drawn(packed: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    if packed:
+        lower(monkeypatch, PACKED_ROWS=1)
+    columns = ColumnOptions(330, by_tree=0.7)
+    same_for_all(data_of(1500, 330, 0), TreeOptions(max_depth=5), 3, columns=columns, seed=1)
 
 
 def test_rows_and_columns_are_drawn() -> None:

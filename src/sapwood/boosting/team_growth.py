@@ -18,6 +18,7 @@ from sapwood.kernels.phases import AHEAD, MOST_AHEAD, work_as
 from sapwood.kernels.small_nodes import SMALL
 from sapwood.kernels.team_frame import TEAM, new_thread
 from sapwood.kernels.team_search import BLOCK
+from sapwood.kernels.tiles import CELLS, DIRECT
 from sapwood.shard.shard import Shard
 from sapwood.threads import available_cores, run_all
 
@@ -91,7 +92,9 @@ class TeamGrowth:
             stack, most_branches, n_own = 0, 0, n_of_level(self._shard, self._options)
         self._stack_slots = threads + np.arange(threads * stack).reshape(threads, stack)
         self._own_slots = threads * (stack + 1) + np.arange(n_own)
-        self._rooms = [new_thread(stack + most_branches + 3, self._n_sums) for _ in range(threads)]
+        limits = self._limits(n_features, n_cells)
+        n_tile_cells = CELLS if limits["by_tiles"] else 0
+        self._rooms = [new_thread(stack + most_branches + 3, self._n_sums, n_tile_cells) for _ in range(threads)]
         self._team, self._arrays = TEAM.allocate(
             n_threads=threads,
             n_columns=n_features,
@@ -106,17 +109,21 @@ class TeamGrowth:
         self._arrays["signs"][:] = self._signs
         level, self._level_arrays = new_level(self._rooms[0][0]["lanes"][0])
         self._team["level"], self._team["symmetric"] = level, self._options.symmetric
-        TEAM.update(self._team[0], leaf_wise=by_leaf, most_branches=most_branches, **self._limits(n_features, n_cells))
+        TEAM.update(self._team[0], leaf_wise=by_leaf, most_branches=most_branches, **limits)
 
     def _limits(self, n_features: int, n_cells: int) -> dict[str, int]:
         """From which sizes on nodes have histograms and are split by several threads, and how many leaves may be."""
         threads, table = self._n_threads, self._shard.table
         share = max(SMALL, table.n_rows // (SHARES * threads)) if threads > 1 else NO_LIMIT
+        large, full = max(share, LARGE_CELLS // n_features), 256 * n_features  # cells, if all columns have 255 codes
+        small, direct = (max(1, most * min(n_cells, full) // full) for most in (SMALL, DIRECT))
+        by_tiles = not table.is_bundled and n_features >= 2 * threads * int(COLUMNS)
         return {
-            "by_tiles": not table.is_bundled and n_features >= 2 * threads * int(COLUMNS),
+            "by_tiles": by_tiles,
             "max_leaves": self._options.max_leaves or NO_LIMIT,
-            "small": min(SMALL, max(1, SMALL * n_cells // (256 * n_features))),
-            "large": max(share, LARGE_CELLS // n_features),
+            "small": small,
+            "direct": max(small, min(direct, large)) if by_tiles else small,
+            "large": large,
             "share": share,
         }
 

@@ -31,6 +31,7 @@ from sapwood.threads import blocks, run_all
 SAMPLE = 200_000  # rows that decide about the cuts
 BLOCK = 8192  # rows whose values stay in the cache while all their columns are coded
 LINE = 64  # bytes of a cache line
+MANY_LINES = 8
 WORD = 8  # codes of a row are read eight at a time
 
 
@@ -136,7 +137,7 @@ def pack_table(
     """Write coded columns row by row, block by block."""
     n, n_codes = columns.shape[1], np.array([own.n_codes for own in bins], dtype=np.int64)
     bundles = find_bundles(columns, n_codes, n_jobs) if is_worth_it(n, n_codes) else separate(columns, n_codes)
-    rows = _aligned(n, -(-len(bundles.sizes) // WORD) * WORD)
+    rows = _aligned(n, _width_of(len(bundles.sizes)))
     rows[:, len(bundles.sizes) :] = 0
 
     def pack(start: int, stop: int) -> None:  # a block of rows, which stays in the cache
@@ -171,6 +172,13 @@ def code_columns(table: Table, bins: Sequence[Bins], features: Sequence[int], dt
     else:
         run_all([partial(code_rows, *block) for block in blocks(table.n_rows, BLOCK)], n_jobs)
     return columns
+
+
+def _width_of(n_bundles: int) -> int:
+    """Bytes of a row: whole words; or many lines, an odd number, so that rows do not compete in the caches."""
+    if n_bundles < MANY_LINES * LINE:
+        return -(-n_bundles // WORD) * WORD
+    return (-(-n_bundles // LINE) | 1) * LINE
 
 
 def _aligned(n: int, width: int) -> NDArray[np.uint8]:

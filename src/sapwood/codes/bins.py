@@ -59,13 +59,13 @@ class NumberBins:
 
     @cached_property
     def _exact_start(self) -> Start:
-        below = np.searchsorted(self.cuts, _lowest_of_cells(), side="left")
+        below = _n_below(self.cuts)
         return Start.of(round_down(self.cuts, np.dtype(np.float32)), below, np.append(below[1:], len(self.cuts)))
 
     @cached_property
     def _safe_start(self) -> Start:
         """Rounding to float32 may lift a value into the next cell, so a cell begins where the one before it does."""
-        below = np.searchsorted(self.cuts, _lowest_of_cells(), side="left")
+        below = _n_below(self.cuts)
         return Start.of(self.cuts, np.append(0, below[:-1]), np.append(below[1:], len(self.cuts)))
 
 
@@ -92,6 +92,12 @@ def _lowest_of_cells() -> NDArray[np.float64]:
         lowest = np.where(keys & SIGN, keys ^ SIGN, ~keys).view(np.float32).astype(np.float64)
     lowest[np.isnan(lowest)] = np.where(keys[np.isnan(lowest)] & SIGN, np.inf, -np.inf)
     return lowest
+
+
+def _n_below(cuts: Array) -> NDArray[np.int64]:
+    """How many cuts are below the lowest value of each cell."""
+    first = np.searchsorted(_lowest_of_cells(), cuts, side="right")  # cell that a cut is below
+    return np.cumsum(np.bincount(first, minlength=N_CELLS))[:N_CELLS]
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,6 +16,7 @@ from sapwood.growth.rules import GrowthRules, critical_values
 from sapwood.growth.scale import Scale, shifted
 from sapwood.growth.trees import GrownNodes, leaf_values, split_thresholds
 from sapwood.kernels._jit import ONE
+from sapwood.kernels.drawn_growth import grow_drawn
 from sapwood.kernels.grow import grow
 from sapwood.kernels.partition import select_list
 from sapwood.kernels.sorting import write_entries
@@ -93,10 +94,10 @@ def _run_kernel(
 ) -> GrownNodes:
     tally, is_bounded = statistics.tally(members), monotonic is not None and bool(monotonic.any())
     kind = _kind(statistics, tally)
-    sizes = _sizes(coded, statistics, rules, lists, kind)
+    sizes, columns = _sizes(coded, statistics, rules, lists, kind), _columns(coded, lists, monotonic)
     cum_sums = np.empty((sizes["n_groups"], statistics.n_sums))
     given = {
-        "columns": _columns(coded, lists, monotonic),
+        "columns": columns,
         "allowed": allowed.astype(np.int64),
         "wy": np.ascontiguousarray(statistics.wy),
         "tally": tally,
@@ -116,11 +117,19 @@ def _run_kernel(
     values = _values(coded, lists.n_rows) if draws else None
     weight = float(statistics.wy[:, 0].sum())
     critical = critical_values(rules.significance, statistics.n_classes, statistics.n_outputs, weight)
-    n_nodes, n_words = grow(kind(frame[0]), coded.codes, values, arrays.get("best_subset"), critical)
+    if kind is PairTallies and not is_bounded and values is not None and grows_by_values(rules, columns[allowed]):
+        n_nodes, n_words = grow_drawn(frame[0], values), 0
+    else:
+        n_nodes, n_words = grow(kind(frame[0]), coded.codes, values, arrays.get("best_subset"), critical)
     kept = ("nodes", "sums", "medians", "bounds", "subsets")
     grown: dict[str, Array] = {name: arrays[name] for name in kept if name in arrays}
     del arrays, given, cum_sums  # scratch, before nodes are copied
     return GrownNodes.read(grown, n_nodes, n_words)
+
+
+def grows_by_values(rules: GrowthRules, columns: NDArray[np.void]) -> bool:
+    """Whether a tree of drawn thresholds needs nothing but values: none are missing, and no split waits for another."""
+    return bool((columns["is_valued"] == ALL_PRESENT).all()) and not rules.max_leaves and rules.significance is None
 
 
 def _kind(statistics: Statistics, tally: Array | None) -> type:
@@ -147,6 +156,7 @@ def _sizes(coded: CodedTable, statistics: Statistics, rules: GrowthRules, lists:
         "n_sums": n_sums,
         "n_vector": n_sums if kind in {Vectors, VectorTallies} else 0,
         "n_moved": n_rows + 1,
+        "n_branches": n_rows + 1,
         "n_groups": max(n_rows + 2, 2**rules.max_exhaustive if n_subset > 0 else 0),  # subsets are groups too
         "n_local": n_rows if kind is Pairs and coded.is_coded.any() else 0,
         "n_local_tally": n_rows if by_tally else 0,
@@ -166,7 +176,7 @@ def _sizes(coded: CodedTable, statistics: Statistics, rules: GrowthRules, lists:
 def _values(coded: CodedTable, n_rows: int) -> Values:
     assert coded.values is not None
     of_row, of_code = coded.values
-    return Values(of_row, of_code, np.empty(n_rows, dtype=of_row.dtype))
+    return Values(of_row, of_code, np.empty((2, n_rows), dtype=of_row.dtype))
 
 
 def _arrange_lists(coded: CodedTable, statistics: Statistics) -> Lists:

@@ -18,11 +18,9 @@ from sapwood.codes.coded import CodedTable
 from sapwood.codes.separation import midpoints
 from sapwood.growth.criteria import Statistics
 from sapwood.growth.scale import Scale, shifted
-from sapwood.kernels.nodes import Links, link_nodes, node_medians, preorder
+from sapwood.kernels.nodes import Links, link_nodes, node_fields, node_medians, preorder
 from sapwood.kernels.tree_frame import IMPLICIT_ROW, NO_ROW
 from sapwood.tree import UNDEFINED
-
-FIELDS = ("at_left", "at_right", "threshold", "subset_start", "weight", "mass")
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,10 +44,12 @@ class GrownNodes:
         """From the arrays of a frame, of which nodes and words of subsets are used so far."""
         nodes = arrays["nodes"][:n_nodes]
         order = preorder(nodes["left"], nodes["right"], n_nodes)
-        read: dict[str, Any] = {name: nodes[name][order] for name in FIELDS}
-        read |= {name: arrays[name][order] if name in arrays else None for name in ("sums", "medians", "bounds")}
+        read: dict[str, Any] = {
+            name: arrays[name].take(order, axis=0) if name in arrays else None for name in ("sums", "medians", "bounds")
+        }
         subsets = arrays.get("subsets", np.empty(0, dtype=np.uint32))[:n_words].copy()
-        return cls(links=link_nodes(nodes, nodes["left"] >= 0, order), subsets=subsets, **read)
+        links, fields = link_nodes(nodes, nodes["left"] >= 0, order), node_fields(nodes, order)
+        return cls(links=links, subsets=subsets, **fields._asdict(), **read)
 
 
 def split_thresholds(coded: CodedTable, grown: GrownNodes) -> Floats:
@@ -108,8 +108,8 @@ def leaf_values(grown: GrownNodes, statistics: Statistics, leaf: str, rows: Arra
 def _class_weights(grown: GrownNodes, statistics: Statistics) -> list[Floats]:
     """Weight of each class in each node, one array per output."""
     if statistics.is_pair:
-        ones = grown.sums
-        return [np.hstack([grown.weight[:, None] - ones, ones])[:, : statistics.n_classes[0]]]
+        ones = grown.sums[:, 0]
+        return [np.stack([grown.weight - ones, ones]).T[:, : statistics.n_classes[0]]]
     start = statistics.output_start
     return [grown.sums[:, start[o] : start[o + 1]] for o in range(statistics.n_outputs)]
 

@@ -13,6 +13,7 @@ from sapwood.kernels.team import add
 from sapwood.kernels.team_frame import SETTLED
 from sapwood.kernels.team_rows import gather_rows, part_rows
 from sapwood.kernels.team_search import part_and_search, search_rows, smaller_and_larger, sum_and_search
+from sapwood.kernels.tiles import keeps_histogram
 
 
 @inner_kernel
@@ -28,15 +29,15 @@ def place_children(nodes, at, n_left, are_leaves):
 
 @inner_kernel
 def keep_histograms(team, node, small, large, own, rules):
-    """Children that will be split keep their histograms unless they are small; OUT nodes.
+    """Children that will be split keep their histograms if those of their children will be made from them; OUT nodes.
 
     The node's slot becomes the larger child's and `own` the smaller one's; returns `own` if it is not used.
     """
     drop_weak(small, rules)
     drop_weak(large, rules)
-    if large.gain > NO_GAIN and large.n_rows > team.small:
+    if large.gain > NO_GAIN and keeps_histogram(team, large, rules):
         large.slot, node.slot = node.slot, np.int64(-1)
-    if small.gain > NO_GAIN and small.n_rows > team.small:
+    if small.gain > NO_GAIN and keeps_histogram(team, small, rules):
         small.slot = own
         return np.int64(-1)
     return own
@@ -57,17 +58,18 @@ def expand_alone(nodes, at, own, team, rules, me):
         return own
     begin_search(small, rules)
     begin_search(large, rules)
-    if large.n_rows <= team.small:
+    are_direct = large.n_rows <= team.direct
+    if are_direct:
         if search_large:
             search_rows(team, large, rules, me)
     elif small.n_rows <= team.small:
         thread = team.threads[me]
         gather_rows(team, small, thread)
-        remove_rows(thread.rows, thread.values, small.n_rows, team.shard, team.pool[node.slot])
+        remove_rows(thread.rows, thread.values, small.n_rows, team.shard, team.by_tiles, team.pool[node.slot])
         part_and_search(team, node.slot, np.int64(-1), 0, team.shard.n_used[0], small, large, rules, me)
     else:
         sum_and_search(team, node.slot, own, small, large, rules, me)
-    if search_small and small.n_rows <= team.small:
+    if search_small and (are_direct or small.n_rows <= team.small):
         search_rows(team, small, rules, me)
     return keep_histograms(team, node, small, large, own, rules)
 

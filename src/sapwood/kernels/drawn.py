@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from sapwood.kernels._jit import ONE, inner_kernel, lane_kernel, part
+from sapwood.kernels.code_list import BIT
 from sapwood.kernels.draws import mix, uniform
 from sapwood.kernels.levels import cumulate, mark_prefix
 from sapwood.kernels.statistic import drawn_groups
@@ -15,15 +16,23 @@ THRESHOLD_DRAW = 1 << 40  # keeps draws of thresholds apart from draws of column
 
 @lane_kernel
 def gather_values(frame, column, gathered, at):
-    """Values of the rows of a node, none of them missing; OUT gathered; returns the least and the largest."""
-    entries, first = frame.entries, np.uint64(frame.lo[at, 0])
-    low = high = column[entries[first] >> ONE]
-    for i in range(first, np.uint64(frame.hi[at, 0])):
-        x = column[entries[i] >> ONE]
-        gathered[i - first] = x
-        low = min(low, x)
-        high = max(high, x)
-    return np.float64(low), np.float64(high)
+    """Values of the rows of a node, none of them missing; OUT gathered; returns the least and the largest.
+
+    Two rows at a time: the least and the largest so far wait for those of the row before.
+    """
+    entries, first, n = frame.entries, np.uint64(frame.lo[at, 0]), np.uint64(frame.hi[at, 0] - frame.lo[at, 0])
+    low = high = low_odd = high_odd = column[entries[first] >> ONE]
+    for half in range(n >> BIT):
+        i = half << BIT
+        x, odd = column[entries[first + i] >> ONE], column[entries[first + (i | BIT)] >> ONE]
+        gathered[i], gathered[i | BIT] = x, odd
+        low, low_odd = min(low, x), min(low_odd, odd)
+        high, high_odd = max(high, x), max(high_odd, odd)
+    if n & BIT:
+        x = column[entries[first + n - BIT] >> ONE]
+        gathered[n - BIT] = x
+        low, high = min(low, x), max(high, x)
+    return np.float64(min(low, low_odd)), np.float64(max(high, high_odd))
 
 
 @inner_kernel
@@ -53,14 +62,14 @@ def drawn_threshold(low, high, key, f):
 @inner_kernel
 def draw_groups(stat, values, f, totals, at):
     """Two groups of a column of values, up to a drawn threshold and above it; returns them and the threshold."""
-    frame, n_missing = stat.frame, np.int64(0)
+    frame, gathered, n_missing = stat.frame, values.gathered[0], np.int64(0)
     if frame.columns[f].is_valued == ALL_PRESENT:
-        low, high = gather_values(frame, values.of_row[f], values.gathered, at)
+        low, high = gather_values(frame, values.of_row[f], gathered, at)
     else:
-        low, high, n_missing = gather_present(frame, values.of_row[f], values.gathered, at)
+        low, high, n_missing = gather_present(frame, values.of_row[f], gathered, at)
     count = np.int64(low < high) + np.int64(low <= high)
     threshold = drawn_threshold(low, high, frame.slots[at].key, f) if count > 1 else high
-    mw, ms = drawn_groups(stat, values.gathered, totals, n_missing, threshold, at)
+    mw, ms = drawn_groups(stat, gathered, totals, n_missing, threshold, at)
     frame.code[0], frame.code[1] = 0, 1
     return Groups(count, n_missing, mw, ms), threshold
 

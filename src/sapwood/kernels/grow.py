@@ -43,6 +43,13 @@ def is_splittable(frame, node, depth, constant):
     return not is_pure and may_split(frame, depth, own.n_rows, own.weight)
 
 
+@part
+def set_least_gain(frame):
+    """The least gain of a split, once the weight of the root is known; OUT frame."""
+    root_weight = frame.nodes[0].weight * (1.0 - 1e-12)  # a gain of the least size may have lost its last bits
+    frame.least_gain = frame.min_decrease * root_weight if frame.min_decrease > 0.0 else -np.inf
+
+
 @inner_kernel
 def open_root(stat):
     """Make the root, in slot 0; OUT frame."""
@@ -57,8 +64,7 @@ def open_root(stat):
     slot.lower, slot.upper = -np.inf, np.inf
     if frame.is_bounded:
         frame.bounds[0, 0], frame.bounds[0, 1] = -np.inf, np.inf
-    root_weight = frame.nodes[0].weight * (1.0 - 1e-12)  # a gain of the least size may have lost its last bits
-    frame.least_gain = frame.min_decrease * root_weight if frame.min_decrease > 0.0 else -np.inf
+    set_least_gain(frame)
     frame.children[0], frame.wanted[0] = 0, is_splittable(frame, 0, 0, constant)
 
 

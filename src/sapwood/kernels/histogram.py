@@ -230,6 +230,15 @@ def unbundle(sums, shard, thread, out):
     sums[:] = 0
 
 
+@part
+def widen_codes(own, into):
+    """Add the packed sums of a column to wide ones; OUT into, own becomes zero."""
+    for code in range(len(own)):
+        into[code, 0] += own[code] >> 32
+        into[code, 1] += own[code] & LOW_HALF
+        own[code] = 0
+
+
 @inner_kernel
 def widen(packed, shard, thread, first, last, out):
     """Add packed sums to wide ones of some of the tree's columns, of all where columns share bytes.
@@ -242,11 +251,7 @@ def widen(packed, shard, thread, first, last, out):
     for i in range(first, last):
         f = shard.drawn[i]
         start = f * np.int64(ROOM)
-        own, into = packed[start : start + shard.sizes[f]], out[shard.starts[f] :]
-        for code in range(len(own)):
-            into[code, 0] += own[code] >> 32
-            into[code, 1] += own[code] & LOW_HALF
-            own[code] = 0
+        widen_codes(packed[start : start + shard.sizes[f]], out[shard.starts[f] :])
 
 
 @inner_kernel

@@ -1,6 +1,6 @@
 """Scheduler of a team: the leader chooses the next phase, for all threads, from the one just finished.
 
-root          ADD, WIDEN, SEARCH
+root          ADD, WIDEN, SEARCH, or with many columns SEARCH
 large node    MOVE, ADD, WIDEN, SEARCH, or with many columns MOVE, SEARCH; MARK if its children must be leaves
 by level      large nodes one by one, others as tasks of EXPAND, and once nodes are small enough, BRANCH
 by leaf       the best leaf, and at the same time the next best ones, if they are small: EXPAND
@@ -36,7 +36,7 @@ from sapwood.kernels.phases import (
 from sapwood.kernels.split_order import take_over
 from sapwood.kernels.team import add, end, post
 from sapwood.kernels.team_frame import SETTLED, records_at, take_slot
-from sapwood.kernels.team_rows import count_pieces, thread_rows
+from sapwood.kernels.team_rows import count_pieces, sum_rows, thread_rows
 from sapwood.kernels.team_search import n_blocks, smaller_and_larger
 
 ONE = np.uint64(1)
@@ -149,7 +149,9 @@ def weigh_root(nodes, team, rules):
     """Sums of the root, and limits that depend on them; OUT nodes, rules."""
     root, shard = nodes[0], team.shard
     start = shard.starts[shard.drawn[0]]
-    for thread in range(team.n_threads):
+    if team.by_tiles:
+        root.gradient, root.hessian = sum_rows(team, root)
+    for thread in range(0 if team.by_tiles else team.n_threads):
         own = team.pool[thread]
         for cell in range(start, start + shard.n_codes[shard.drawn[0]] + 1):
             root.gradient += own[cell, 0]
@@ -270,7 +272,9 @@ def next_phase(nodes, splits, team, rules):
             weigh_root(nodes, team, rules)
         return phase(team, SEARCH, n_blocks(team))
     if step == BEGIN or (step in (MOVE, MARK) and after_move(nodes, team, rules)):
-        if step == MOVE and team.by_tiles:
+        if step == BEGIN and team.by_tiles:
+            weigh_root(nodes, team, rules)
+        if step != MARK and team.by_tiles:
             return phase(team, SEARCH, n_blocks(team))
         return phase(team, ADD, count_pieces(nodes[team.smaller], team))
     if step == BRANCH:

@@ -66,6 +66,33 @@ def link_nodes(nodes: np.ndarray, splits: np.ndarray, order: np.ndarray) -> Link
     return links
 
 
+class Fields(NamedTuple):
+    """What else growth notes of a node, by the names in its records."""
+
+    at_left: np.ndarray
+    at_right: np.ndarray
+    threshold: np.ndarray
+    subset_start: np.ndarray
+    weight: np.ndarray
+    mass: np.ndarray
+
+
+@lean_kernel
+def write_fields(nodes, order, fields):
+    """Fields of the nodes in preorder; OUT fields."""
+    for i in range(len(order)):
+        own = nodes[order[i]]
+        fields.at_left[i], fields.at_right[i], fields.threshold[i] = own.at_left, own.at_right, own.threshold
+        fields.subset_start[i], fields.weight[i], fields.mass[i] = own.subset_start, own.weight, own.mass
+
+
+def node_fields(nodes: np.ndarray, order: np.ndarray) -> Fields:
+    """Fields of the nodes in preorder, from their records."""
+    fields = Fields(*(np.empty(len(order), nodes.dtype[name]) for name in Fields._fields))
+    write_fields(nodes, order, fields)
+    return fields
+
+
 @lean_kernel
 def link_right(is_leaf, starts, finished, right):
     """Right child of every inner node, counted within its tree, -1 for leaves; OUT right, scratch finished.

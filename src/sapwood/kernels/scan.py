@@ -99,8 +99,8 @@ def try_split(left, more_l2, rules, sign, parent, feature, code, next_code, miss
 def sum_left(hist, codes, count, left_g, left_h):
     """Sums of the codes up to each; OUT left_g, left_h."""
     g, h = np.int64(0), np.int64(0)
-    for i in range(count):
-        code = codes[i]
+    for i in range(np.uint64(count)):
+        code = np.uint64(codes[i])
         g += hist[code, 0]
         h += hist[code, 1]
         left_g[i], left_h[i] = g, h

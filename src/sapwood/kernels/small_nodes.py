@@ -8,21 +8,30 @@ from __future__ import annotations
 
 import numpy as np
 
-from sapwood.kernels._jit import inner_kernel, lowest_bit
+from sapwood.kernels._jit import inner_kernel, lowest_bit, part
 from sapwood.kernels.code_list import BIT, LOW_6, SIX
 from sapwood.kernels.histogram import add_code
 
 SMALL = 96  # rows, where columns have 255 codes; fewer where they have fewer
 
 
+@part
+def codes_of(shard, f, by_row):
+    """Codes of a column, at the places of rows (`gather_rows`).
+
+    Where there are many columns, they are read from codes by row: those of its next columns share a cache line.
+    """
+    return shard.cells[f:] if by_row else shard.columns[f]
+
+
 @inner_kernel
-def remove_rows(rows, values, n, shard, hists):
+def remove_rows(rows, values, n, shard, by_row, hists):
     """Take rows out of a histogram of the tree's columns; OUT hists."""
     for place in range(shard.n_used[0]):
         f = shard.drawn[place]
-        column, hist = shard.columns[f], hists[shard.starts[f] :]
-        for i in range(n):
-            code = column[rows[i]]
+        column, hist = codes_of(shard, f, by_row), hists[shard.starts[f] :]
+        for i in range(np.uint64(n)):
+            code = np.uint64(column[rows[i]])
             hist[code, 0] -= values[i, 0]
             hist[code, 1] -= values[i, 1]
             if hist.shape[1] > 2:

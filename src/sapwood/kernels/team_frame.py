@@ -21,18 +21,20 @@ THREAD = Layout(  # what a thread has for itself
     stack=Array(np.int64, "n_stack"),  # slots that it may use, their number first
     waiting=Array(np.int64, "n_stack"),  # nodes that wait
     hist=Array(np.int64, 256, "n_sums"),  # zero
+    tile=Array(np.int64, "n_tile_cells", "n_sums"),  # histograms of a tile of columns, and what is left of one
+    rest=Array(np.int64, 256, "n_sums"),
     table=Array(np.uint8, 256),  # where codes go
     codes=Array(np.int64, 257),
     present=Array(np.uint64, 4),  # bitmap of codes
-    rows=Array(np.uint32, SMALL),
+    rows=Array(np.uint64, SMALL),  # places of their codes
     values=Array(np.int64, SMALL, 2),
 )
 
 
-def new_thread(n_stack: int, n_sums: int) -> tuple[np.ndarray, object]:
+def new_thread(n_stack: int, n_sums: int, n_tile_cells: int) -> tuple[np.ndarray, object]:
     """The frame of a thread, and its arrays, to be kept alive."""
     lanes, lane_arrays = new_lanes()
-    thread, arrays = THREAD.allocate(n_stack=n_stack, n_sums=n_sums)
+    thread, arrays = THREAD.allocate(n_stack=n_stack, n_sums=n_sums, n_tile_cells=n_tile_cells)
     thread["lanes"] = lanes
     return thread, (lane_arrays, arrays)
 
@@ -72,7 +74,8 @@ TEAM = Layout(
     # The phase that is being done (see `phases.py`), and limits:
     step=np.int64,
     n_leaves=np.int64,
-    small=np.int64,  # nodes of no more rows are searched from their rows
+    small=np.int64,  # nodes of no more rows are searched from their rows, column by column
+    direct=np.int64,  # or tile by tile, if there are many columns; such nodes have no histograms
     large=np.int64,  # nodes of more rows are split by all threads together
     share=np.int64,  # nodes of more rows are split before branches are grown below their children
     by_tiles=np.bool_,  # there are so many columns that threads share them instead of rows

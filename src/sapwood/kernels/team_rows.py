@@ -11,7 +11,7 @@ import numpy as np
 
 from sapwood.kernels._jit import inner_kernel, lean_kernel, part
 from sapwood.kernels.branching import write_table
-from sapwood.kernels.histogram import HALF, NONE, ONE, add_bundles, add_rows, packed_numbers, widen
+from sapwood.kernels.histogram import HALF, NONE, ONE, THREE, add_bundles, add_rows, packed_numbers, widen
 from sapwood.kernels.team_frame import records_at
 
 LEAST_PIECE, MOST_PIECE = 1 << 16, 1 << 16  # cells, and rows, that a thread takes at a time
@@ -58,14 +58,29 @@ def sum_piece(team, node, piece, me):
 
 
 @inner_kernel
+def sum_rows(team, node):
+    """Sums of the rows of a node."""
+    records, quantized, g, h = records_at(team, node.depth), team.shard.quantized, np.int64(0), np.int64(0)
+    for i in range(node.first, node.first + node.n_rows):
+        if team.shard.is_packed:
+            own_g, own_h = packed_numbers(records[i])
+        else:
+            own_g, own_h = quantized[records[i] >> HALF, 0], quantized[records[i] >> HALF, 1]
+        g += own_g
+        h += own_h
+    return g, h
+
+
+@inner_kernel
 def gather_rows(team, node, thread):
-    """Rows of a small node and their whole numbers; OUT thread.rows, thread.values."""
+    """Rows of a small node, as places of their codes, and their whole numbers; OUT thread.rows, thread.values."""
     records, rows, values = records_at(team, node.depth), thread.rows, thread.values
+    distance = team.shard.words_of_row << THREE if team.by_tiles else ONE
     is_packed, quantized = team.shard.is_packed, team.shard.quantized
     for i in range(node.n_rows):
         record = records[node.first + i]
         row = record >> HALF
-        rows[i] = np.uint32(row)
+        rows[i] = row * distance
         if is_packed:
             values[i, 0], values[i, 1] = packed_numbers(record)
         else:

@@ -9,10 +9,11 @@ from sapwood.kernels.branching import is_splittable
 from sapwood.kernels.histogram import COLUMNS, add_rows, clear
 from sapwood.kernels.newton import score_of
 from sapwood.kernels.scan import scan_column
-from sapwood.kernels.small_nodes import clear_codes, count_rows
+from sapwood.kernels.small_nodes import clear_codes, codes_of, count_rows
 from sapwood.kernels.split_order import begin_search
 from sapwood.kernels.team_frame import records_at
 from sapwood.kernels.team_rows import add_up, gather_rows
+from sapwood.kernels.tiles import WIDTH, search_tiles, search_tiles_alone
 
 BLOCK = 8  # columns that a thread searches at a time
 
@@ -36,7 +37,7 @@ def copy_node(source, rules, target):
 @inner_kernel
 def block_columns(team):
     """Columns that a thread searches at a time: if it sums them up, too, a tile."""
-    return np.int64(COLUMNS) if team.by_tiles else np.int64(BLOCK)
+    return np.int64(WIDTH) if team.by_tiles else np.int64(BLOCK)
 
 
 @lean_kernel
@@ -85,6 +86,9 @@ def sum_columns(team, node, slot, first, last, me):
 def sum_and_search(team, whole, own, small, large, rules, me):
     """Sum up the smaller child and search both, tile by tile of the columns while it is in the cache; OUT children."""
     n_columns = team.shard.n_used[0]
+    if team.by_tiles:
+        search_tiles(team, whole, own, 0, n_columns, small, large, rules, me)
+        return
     step = n_columns if team.shard.n_tables > 0 else np.int64(COLUMNS)
     for first in range(0, n_columns, step):
         last = min(first + step, n_columns)
@@ -96,12 +100,17 @@ def sum_and_search(team, whole, own, small, large, rules, me):
 def search_rows(team, node, rules, me):
     """Best split of a small node from its rows; OUT node. The thread's histogram is zero before and after."""
     thread, shard = team.threads[me], team.shard
+    if node.n_rows > team.small:
+        begin_search(node, rules)
+        search_tiles_alone(team, node, np.int64(-1), 0, shard.n_used[0], rules, me)
+        return
     hist, codes, lanes = thread.hist, thread.codes, thread.lanes
     gather_rows(team, node, thread)
     parent = begin_search(node, rules)
     for place in range(shard.n_used[0]):
         f = shard.drawn[place]
-        count = count_rows(thread.rows, thread.values, node.n_rows, shard.columns[f], thread.present, hist, codes)
+        column = codes_of(shard, f, team.by_tiles)
+        count = count_rows(thread.rows, thread.values, node.n_rows, column, thread.present, hist, codes)
         is_category, sign = shard.is_category[f], team.signs[f]
         scan_column(hist, codes, count, is_category, rules, sign, parent, f, lanes, node)
         clear_codes(codes, count, hist)
@@ -116,8 +125,10 @@ def search_block(nodes, block, team, rules, me):
     small, large = team.found[block, 0], team.found[block, 1]
     copy_node(nodes[team.smaller], rules, small)
     copy_node(nodes[team.larger], rules, large)
-    if own >= 0 and team.by_tiles:
-        sum_columns(team, small, own, first, last, me)
-    else:
+    if not team.by_tiles:
         add_up(team, own if own >= 0 else whole, first, last)
-    part_and_search(team, whole, own, first, last, small, large, rules, me)
+        part_and_search(team, whole, own, first, last, small, large, rules, me)
+    elif own >= 0:
+        search_tiles(team, whole, own, first, last, small, large, rules, me)
+    else:
+        search_tiles_alone(team, large, whole, first, last, rules, me)

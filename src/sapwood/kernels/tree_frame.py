@@ -46,6 +46,18 @@ OPEN = np.dtype(  # a node that may still be split, with the best split found fo
     ]
 )
 
+BRANCH = np.dtype(  # a node that is not made yet, of a tree whose nodes are made in preorder
+    [
+        ("key", np.uint64),
+        ("weight", np.float64),
+        ("sum", np.float64),
+        ("first", np.int64),  # where its rows begin
+        ("n_rows", np.int64),
+        ("depth", np.int64),
+        ("parent", np.int64),  # of a right child; -1 of others
+    ]
+)
+
 NODE = np.dtype(
     [
         ("left", np.int32),
@@ -100,6 +112,7 @@ FRAME = Layout(
     is_bounded=np.bool_,  # there are monotonic constraints
     bounds=Scratch(np.float64, "n_bounded", 2),  # least and largest value of a node
     slots=Array(OPEN, "n_slots"),
+    branches=Scratch(BRANCH, "n_branches"),
     frontier=Array(np.int64, "n_slots"),  # slots of the nodes that have a split, as a stack or a heap
     free=Array(np.int64, "n_slots"),
     children=Array(np.int64, 2),  # slots of the nodes just made
@@ -204,4 +217,4 @@ class Values(NamedTuple):
 
     of_row: np.ndarray  # (columns, rows + 1): by row, the implicit value last
     of_code: np.ndarray  # (columns, codes)
-    gathered: np.ndarray  # (rows,) those of a node
+    gathered: np.ndarray  # (2, rows): those of a node; `drawn_growth.py` keeps the best column's
