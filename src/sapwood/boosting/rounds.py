@@ -23,8 +23,8 @@ from sapwood.boosting.options import RoundOptions
 from sapwood.boosting.projection import project_all
 from sapwood.boosting.rate import Rate
 from sapwood.boosting.replay import Replay, StepRules, steps_of_rows
-from sapwood.boosting.team_growth import TeamGrowth
 from sapwood.boosting.sampling import Sample, counted_rows, gradient_sample, uniform_rows
+from sapwood.boosting.team_growth import TeamGrowth
 from sapwood.boosting.trees import decoder_of, to_tree
 from sapwood.codes.coding import Coded, Recode
 from sapwood.codes.ranked import RankedTable

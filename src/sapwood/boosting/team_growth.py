@@ -124,9 +124,14 @@ class TeamGrowth:
         }
 
     @property
+    def n_threads(self) -> int:
+        """Threads that grow a tree together."""
+        return self._n_threads
+
+    @property
     def numbers_are_short(self) -> bool:
         """Whether 16 bits hold the number of any node."""
-        return self._capacity < 2**16
+        return bool(self._capacity < 2**16)
 
     @property
     def kernel(self) -> Kernel:
@@ -156,9 +161,9 @@ class TeamGrowth:
         return nodes[:n_nodes], splits[:n_nodes]
 
     def run(self, leader: Callable[[], None], nodes: Array, team: np.void, rules: np.void) -> None:
-        """Run a leader, and threads that do what it says until it ends the board; `team` is the frame that it writes to.
+        """Run a leader, and threads that do what it says until it ends the board.
 
-        These are of all trees that grow meanwhile: nodes, rules.
+        It writes to these: nodes, the frame of the team, rules of growth.
         """
         self._arrays["board"].fill(0)
 

@@ -12,13 +12,13 @@ from typing import Any, ClassVar
 import numpy as np
 
 from sapwood.arrays import Array, Floats, Ints
-from sapwood.boosting.grown import GrownTree
 from sapwood.boosting.projection import mixture_scales
 from sapwood.boosting.rate import GivenRate, Rate
 from sapwood.boosting.rounds import Rounds
-from sapwood.boosting.trees import to_tree
+from sapwood.boosting.trees import to_trees
 from sapwood.codes.bins import origins_of
-from sapwood.kernels.entry import address_of
+from sapwood.kernels.decoding import GrownTrees
+from sapwood.kernels.entry import address_of_growth
 from sapwood.kernels.loss_rows import LOGISTIC, MULTINOMIAL, SQUARED, SQUARED_OF_TARGETS
 from sapwood.kernels.round_frame import ROUNDS, TREES
 from sapwood.kernels.whole_rounds import advance_all
@@ -28,7 +28,8 @@ from sapwood.losses.multinomial import Multinomial
 from sapwood.losses.per_target import PerTarget
 from sapwood.losses.squared import Squared
 from sapwood.metrics.metric import MeanOfRows, Metric
-from sapwood.tree import Tree
+
+MOST_ROWS = 1 << 15  # if several threads grow trees, as one thread alone does all else
 
 
 class WholeRounds:
@@ -65,7 +66,9 @@ class WholeRounds:
             *(cls.known(rounds.loss) is None, rounds.recode is not None),
             isinstance(rate, GivenRate) and rate.needs_norm,
         )
-        return rounds.suits_whole and not any(asks_python)
+        if not rounds.suits_whole or any(asks_python):
+            return False
+        return rounds.team.n_threads == 1 or rounds.table.n_rows <= MOST_ROWS
 
     def __init__(self, rounds: Rounds, measured: Ints | None = None) -> None:
         measured = np.empty(0, dtype=np.int64) if measured is None else measured
@@ -93,10 +96,7 @@ class WholeRounds:
         self._state["team"] = team
         self._template = rounds.options.tree.unitless_rules
         self._rules = self._template.copy()
-        root = np.uint64(0), len(rounds.y), own_slots, stack_slots
-        trees = self._arrays["nodes"], self._arrays["splits"]
-        grow = address_of(self._team.kernel, *trees, *root, self._state["team"][0], self._rules[0])
-        ROUNDS.update(self._state[0], grow=grow, **self._numbers())
+        ROUNDS.update(self._state[0], grow=address_of_growth(self._team.kernel), **self._numbers())
 
     def _rows(self, measured: Ints) -> dict[str, Array]:
         """Arrays of the rows that a round reads, and scores that it adds to."""
@@ -134,8 +134,8 @@ class WholeRounds:
         OUT the rounds' trees.
         """
         rounds, n, k = self._rounds, len(rates), self._n_trees
-        sizes = {"n_trees": n * k, "n_starts": n * k + 1, "n_room": n * k * self._n_nodes}
-        trees, arrays = TREES.allocate(**sizes, n_values=self._width)
+        n_room = n * k * self._n_nodes
+        trees, arrays = TREES.allocate(None, n_trees=n * k, n_starts=n * k + 1, n_room=n_room, n_values=self._width)
         row_scores = np.empty((n, len(rounds.score), len(self._arrays["measured"])))
         row_losses = np.empty((n, row_scores.shape[2]))
         ROUNDS.update(self._state[0], row_losses=row_losses, row_scores=row_scores, n_done=rounds.n_done)
@@ -144,17 +144,12 @@ class WholeRounds:
             advance_all(self._state[0], np.array(rates), self._template, self._rules, trees[0])
 
         self._team.run(leader, self._arrays["nodes"], self._state["team"][0], self._rules[0])
-        found = [self._tree(at, arrays) for at in range(n * k)]
+        decoding = rounds.decoder, self._arrays["origins"], rounds.n_levels
+        found = to_trees(GrownTrees(**arrays), *decoding)
         for at, tree in enumerate(found if rounds.validation else ()):
             rounds.add_to_validation(tree, slice(at % k, at % k + self._width))
         rounds.trees += [tuple(found[t * k : t * k + k]) for t in range(n)]
         return row_losses, row_scores
-
-    def _tree(self, at: int, arrays: dict[str, Array]) -> Tree:
-        rounds, of = self._rounds, slice(*arrays["starts"][at : at + 2].tolist())
-        nodes, splits, values = (arrays[name][of] for name in ("nodes", "splits", "values"))
-        unit = float(arrays["hessian_units"][at])
-        return to_tree(GrownTree(nodes, splits), values, unit, rounds.table.bins, rounds.decoder, rounds.n_levels)
 
 
 def _weight(weight: Floats | None, n_rows: int) -> Floats:

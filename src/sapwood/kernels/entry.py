@@ -6,19 +6,28 @@ tree takes most of the time of compiling boosting, so whole rounds call it where
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 from llvmlite import ir
-from numba import typeof
+from numba import from_dtype
 from numba.core import types
 from numba.extending import intrinsic
 
-from sapwood.kernels.intrinsic_types import BaseContext, Intrinsic, Signature, Values
+from sapwood.kernels.boosting_records import NODE, RULES
+from sapwood.kernels.intrinsic_types import Intrinsic, Signature, Values
+from sapwood.kernels.team_frame import TEAM
 
 
-def address_of(kernel: Any, *arguments: object) -> int:
-    """Where the code of a kernel for arguments of these types is; it is compiled if it is not yet."""
-    kinds = tuple(map(typeof, arguments))
+@cache
+def address_of_growth(kernel: Any) -> int:
+    """Where the code of a kernel is that takes what `lead` does (`leader.py`); it is compiled if it is not yet."""
+    nodes, splits, slots, stack_slots = (
+        types.Array(kind, n, "C")
+        for kind, n in ((from_dtype(NODE), 1), (types.boolean, 1), (types.int64, 1), (types.int64, 2))
+    )
+    root = types.uint64, types.int64, slots, stack_slots
+    kinds = nodes, splits, *root, from_dtype(TEAM.dtype), from_dtype(RULES)
     kernel.compile(kinds)
     found = kernel.overloads[kinds]
     address: int = found.library.get_pointer_to_function(found.fndesc.llvm_func_name)
@@ -38,10 +47,10 @@ def grow_at(
     team: types.Type,
     rules: types.Type,
 ) -> Intrinsic:
-    """Call the kernel at an address that takes what `lead` does (`leader.py`); OUT nodes, splits."""
+    """Call such a kernel; OUT nodes, splits."""
     kinds = nodes, splits, key, n_rows, own_slots, stack_slots, team, rules
 
-    def generate(context: BaseContext, builder: ir.IRBuilder, _signature: Signature, arguments: Values) -> ir.Value:
+    def generate(context: Any, builder: ir.IRBuilder, _signature: Signature, arguments: Values) -> ir.Value:
         kind = context.call_conv.get_function_type(types.none, kinds)
         kernel = builder.inttoptr(arguments[0], kind.as_pointer())
         context.call_conv.call_function(builder, kernel, types.none, kinds, arguments[1:])

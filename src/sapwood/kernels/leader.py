@@ -289,8 +289,8 @@ def next_phase(nodes, splits, team, rules):
 def lead(nodes, splits, key, n_rows, own_slots, stack_slots, team, rules):
     """Grow a tree, phase by phase; `key` and `n_rows` are those of its root, slots those of the leader and of threads.
 
-    The other threads stay for the next tree, until the board is told to `end`. OUT nodes, splits (nodes that are split),
-    and the leaf of every row in the shard's frame.
+    The other threads stay for the next tree until somebody calls `end`. OUT nodes, splits (nodes that are split), and
+    the leaf of every row in the shard's frame.
     """
     begin_tree(nodes, key, n_rows, own_slots, stack_slots, team)
     n_tasks = next_phase(nodes, splits, team, rules)
