@@ -12,7 +12,7 @@ import numpy as np
 
 from sapwood.kernels._jit import ONE, inner_kernel, lane_kernel, lean_kernel, part
 from sapwood.kernels.draws import mix, uniform
-from sapwood.kernels.float_bits import to_30_bits
+from sapwood.kernels.float_bits import HALF_A_BIT, bits_of, to_30_bits
 from sapwood.kernels.frame import Array, Layout
 from sapwood.kernels.newton import NO_GAIN, leaf_weight, score_at, score_of_both
 from sapwood.kernels.rules import is_large_enough
@@ -100,7 +100,7 @@ def sum_left(hist, codes, count, left_g, left_h):
     """Sums of the codes up to each; OUT left_g, left_h."""
     g, h = np.int64(0), np.int64(0)
     for i in range(count):
-        code = codes[i]
+        code = np.uint64(codes[i])
         g += hist[code, 0]
         h += hist[code, 1]
         left_g[i], left_h[i] = g, h
@@ -148,11 +148,15 @@ def next_present(hist, codes, count, i):
 
 @inner_kernel
 def first_of(both, both_missing, some_missing, count, unit, score):
-    """The first cut of this score, missing rows on the right before left: its place, and whether they go left."""
+    """The first cut of the largest score, missing rows on the right before left: its place, and whether they go left.
+
+    As none is larger, all from `least` on are rounded to it.
+    """
+    least = np.int64(bits_of(score) - HALF_A_BIT)
     for i in range(count):
-        if to_30_bits(unit * both[i]) == score:
+        if np.int64(bits_of(unit * both[i])) >= least:
             return i, False
-        if some_missing and to_30_bits(unit * both_missing[i]) == score:
+        if some_missing and np.int64(bits_of(unit * both_missing[i])) >= least:
             return i, True
     return -1, False
 
