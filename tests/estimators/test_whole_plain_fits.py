@@ -168,6 +168,13 @@ def test_validation(options: str, held_out: bool, both: Callable[..., Fits]) -> 
         assert found[0].best_iteration_ == found[1].best_iteration_
 
 
+def test_rounds_of_many_cells_are_fewer_at_a_time(both: Callable[..., Fits], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(training, "CELLS_AT_ONCE", 5 * MANY.size + 1)
+    found = both(lambda: classifier(n_estimators=13).fit(MANY, TWO))
+    assert_equal(found)
+    assert found[2] == 5
+
+
 def test_validation_of_several_classes(both: Callable[..., Fits]) -> None:
     for strategy in ("one_output_per_tree", "multi_output_tree"):
         model = classifier(n_estimators=9, multi_strategy=strategy)

@@ -105,6 +105,7 @@ class TeamGrowth:
             n_room=n_own + most_branches + AHEAD,
             n_blocks=-(-n_features // BLOCK),
         )
+        self._arrays["pool"][:threads] = 0
         self._arrays["threads"][:] = np.concatenate([frame for frame, _ in self._rooms])
         self._arrays["signs"][:] = self._signs
         level, self._level_arrays = new_level(self._rooms[0][0]["lanes"][0])

@@ -20,7 +20,8 @@ from sapwood.progress_bar import ProgressBar, describe
 from sapwood.result import Part, Result
 
 ALL_DONE = "all rounds done"
-AT_ONCE = 16  # rounds, some milliseconds, between two looks at interrupts
+AT_ONCE = 16  # rounds between two looks at interrupts
+CELLS_AT_ONCE = 1 << 24  # fewer if these are more than so many cells for each tree, which take some 50 ms
 TIME_LIMIT = "max_seconds="  # how the reason of a training that took too long begins
 Callback = Callable[[Any], bool | None]  # of a Progress, or in a cross-validation of a FoldsProgress
 
@@ -93,7 +94,9 @@ def train(rounds: Rounds, history: History, plan: Plan) -> Outcome:
     whole, at_once = None, 1
     if not plan.callbacks and WholeRounds.suits(rounds, plan.rate):  # callbacks are given everything of the last round
         whole = WholeRounds(rounds)
-        at_once = AT_ONCE if plan.looks_rarely and not history.validation_sets else 1
+        if plan.looks_rarely and not history.validation_sets:
+            cells = rounds.table.n_rows * rounds.table.n_features * rounds.loss.n_scores
+            at_once = max(1, min(AT_ONCE, CELLS_AT_ONCE // cells))
 
     def best() -> int | None:
         return None if history.best is None else before + history.best

@@ -59,13 +59,13 @@ class NumberBins:
 
     @cached_property
     def _exact_start(self) -> Start:
-        below = np.searchsorted(self.cuts, _lowest_of_cells(), side="left")
+        below = _cuts_below_cells(self.cuts)
         return Start.of(round_down(self.cuts, np.dtype(np.float32)), below, np.append(below[1:], len(self.cuts)))
 
     @cached_property
     def _safe_start(self) -> Start:
         """Rounding to float32 may lift a value into the next cell, so a cell begins where the one before it does."""
-        below = np.searchsorted(self.cuts, _lowest_of_cells(), side="left")
+        below = _cuts_below_cells(self.cuts)
         return Start.of(self.cuts, np.append(0, below[:-1]), np.append(below[1:], len(self.cuts)))
 
 
@@ -83,6 +83,13 @@ class Start:
         n_pairs = int((last - first).max() + 1) // 2
         padding = np.full(2 * n_pairs + 1, np.inf, dtype=cuts.dtype)
         return cls(np.concatenate([cuts, padding]), first.astype(np.uint8), n_pairs)
+
+
+def _cuts_below_cells(cuts: NDArray[np.float64]) -> NDArray[np.int64]:
+    """How many of the cuts are below each cell: there are fewer cuts to look up than cells."""
+    first_above = np.searchsorted(_lowest_of_cells(), cuts, side="right")
+    found: NDArray[np.int64] = np.cumsum(np.bincount(first_above, minlength=N_CELLS)[:N_CELLS])
+    return found
 
 
 @cache
