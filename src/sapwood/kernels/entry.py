@@ -11,7 +11,7 @@ from typing import Any
 
 from llvmlite import ir
 from numba import from_dtype
-from numba.core import types
+from numba.core import cgutils, types
 from numba.extending import intrinsic
 
 from sapwood.kernels.boosting_records import NODE, RULES
@@ -53,7 +53,9 @@ def grow_at(
     def generate(context: Any, builder: ir.IRBuilder, _signature: Signature, arguments: Values) -> ir.Value:
         kind = context.call_conv.get_function_type(types.none, kinds)
         kernel = builder.inttoptr(arguments[0], kind.as_pointer())
-        context.call_conv.call_function(builder, kernel, types.none, kinds, arguments[1:])
+        status, _ = context.call_conv.call_function(builder, kernel, types.none, kinds, arguments[1:])
+        with cgutils.if_unlikely(builder, status.is_error):  # only tests that check bounds know errors
+            context.call_conv.return_status_propagate(builder, status)
         return context.get_dummy_value()
 
     return types.void(address, *kinds), generate
