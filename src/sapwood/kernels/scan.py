@@ -108,8 +108,11 @@ def sum_left(hist, codes, count, left_g, left_h):
 
 @lane_kernel
 def weigh(left_g, left_h, count, more_g, more_h, g, h, lambda_, least_h, both):
-    """Scores of both children of each cut, in units; `more` goes left, too. OUT both."""
-    for i in range(count):
+    """Scores of both children of each cut, in units; `more` goes left, too. OUT both, also somewhat beyond the count.
+
+    Up to a multiple of 16, so that all are computed by many lanes.
+    """
+    for i in range((count + 15) & ~15):
         own_g, own_h = left_g[i] + more_g, left_h[i] + more_h
         H_left, H_right = np.float64(own_h), np.float64(h - own_h)
         found = score_of_both(np.float64(own_g), H_left + lambda_, np.float64(g - own_g), H_right + lambda_)
