@@ -147,6 +147,13 @@ def test_many_nodes_of_few_rows(both: Callable[..., Fits]) -> None:
     assert_equal(both(lambda: regressor(**options, n_jobs=1).fit(X, X[:, 0] % 3)))
 
 
+def test_many_nodes_of_models_of_folds(both: Callable[..., Fits]) -> None:
+    """Nodes of more numbers than 16 bits hold: such folds go step by step."""
+    X = np.arange(33_000.0)[:, None] // 7
+    options = {"max_depth": 0, "max_leaves": 0, "grow_policy": "depthwise", "min_child_weight": 0.0, "cv": 2}
+    assert both(lambda: regressor(**options, linear_tree=False).fit(X, X[:, 0] % 3))[2] == 0
+
+
 VALIDATION: dict[str, dict[str, Any]] = {
     "history": {},
     "early stopping": {"early_stopping_rounds": 4, "learning_rate": 0.8},
