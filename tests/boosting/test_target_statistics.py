@@ -224,7 +224,8 @@ OPTIONS: dict[str, dict[str, Any]] = {
 @pytest.mark.parametrize("loss", METRICS)
 def test_whole_rounds_are_equal_to_those_step_by_step(loss: str, options: str, replays: bool) -> None:
     (plain, _, held_out), (whole, _, _) = (make(loss, replays=replays, **OPTIONS[options]) for _ in range(2))
-    assert WholeRounds.suits(whole, find_metric(METRICS[loss]), 0.3)  # type: ignore[arg-type]
+    assert WholeRounds.measures(whole.loss, find_metric(METRICS[loss], whole.loss.losses))
+    assert WholeRounds.suits(whole, 0.3)  # type: ignore[arg-type]
     WholeRounds(whole, held_out).advance([0.3] * 5)
     for _ in range(5):
         plain.advance(0.3)

@@ -87,7 +87,8 @@ def same_bits(loss: str, tree: TreeOptions, part: bool, replays: bool, weighted:
     plain, whole = (make(loss, tree, part, replays, weighted, **options) for _ in range(2))
     held_out = np.flatnonzero(np.arange(N_ROWS) % 4 == 0)
     metric = find_metric(METRICS[loss], whole.loss.losses)
-    assert WholeRounds.suits(whole, metric, learning_rate(RATE))
+    assert WholeRounds.measures(whole.loss, metric)
+    assert WholeRounds.suits(whole, learning_rate(RATE))
     engine = WholeRounds(whole, held_out)
     row_losses, row_scores = zip(*(engine.advance([RATE] * n) for n in (3, N_ROUNDS - 3)), strict=True)
     for own, scores in zip(np.concatenate(row_losses), np.concatenate(row_scores), strict=True):

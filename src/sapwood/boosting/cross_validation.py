@@ -135,7 +135,7 @@ def train_folds(folds: Sequence[Fold], plan: Plan, at_once: int) -> tuple[FoldCu
             for name, curve in own.items():
                 curve.append(float(np.mean([fold.history.curves[rows][name][-1] for fold in folds])))
         done, best = len(means[TEST][metric.name]), _best_round(means[TEST][metric.name], metric)
-        return FoldsProgress(done, plan.n_rounds, means, best, time.monotonic() - begin, folds)
+        return FoldsProgress(done, plan.n_rounds, means, best, time.monotonic() - begin, 1, folds)
 
     reason = advance_until_stop(advance, plan, "Cross-validation", "result")
     curves = {

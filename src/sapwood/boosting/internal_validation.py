@@ -210,7 +210,8 @@ def _candidate(
     name = f"fold {number + 1}" if several else "validation"
     measured = validation_rows(name, rounds, held_out, weight, None)
     whole = None
-    if len(setup.metrics) == 1 and WholeRounds.suits(rounds, setup.metrics[0], setup.plan.rate):
+    is_measured = len(setup.metrics) == 1 and WholeRounds.measures(setup.loss, setup.metrics[0])
+    if is_measured and WholeRounds.suits(rounds, setup.plan.rate):
         whole = WholeRounds(rounds, held_out)
     stretch = len(rows.y) / len(own) if rows.weight is None else float(rows.weight.sum() / rows.weight[own].sum())
     rate = of_member(setup.plan.rate, number, validation.members and setup.rounds.alternates)
@@ -250,7 +251,7 @@ def _train_all(
             waiting[:], done = ([], 0) if open_ones else (waiting, done)
         mean.append(float(np.mean([(one.history.deciding or [np.nan])[-1] for one in running])))
         last, curves = plan.n_rounds if open_ones else done, {"validation": {metric.name: mean}}
-        return ValidationProgress(done, last, curves, None, time.monotonic() - begin, running)
+        return ValidationProgress(done, last, curves, None, time.monotonic() - begin, 1, running)
 
     reason = advance_until_stop(advance, plan, "Internal validation", "model")
     if comparison is None and len(kinds) > 1:

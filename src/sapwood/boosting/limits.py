@@ -41,15 +41,16 @@ def _check_numbers(size: float, heaviest: float, n_rows: int, weight_name: str, 
 
 
 def refuse_divergence(progress: Any) -> None:
-    """A callback that ends training before leaves, which grow from round to round, overflow."""
+    """Refuse to train on before leaves, which grow from round to round, overflow."""
     of_folds = [fold.rounds for fold in getattr(progress, "folds", ())]
     for rounds in of_folds or [progress.rounds]:
-        largest = max(float(np.abs(tree.value).max()) for tree in rounds.trees[-1])
-        if not largest < MOST:
-            raise ParameterError(
-                f"Training diverges: leaves reached {largest:.3g} in round {progress.round}. Use a smaller "
-                "learning_rate (above 1, each round overshoots), or a larger reg_lambda or min_child_weight."
-            )
+        for ago, trees in zip(range(progress.n_new - 1, -1, -1), rounds.trees[-progress.n_new :], strict=False):
+            largest = max(float(np.abs(tree.value).max()) for tree in trees)
+            if not largest < MOST:
+                raise ParameterError(
+                    f"Training diverges: leaves reached {largest:.3g} in round {progress.round - ago}. Use a smaller "
+                    "learning_rate (above 1, each round overshoots), or a larger reg_lambda or min_child_weight."
+                )
 
 
 def warn_of_no_split(rounds: Sequence[Sequence[Tree]], least: float, y: Floats) -> None:

@@ -24,6 +24,7 @@ from sapwood.boosting.projection import project_all
 from sapwood.boosting.rate import Rate
 from sapwood.boosting.replay import Replay, StepRules, steps_of_rows
 from sapwood.boosting.sampling import Sample, counted_rows, gradient_sample, uniform_rows
+from sapwood.boosting.team_growth import TeamGrowth
 from sapwood.boosting.trees import decoder_of, to_tree
 from sapwood.codes.coding import Coded, Recode
 from sapwood.codes.ranked import RankedTable
@@ -103,15 +104,16 @@ class Rounds:
 
     @property
     def suits_whole(self) -> bool:
-        """Whether a kernel may advance whole rounds: one thread grows trees, of plain leaves and fixed levels."""
+        """Whether a kernel may advance whole rounds: a team grows trees, of plain leaves and fixed levels."""
         team, is_wide = self._grower.team, self._gradient.dtype == np.float64
         is_short = self.table.n_rows < PACKED_ROWS and is_wide and self.linear is None
-        return team is not None and team.n_threads == 1 and is_short and not self._groups.features
+        return team is not None and team.numbers_are_short and is_short and not self._groups.features
 
-    def team_frame(self) -> tuple[Array, Array, Array, int]:
-        """What such a kernel needs to grow trees, see `TeamGrowth.frame`."""
+    @property
+    def team(self) -> TeamGrowth:
+        """What grows the trees, for such a kernel."""
         assert self._grower.team is not None
-        return self._grower.team.frame()
+        return self._grower.team
 
     @property
     def n_done(self) -> int:
@@ -249,14 +251,18 @@ class Rounds:
     def _as_tree(
         self, grown: GrownTree, values: Floats, units: GradientUnits, lines: LinearLeaves | None, scores: slice
     ) -> Tree:
-        """The grown tree with its leaves, which are added to the scores of validation rows."""
+        """The grown tree with its leaves, which are added to these scores of validation rows."""
         tree = to_tree(grown, values, units.hessian_unit, self.table.bins, self.decoder, self.n_levels)
         tree = tree if lines is None else replace(tree, linear=lines)
+        self.add_to_validation(tree, scores)
+        return tree
+
+    def add_to_validation(self, tree: Tree, scores: slice) -> None:
+        """Add the leaves of a tree to some scores of the validation rows."""
         for table, score in self.validation:
             leaves = Predictor(tree).leaves(table, n_jobs=self.options.n_jobs)
             score[scores] += tree.value[leaves, :, 0].T
             add_lines_of(tree, leaves, table, score[scores.start], self.options.n_jobs)
-        return tree
 
     def _settle_rest(self, grown: GrownTree) -> None:
         """Find the leaves of the rows that took no part."""

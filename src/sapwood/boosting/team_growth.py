@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 
 import numpy as np
@@ -9,6 +10,7 @@ from numpy.typing import NDArray
 
 from sapwood.arrays import Array, Mask
 from sapwood.boosting.options import NO_LIMIT, TreeOptions
+from sapwood.kernels._jit import Kernel
 from sapwood.kernels.boosting_records import NODE
 from sapwood.kernels.histogram import COLUMNS
 from sapwood.kernels.leader import lead
@@ -16,6 +18,7 @@ from sapwood.kernels.level_growth import grow_by_level
 from sapwood.kernels.level_scan import new_level
 from sapwood.kernels.phases import AHEAD, MOST_AHEAD, work_as
 from sapwood.kernels.small_nodes import SMALL
+from sapwood.kernels.team import end
 from sapwood.kernels.team_frame import TEAM, new_thread
 from sapwood.kernels.team_search import BLOCK
 from sapwood.kernels.tiles import CELLS, DIRECT
@@ -105,6 +108,7 @@ class TeamGrowth:
             n_room=n_own + most_branches + AHEAD,
             n_blocks=-(-n_features // BLOCK),
         )
+        self._arrays["pool"][:threads] = 0
         self._arrays["threads"][:] = np.concatenate([frame for frame, _ in self._rooms])
         self._arrays["signs"][:] = self._signs
         level, self._level_arrays = new_level(self._rooms[0][0]["lanes"][0])
@@ -132,6 +136,16 @@ class TeamGrowth:
         """Threads that grow a tree together."""
         return self._n_threads
 
+    @property
+    def numbers_are_short(self) -> bool:
+        """Whether 16 bits hold the number of any node."""
+        return bool(self._capacity < 2**16)
+
+    @property
+    def kernel(self) -> Kernel:
+        """The leader's kernel, which grows a tree."""
+        return grow_by_level if self._options.symmetric else lead
+
     def frame(self) -> tuple[Array, Array, Array, int]:
         """The frame of the team, slots of its leader and of its threads, and the most nodes of a tree."""
         self._shard.use_columns(np.ones(self._shard.n_features, dtype=np.bool_))
@@ -143,16 +157,28 @@ class TeamGrowth:
         capacity = min(self._capacity, 2 * (n_rows + MOST_AHEAD) + 1)
         nodes, splits = np.empty(capacity, dtype=NODE), np.zeros(capacity, dtype=np.bool_)
         self._team["shard"] = self._shard.frame(self._capacity, self._n_sums)
-        self._arrays["board"].fill(0)
         self._shard.use_columns(mask)
+
+        def leader() -> None:
+            root = np.uint64(key), n_rows, self._own_slots, self._stack_slots
+            self.kernel(nodes, splits, *root, self._team[0], rules)
+            end(self._arrays["board"])
+
+        self.run(leader, nodes, self._team[0], rules)
+        n_nodes = int(self._arrays["node_count"][0])
+        return nodes[:n_nodes], splits[:n_nodes]
+
+    def run(self, leader: Callable[[], None], nodes: Array, team: np.void, rules: np.void) -> None:
+        """Run a leader, and threads that do what it says until it ends the board.
+
+        It writes to these: nodes, the frame of the team, rules of growth.
+        """
+        self._arrays["board"].fill(0)
 
         def work(me: int) -> None:  # holds self, so that a thread that continues after an interrupt keeps all arrays
             if me == 0:
-                root = np.uint64(key), n_rows, self._own_slots, self._stack_slots
-                (grow_by_level if self._options.symmetric else lead)(nodes, splits, *root, self._team[0], rules)
+                leader()
             else:
-                work_as(me, 0, nodes, self._team[0], rules)
+                work_as(me, 0, nodes, team, rules)
 
         run_all([partial(work, me) for me in range(self._n_threads)], self._n_threads)
-        n_nodes = int(self._arrays["node_count"][0])
-        return nodes[:n_nodes], splits[:n_nodes]

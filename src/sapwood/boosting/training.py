@@ -12,6 +12,7 @@ from sapwood.boosting.ensemble import Ensemble
 from sapwood.boosting.history import Curves, History
 from sapwood.boosting.rate import Rate
 from sapwood.boosting.rounds import Rounds
+from sapwood.boosting.whole_rounds import WholeRounds
 from sapwood.counted import counted
 from sapwood.errors import warn_user
 from sapwood.interrupts import INTERRUPTED, Interrupts
@@ -19,6 +20,8 @@ from sapwood.progress_bar import ProgressBar, describe
 from sapwood.result import Part, Result
 
 ALL_DONE = "all rounds done"
+AT_ONCE = 16  # rounds between two looks at interrupts
+CELLS_AT_ONCE = 1 << 24  # fewer if these are more than so many cells for each tree, which take some 50 ms
 TIME_LIMIT = "max_seconds="  # how the reason of a training that took too long begins
 Callback = Callable[[Any], bool | None]  # of a Progress, or in a cross-validation of a FoldsProgress
 
@@ -43,6 +46,7 @@ class AnyProgress:
     history: Curves
     best_round: int | None
     seconds: float
+    n_new: int  # rounds of each model since the last of these
 
     def _parts(self) -> Iterator[Part]:
         yield f"{type(self).__name__}({describe(self)})"
@@ -74,22 +78,40 @@ class Plan:
     early_stopping_rounds: int | None = None
     max_seconds: float | None = None
     callbacks: Sequence[Callback] = ()
+    guard: Callable[[Any], None] | None = None  # refuses rounds that must not be; may be told of several at a time
     keep: Callable[[Any], None] | None = None  # called after a round if another one follows
     verbose: int = 0  # see ProgressBar
+
+    @property
+    def looks_rarely(self) -> bool:
+        """Whether nothing but an interrupt can happen between two rounds."""
+        return not (self.callbacks or self.keep or self.verbose or self.max_seconds is not None)
 
 
 def train(rounds: Rounds, history: History, plan: Plan) -> Outcome:
     """Train one model until there is a reason to stop."""
     before, reason = rounds.start.n_rounds, ALL_DONE
+    whole, at_once = None, 1
+    if not plan.callbacks and WholeRounds.suits(rounds, plan.rate):  # callbacks are given everything of the last round
+        whole = WholeRounds(rounds)
+        if plan.looks_rarely and not history.validation_sets:
+            cells = rounds.table.n_rows * rounds.table.n_features * rounds.loss.n_scores
+            at_once = max(1, min(AT_ONCE, CELLS_AT_ONCE // cells))
 
     def best() -> int | None:
         return None if history.best is None else before + history.best
 
     def advance(begin: float) -> Progress:
-        rounds.advance(plan.rate)
+        before_these = rounds.n_done
+        if whole is None:
+            rounds.advance(plan.rate)
+        else:
+            wanted = range(rounds.n_done, min(rounds.n_done + at_once, before + plan.n_rounds))
+            whole.advance([plan.rate(t, lambda: 0.0) for t in wanted])
         history.record(rounds.loss)
         done, seconds = rounds.n_done, time.monotonic() - begin
-        return Progress(done, before + plan.n_rounds, history.curves, best(), seconds, rounds, history)
+        n_new = done - before_these
+        return Progress(done, before + plan.n_rounds, history.curves, best(), seconds, n_new, rounds, history)
 
     if rounds.n_done < before + plan.n_rounds:
         reason = advance_until_stop(advance, plan, "Training", "model")
@@ -104,6 +126,8 @@ def advance_until_stop(advance: Callable[[float], AnyProgress], plan: Plan, what
             progress = advance(begin)
             show(progress)
             stops = [callback(progress) for callback in plan.callbacks]
+            if plan.guard is not None:
+                plan.guard(progress)
             reason = _reason_to_stop(plan, progress, any(stops), interrupts.signal_name)
             if reason is None and plan.keep is not None:
                 plan.keep(progress)

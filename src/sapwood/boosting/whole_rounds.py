@@ -12,12 +12,13 @@ from typing import Any, ClassVar
 import numpy as np
 
 from sapwood.arrays import Array, Floats, Ints
-from sapwood.boosting.grown import GrownTree
 from sapwood.boosting.projection import mixture_scales
 from sapwood.boosting.rate import GivenRate, Rate
 from sapwood.boosting.rounds import Rounds
-from sapwood.boosting.trees import to_tree
+from sapwood.boosting.trees import to_trees
 from sapwood.codes.bins import origins_of
+from sapwood.kernels.decoding import GrownTrees
+from sapwood.kernels.entry import address_of_growth
 from sapwood.kernels.loss_rows import LOGISTIC, MULTINOMIAL, SQUARED, SQUARED_OF_TARGETS
 from sapwood.kernels.round_frame import ROUNDS, TREES
 from sapwood.kernels.whole_rounds import advance_all
@@ -27,7 +28,8 @@ from sapwood.losses.multinomial import Multinomial
 from sapwood.losses.per_target import PerTarget
 from sapwood.losses.squared import Squared
 from sapwood.metrics.metric import MeanOfRows, Metric
-from sapwood.tree import Tree
+
+MOST_ROWS = 1 << 15  # if several threads grow trees, as one thread alone does all else
 
 
 class WholeRounds:
@@ -48,25 +50,33 @@ class WholeRounds:
         return cls.losses.get(type(loss))
 
     @classmethod
-    def suits(cls, rounds: Rounds, metric: Metric, rate: Rate) -> bool:
+    def measures(cls, loss: Loss, metric: Metric) -> bool:
+        """Whether the losses of rows that come with rounds are those that the metric is the mean of."""
+        known = cls.known(loss)
+        return known is not None and known[1] == metric.name and isinstance(metric.function, MeanOfRows)
+
+    @classmethod
+    def suits(cls, rounds: Rounds, rate: Rate) -> bool:
         """Whether rounds of these options can be advanced in one call."""
-        options, known = rounds.options, cls.known(rounds.loss)
-        columns, tree = options.columns, options.tree
-        is_measured = known is not None and known[1] == metric.name and isinstance(metric.function, MeanOfRows)
+        options, columns, tree = rounds.options, rounds.options.columns, rounds.options.tree
         asks_python = (
             *(options.by_gradient, options.counted, options.line_search, options.unit_hessian),
             *(columns.weights is not None, not columns.choice(0).is_plain),
             *(tree.signs is not None, tree.gamma > 0.0, tree.ccp_alpha > 0.0),
-            *(bool(rounds.validation), rounds.recode is not None),
+            *(cls.known(rounds.loss) is None, rounds.recode is not None),
             isinstance(rate, GivenRate) and rate.needs_norm,
         )
-        return is_measured and rounds.suits_whole and not any(asks_python)
+        if not rounds.suits_whole or any(asks_python):
+            return False
+        return rounds.team.n_threads == 1 or rounds.table.n_rows <= MOST_ROWS
 
-    def __init__(self, rounds: Rounds, measured: Ints) -> None:
+    def __init__(self, rounds: Rounds, measured: Ints | None = None) -> None:
+        measured = np.empty(0, dtype=np.int64) if measured is None else measured
         self._rounds, n_scores = rounds, len(rounds.score)
         self._one_tree = rounds.options.one_tree and n_scores > 1
         self._n_trees, self._width = (1, n_scores) if self._one_tree else (n_scores, 1)
-        team, own_slots, stack_slots, self._n_nodes = rounds.team_frame()
+        self._team = rounds.team
+        team, own_slots, stack_slots, self._n_nodes = self._team.frame()
         given = {"own_slots": own_slots, "stack_slots": stack_slots, **self._rows(measured)}
         given["scales"], given["loss_factors"] = mixture_scales(rounds.loss), rounds.loss.factors
         given["origins"] = origins_of(rounds.table.bins)
@@ -80,13 +90,13 @@ class WholeRounds:
             **{"n_candidates": len(given["candidates"]), "n_measured": len(measured), "n_rounds": 0},
             **{"n_columns": rounds.options.columns.n_features, "n_origins": len(given["origins"])},
             "n_capacity": self._n_nodes,
-            **{"n_own_slots": len(own_slots), "n_stack_slots": stack_slots.shape[1]},
+            **{"n_own_slots": len(own_slots), "n_threads": len(stack_slots), "n_stack_slots": stack_slots.shape[1]},
         }
         self._state, self._arrays = ROUNDS.allocate(given, **sizes)
         self._state["team"] = team
-        ROUNDS.update(self._state[0], **self._numbers())
         self._template = rounds.options.tree.unitless_rules
         self._rules = self._template.copy()
+        ROUNDS.update(self._state[0], grow=address_of_growth(self._team.kernel), **self._numbers())
 
     def _rows(self, measured: Ints) -> dict[str, Array]:
         """Arrays of the rows that a round reads, and scores that it adds to."""
@@ -124,20 +134,22 @@ class WholeRounds:
         OUT the rounds' trees.
         """
         rounds, n, k = self._rounds, len(rates), self._n_trees
-        trees, arrays = TREES.allocate(n_trees=n * k, n_capacity=self._n_nodes, n_values=self._width)
+        n_room = n * k * self._n_nodes
+        trees, arrays = TREES.allocate(None, n_trees=n * k, n_starts=n * k + 1, n_room=n_room, n_values=self._width)
         row_scores = np.empty((n, len(rounds.score), len(self._arrays["measured"])))
         row_losses = np.empty((n, row_scores.shape[2]))
         ROUNDS.update(self._state[0], row_losses=row_losses, row_scores=row_scores, n_done=rounds.n_done)
-        advance_all(self._state[0], np.array(rates), self._template, self._rules, trees[0])
-        found = [self._tree(at, arrays) for at in range(n * k)]
+
+        def leader() -> None:
+            advance_all(self._state[0], np.array(rates), self._template, self._rules, trees[0])
+
+        self._team.run(leader, self._arrays["nodes"], self._state["team"][0], self._rules[0])
+        decoding = rounds.decoder, self._arrays["origins"], rounds.n_levels
+        found = to_trees(GrownTrees(**arrays), *decoding)
+        for at, tree in enumerate(found if rounds.validation else ()):
+            rounds.add_to_validation(tree, slice(at % k, at % k + self._width))
         rounds.trees += [tuple(found[t * k : t * k + k]) for t in range(n)]
         return row_losses, row_scores
-
-    def _tree(self, at: int, arrays: dict[str, Array]) -> Tree:
-        n, rounds = int(arrays["n_nodes"][at]), self._rounds
-        nodes, splits, values = (arrays[name][at, :n] for name in ("nodes", "splits", "values"))
-        unit = float(arrays["hessian_units"][at])
-        return to_tree(GrownTree(nodes, splits), values, unit, rounds.table.bins, rounds.decoder, rounds.n_levels)
 
 
 def _weight(weight: Floats | None, n_rows: int) -> Floats:

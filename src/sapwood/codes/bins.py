@@ -59,13 +59,13 @@ class NumberBins:
 
     @cached_property
     def _exact_start(self) -> Start:
-        below = _n_below(self.cuts)
+        below = _cuts_below_cells(self.cuts)
         return Start.of(round_down(self.cuts, np.dtype(np.float32)), below, np.append(below[1:], len(self.cuts)))
 
     @cached_property
     def _safe_start(self) -> Start:
         """Rounding to float32 may lift a value into the next cell, so a cell begins where the one before it does."""
-        below = _n_below(self.cuts)
+        below = _cuts_below_cells(self.cuts)
         return Start.of(self.cuts, np.append(0, below[:-1]), np.append(below[1:], len(self.cuts)))
 
 
@@ -85,6 +85,13 @@ class Start:
         return cls(np.concatenate([cuts, padding]), first.astype(np.uint8), n_pairs)
 
 
+def _cuts_below_cells(cuts: NDArray[np.float64]) -> NDArray[np.int64]:
+    """How many of the cuts are below each cell: there are fewer cuts to look up than cells."""
+    first_above = np.searchsorted(_lowest_of_cells(), cuts, side="right")
+    found: NDArray[np.int64] = np.cumsum(np.bincount(first_above, minlength=N_CELLS)[:N_CELLS])
+    return found
+
+
 @cache
 def _lowest_of_cells() -> NDArray[np.float64]:
     keys = np.arange(N_CELLS, dtype=np.uint32) << SHIFT
@@ -92,12 +99,6 @@ def _lowest_of_cells() -> NDArray[np.float64]:
         lowest = np.where(keys & SIGN, keys ^ SIGN, ~keys).view(np.float32).astype(np.float64)
     lowest[np.isnan(lowest)] = np.where(keys[np.isnan(lowest)] & SIGN, np.inf, -np.inf)
     return lowest
-
-
-def _n_below(cuts: Array) -> NDArray[np.int64]:
-    """How many cuts are below the lowest value of each cell."""
-    first = np.searchsorted(_lowest_of_cells(), cuts, side="right")  # cell that a cut is below
-    return np.cumsum(np.bincount(first, minlength=N_CELLS))[:N_CELLS]
 
 
 @dataclass(frozen=True, eq=False)

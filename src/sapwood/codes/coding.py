@@ -22,6 +22,7 @@ Recode = Callable[[Floats], Coded]
 
 def code(table: Table, method: Method, max_bins: int, n_jobs: int) -> tuple[Coded, Recode | None]:
     """The coded table, and for the approximate method a function that recodes it in each round."""
+    n_jobs = table.jobs(n_jobs)
     if method == "exact":
         return rank_table(table, n_jobs), None
     if suits_sparse(table):

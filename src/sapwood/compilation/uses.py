@@ -52,9 +52,11 @@ _BOOSTING: dict[str, dict[str, Any]] = {
     "many levels": {"categorical_features": [2]},
     "linear leaves": {"linear_tree": True},
     "symmetric trees": {"grow_policy": "symmetric"},
+    "step by step": {"gamma": 1e-9},
+    "rows drawn, step by step": {"gamma": 1e-9, "subsample": 0.5},
     "many levels, exact splits": {"tree_method": "exact", "categorical_features": [2]},
 }
-_FEW_ROWS = {"min_child_samples", "categorical_features", "tree_method", "linear_tree"}  # the same for many rows
+_FEW_ROWS = {"min_child_samples", "categorical_features", "tree_method", "linear_tree", "gamma"}  # as for many rows
 
 
 def uses() -> dict[str, Callable[[], None]]:
@@ -151,6 +153,8 @@ def _boosting_cases() -> dict[str, Case]:
     found["boosting without settings"] = NewtonBoostingClassifier(**folds), _classes(_ROWS, 2)
     found["boosting without settings, three classes"] = NewtonBoostingClassifier(**folds), _classes(_ROWS, 3)
     found["boosting, three classes"] = NewtonBoostingClassifier(n_estimators=2), _classes(_ROWS, 3)
+    step_by_step = NewtonBoostingClassifier(n_estimators=2, gamma=1e-9)
+    found["boosting, three classes, step by step"] = step_by_step, _classes(_ROWS, 3)
     found["boosting, three classes, many rows"] = NewtonBoostingClassifier(n_estimators=2), _classes(_MANY_ROWS, 3)
     one_tree = NewtonBoostingClassifier(n_estimators=2, multi_strategy="multi_output_tree")
     found["boosting, one tree for three classes"] = one_tree, _classes(_ROWS, 3)

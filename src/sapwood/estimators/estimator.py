@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -93,6 +94,12 @@ class Estimator(BaseEstimator):
         if any("__" in name for name in parameters):  # the Model may depend on parameters of an estimator inside
             self.__dict__.pop("_model", None)
         return super().set_params(**parameters)  # type: ignore[no-any-return]
+
+    @classmethod
+    @cache
+    def _get_param_names(cls) -> list[str]:
+        """Names of all parameters. scikit-learn reads them from the constructor each time."""
+        return list(super()._get_param_names())
 
     @classmethod
     def _with_effect(cls, parameters: Mapping[str, Any]) -> dict[str, Any]:

@@ -104,8 +104,9 @@ def newton_setup(
     alternative = None
     if recipe.alternative:
         alternative = _round_options(SimpleNamespace(**vars(p) | recipe.alternative), schema, signs, parameters._seed)
-    calls, rate = [*(p.callbacks or ()), refuse_divergence], learning_rate(p.learning_rate)
-    plan = Plan(int(p.n_estimators), rate, p.early_stopping_rounds, p.max_seconds, calls, verbose=int(p.verbose))
+    calls, rate = list(p.callbacks or ()), learning_rate(p.learning_rate)
+    limits, verbose = (p.early_stopping_rounds, p.max_seconds), int(p.verbose)
+    plan = Plan(int(p.n_estimators), rate, *limits, calls, guard=refuse_divergence, verbose=verbose)
     return Setup(
         loss,
         rounds,

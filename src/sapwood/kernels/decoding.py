@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sapwood.kernels._jit import ONE, kernel
-from sapwood.kernels.nodes import UNDEFINED
+from sapwood.kernels.nodes import UNDEFINED, Links, write_links, write_order
 from sapwood.kernels.routing import goes_left
 
 
@@ -20,16 +20,46 @@ class Decoder(NamedTuple):
     code_of_level: np.ndarray
 
 
+class GrownTrees(NamedTuple):
+    """Trees as they grew, the nodes of one behind those of another: where each begins, and where the last one ends."""
+
+    starts: np.ndarray
+    nodes: np.ndarray
+    splits: np.ndarray
+    values: np.ndarray  # (nodes, scores)
+    hessian_units: np.ndarray  # (trees,)
+
+
+class TreeNodes(NamedTuple):
+    """Arrays of `Tree` that have an element for each node."""
+
+    children_left: np.ndarray
+    children_right: np.ndarray
+    feature: np.ndarray
+    missing_go_to_left: np.ndarray
+    n_node_samples: np.ndarray
+    threshold: np.ndarray
+    impurity: np.ndarray
+    weighted_n_node_samples: np.ndarray
+    subset_start: np.ndarray
+    value: np.ndarray  # (nodes, scores, 1)
+
+    @classmethod
+    def empty(cls, n: int, n_scores: int) -> TreeNodes:
+        """Room for so many nodes."""
+        kinds = (*[np.int32] * 3, np.bool_, np.int64, *[np.float64] * 3, np.int32)
+        return cls._make([*(np.empty(n, kind) for kind in kinds), np.empty((n, n_scores, 1))])
+
+
 @kernel
-def decode(nodes, splits, order, right, hessian_unit, decoder, numbers, subset_start):
+def decode(nodes, splits, order, right, hessian_unit, decoder, threshold, impurity, hessian, subset_start):
     """Thresholds, impurities and hessians of nodes in preorder, and where the words of levels that go left begin.
 
     `order` and `right` are the numbers of the nodes and the places of right children. The impurity of a node is its
-    objective per hessian, so that a split lowers the total by its gain. Returns the number of all words. OUT numbers
-    (3, nodes), subset_start.
+    objective per hessian, so that a split lowers the total by its gain. Returns the number of all words. OUT threshold,
+    impurity, hessian, subset_start.
     """
     n, n_words = len(order), 0
-    threshold, impurity, hessian = numbers[0], numbers[1], numbers[2]
     impurity[0] = 0.0
     for i in range(n):
         hessian[i] = nodes[order[i]].hessian * hessian_unit
@@ -61,3 +91,36 @@ def decode_levels(nodes, order, subset_start, decoder, words):
             for level in range(decoder.level_starts[node.feature + 1] - first):
                 if goes_left(node, np.int64(decoder.code_of_level[first + level])):
                     words[subset_start[i] + (level >> 5)] |= ONE << np.uint32(level & 31)
+
+
+@kernel
+def decode_all(grown, decoder, origins, starts, order, out, word_starts):
+    """What `decode` and `write_links` tell of each tree, whose nodes begin at `starts`, and its values.
+
+    Columns are those that others are derived from. OUT order (in preorder, by growth's numbers), out, word_starts.
+    """
+    scratch = np.empty(grown.starts[-1], np.int32)  # a tree may have nodes that do not hang on its root
+    for t in range(len(starts) - 1):
+        first, last = starts[t], starts[t + 1]
+        nodes, splits = grown.nodes[grown.starts[t] :], grown.splits[grown.starts[t] : grown.starts[t + 1]]
+        own, feature, missing_left = order[first:last], out.feature[first:last], out.missing_go_to_left[first:last]
+        left, right = out.children_left[first:last], out.children_right[first:last]
+        write_order(nodes, splits, scratch, own)
+        links = Links(left, right, feature, missing_left, out.n_node_samples[first:last])
+        write_links(nodes, splits, own, scratch, links)
+        numbers = out.threshold[first:last], out.impurity[first:last], out.weighted_n_node_samples[first:last]
+        unit, subset_start = grown.hessian_units[t], out.subset_start[first:last]
+        n_words = decode(nodes, splits, own, right, unit, decoder, *numbers, subset_start)
+        word_starts[t + 1] = word_starts[t] + n_words
+        for i in range(len(own)):
+            feature[i] = origins[feature[i]] if feature[i] >= 0 else feature[i]
+            for k in range(out.value.shape[1]):
+                out.value[first + i, k, 0] = grown.values[grown.starts[t] + own[i], k]
+
+
+@kernel
+def decode_all_levels(grown, decoder, starts, order, subset_start, word_starts, words):
+    """What `decode_levels` tells of each tree; OUT words."""
+    for t in range(len(starts) - 1):
+        own, of = words[word_starts[t] : word_starts[t + 1]], subset_start[starts[t] : starts[t + 1]]
+        decode_levels(grown.nodes[grown.starts[t] :], order[starts[t] : starts[t + 1]], of, decoder, own)

@@ -184,6 +184,20 @@ def clear(shard, first, last, out):
 
 
 @inner_kernel
+def subtract(part_of, first, last, whole):
+    """Take some cells of a histogram out of another one; OUT whole."""
+    n_sums = whole.shape[1]
+    if n_sums == 2:  # a number that the compiler knows lets it take many cells at once
+        for i in range(np.uint64(first), np.uint64(last)):
+            whole[i, 0] -= part_of[i, 0]
+            whole[i, 1] -= part_of[i, 1]
+    else:
+        for i in range(np.uint64(first), np.uint64(last)):
+            for d in range(n_sums):
+                whole[i, d] -= part_of[i, d]
+
+
+@inner_kernel
 def list_present(sums, start, size, present):
     """Codes of a bundle whose sums are not all zero; OUT present; returns how many."""
     count = 0

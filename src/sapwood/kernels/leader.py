@@ -34,7 +34,7 @@ from sapwood.kernels.phases import (
     work_as,
 )
 from sapwood.kernels.split_order import take_over
-from sapwood.kernels.team import add, end, post
+from sapwood.kernels.team import add, post
 from sapwood.kernels.team_frame import SETTLED, records_at, take_slot
 from sapwood.kernels.team_rows import count_pieces, sum_rows, thread_rows
 from sapwood.kernels.team_search import n_blocks, smaller_and_larger
@@ -293,7 +293,8 @@ def next_phase(nodes, splits, team, rules):
 def lead(nodes, splits, key, n_rows, own_slots, stack_slots, team, rules):
     """Grow a tree, phase by phase; `key` and `n_rows` are those of its root, slots those of the leader and of threads.
 
-    OUT nodes, splits (nodes that are split), and the leaf of every row in the shard's frame.
+    The other threads stay for the next tree until somebody calls `end`. OUT nodes, splits (nodes that are split), and
+    the leaf of every row in the shard's frame.
     """
     begin_tree(nodes, key, n_rows, own_slots, stack_slots, team)
     n_tasks = next_phase(nodes, splits, team, rules)
@@ -301,4 +302,3 @@ def lead(nodes, splits, key, n_rows, own_slots, stack_slots, team, rules):
         post(team.board, n_tasks)
         work_as(np.int64(0), n_tasks, nodes, team, rules)
         n_tasks = next_phase(nodes, splits, team, rules)
-    end(team.board)

@@ -7,6 +7,7 @@ import numpy as np
 from sapwood.kernels._jit import inner_kernel, lean_kernel
 from sapwood.kernels.branch_growth import place_children
 from sapwood.kernels.branching import branch_one, is_splittable, limit_by_root
+from sapwood.kernels.histogram import subtract
 from sapwood.kernels.leader import begin_tree
 from sapwood.kernels.level_scan import begin_level, give_split, scan_level
 from sapwood.kernels.newton import NO_GAIN
@@ -39,9 +40,7 @@ def part_histogram(node, small, large, team):
     whole_hist, own_hist = pool[node.slot], pool[own]
     for place in range(shard.n_used[0]):
         f = shard.drawn[place]
-        for i in range(shard.starts[f], shard.starts[f] + shard.n_codes[f] + 1):
-            for d in range(whole_hist.shape[1]):
-                whole_hist[i, d] -= own_hist[i, d]
+        subtract(own_hist, shard.starts[f], shard.starts[f] + shard.n_codes[f] + 1, whole_hist)
     large.slot, small.slot, node.slot = node.slot, own, np.int64(-1)
 
 

@@ -33,6 +33,20 @@ def preorder(left, right, n_nodes):
     return order[:n]
 
 
+@lean_kernel
+def write_order(nodes, splits, stack, order):
+    """The same of records of nodes, all of which hang on the root if their parents are split; OUT order, stack."""
+    stack[0], size, n = 0, 1, 0
+    while size > 0:
+        size -= 1
+        at = stack[size]
+        order[n] = at
+        n += 1
+        if splits[at]:
+            stack[size], stack[size + 1] = nodes[at].right, nodes[at].left
+            size += 2
+
+
 class Links(NamedTuple):
     """What a `Tree` knows of its nodes whichever way they were grown, by the names it has for it."""
 

@@ -25,7 +25,8 @@ ROUNDS = Layout(
     replay_weight=Array(np.float64, "n_rows"),
     replay_score=Array(np.float64, "n_scores", "n_rows"),
     replay_derivatives=Array(np.float64, 2, "n_scores", "n_rows"),
-    # Options:
+    # Options, and the address of the kernel that grows a tree:
+    grow=np.int64,
     loss=np.int64,
     sums_to_zero=np.bool_,
     factor=np.float64,  # of all steps
@@ -42,7 +43,7 @@ ROUNDS = Layout(
     n_trees=np.int64,  # of a round
     n_done=np.int64,  # rounds so far
     own_slots=Array(np.int64, "n_own_slots"),
-    stack_slots=Array(np.int64, 1, "n_stack_slots"),
+    stack_slots=Array(np.int64, "n_threads", "n_stack_slots"),
     # Scratch:
     sample=Array(np.int64, "n_candidates"),
     mixture=Array(np.float64, 2, "n_rows"),
@@ -60,12 +61,14 @@ ROUNDS = Layout(
     route_rows=Array(np.uint64, "n_padded"),
     measured_parts=Array(np.float64, 3, "n_measured"),
     sums=Scratch(np.int64, "n_scores", "n_capacity", 2),
+    nodes=Scratch(NODE, "n_capacity"),  # of the tree that grows, and which of them are split
+    splits=Scratch(np.bool_, "n_capacity"),
 )
 
 TREES = Layout(  # of some rounds, one after the other
-    nodes=Scratch(NODE, "n_trees", "n_capacity"),
-    splits=Scratch(np.bool_, "n_trees", "n_capacity"),
-    values=Scratch(np.float64, "n_trees", "n_capacity", "n_values"),
-    n_nodes=Array(np.int64, "n_trees"),
+    starts=Array(np.int64, "n_starts"),  # of the nodes of each, and where the last one ends
+    nodes=Scratch(NODE, "n_room"),
+    splits=Scratch(np.bool_, "n_room"),
+    values=Scratch(np.float64, "n_room", "n_values"),
     hessian_units=Array(np.float64, "n_trees"),
 )

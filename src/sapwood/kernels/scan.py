@@ -12,7 +12,7 @@ import numpy as np
 
 from sapwood.kernels._jit import ONE, inner_kernel, lane_kernel, lean_kernel, part
 from sapwood.kernels.draws import mix, uniform
-from sapwood.kernels.float_bits import to_30_bits
+from sapwood.kernels.float_bits import HALF_A_BIT, bits_of, to_30_bits
 from sapwood.kernels.frame import Array, Layout
 from sapwood.kernels.newton import NO_GAIN, leaf_weight, score_at, score_of_both
 from sapwood.kernels.rules import is_large_enough
@@ -108,8 +108,11 @@ def sum_left(hist, codes, count, left_g, left_h):
 
 @lane_kernel
 def weigh(left_g, left_h, count, more_g, more_h, g, h, lambda_, least_h, both):
-    """Scores of both children of each cut, in units; `more` goes left, too. OUT both."""
-    for i in range(count):
+    """Scores of both children of each cut, in units; `more` goes left, too. OUT both, also somewhat beyond the count.
+
+    Up to a multiple of 16, so that all are computed by many lanes.
+    """
+    for i in range((count + 15) & ~15):
         own_g, own_h = left_g[i] + more_g, left_h[i] + more_h
         H_left, H_right = np.float64(own_h), np.float64(h - own_h)
         found = score_of_both(np.float64(own_g), H_left + lambda_, np.float64(g - own_g), H_right + lambda_)
@@ -148,11 +151,15 @@ def next_present(hist, codes, count, i):
 
 @inner_kernel
 def first_of(both, both_missing, some_missing, count, unit, score):
-    """The first cut of this score, missing rows on the right before left: its place, and whether they go left."""
+    """The first cut of the largest score, missing rows on the right before left: its place, and whether they go left.
+
+    As none is larger, all from `least` on are rounded to it.
+    """
+    least = np.int64(bits_of(score) - HALF_A_BIT)
     for i in range(count):
-        if to_30_bits(unit * both[i]) == score:
+        if np.int64(bits_of(unit * both[i])) >= least:
             return i, False
-        if some_missing and to_30_bits(unit * both_missing[i]) == score:
+        if some_missing and np.int64(bits_of(unit * both_missing[i])) >= least:
             return i, True
     return -1, False
 

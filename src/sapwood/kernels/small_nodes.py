@@ -63,6 +63,7 @@ def count_rows(rows, values, n, column, present, hist, codes):
 def clear_codes(codes, count, hist):
     """Make the sums of code 0 and of some others zero again; OUT hist."""
     for i in range(-1, count):
-        code = codes[i] if i >= 0 else 0
-        for d in range(hist.shape[1]):
-            hist[code, d] = 0
+        code = np.uint64(codes[i] if i >= 0 else 0)
+        hist[code, 0], hist[code, 1] = 0, 0
+        if hist.shape[1] > 2:
+            hist[code, 2] = 0

@@ -6,7 +6,7 @@ import numpy as np
 
 from sapwood.kernels._jit import part
 from sapwood.kernels.boosting_records import NODE
-from sapwood.kernels.frame import Array, Layout
+from sapwood.kernels.frame import Array, Layout, Scratch
 from sapwood.kernels.level_scan import LEVEL
 from sapwood.kernels.scan import LANES, new_lanes
 from sapwood.kernels.shard_frame import SHARD
@@ -45,7 +45,7 @@ TEAM = Layout(
     board=Array(np.int64, BOARD),
     signs=Array(np.int8, "n_columns"),
     # Histograms; the first ones, a slot for each thread, are zero:
-    pool=Array(np.int64, "n_slots", "n_cells", "n_sums"),
+    pool=Scratch(np.int64, "n_slots", "n_cells", "n_sums"),
     # Nodes of a phase, a task for each, and slots for their smaller children:
     node_count=Array(np.int64, 1),
     ids=Array(np.int64, "n_capacity"),

@@ -6,7 +6,7 @@ import numpy as np
 
 from sapwood.kernels._jit import inner_kernel, lean_kernel, part
 from sapwood.kernels.branching import is_splittable
-from sapwood.kernels.histogram import COLUMNS, add_rows, clear
+from sapwood.kernels.histogram import COLUMNS, add_rows, clear, subtract
 from sapwood.kernels.newton import score_of
 from sapwood.kernels.scan import scan_column
 from sapwood.kernels.small_nodes import clear_codes, codes_of, count_rows
@@ -63,9 +63,7 @@ def part_and_search(team, whole, own, first, last, small, large, rules, me):
         start, stop = starts[f], starts[f + 1]
         is_category, sign = shard.is_category[f], team.signs[f]
         if own >= 0:
-            for i in range(start, start + n_codes[f] + 1):
-                for d in range(whole_hist.shape[1]):
-                    whole_hist[i, d] -= own_hist[i, d]
+            subtract(own_hist, start, start + n_codes[f] + 1, whole_hist)
         if search_small:
             hist = own_hist[start:stop]
             scan_column(hist, lanes.codes, n_codes[f], is_category, rules, sign, small_score, f, lanes, small)

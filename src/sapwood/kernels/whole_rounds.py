@@ -1,4 +1,4 @@
-"""Whole rounds of boosting in one call, by one thread: those of `boosting/rounds.py`, with the same bits.
+"""Whole rounds of boosting in one call: those of `boosting/rounds.py`, with the same bits.
 
 With a thousand rows, most of a round's time would otherwise go into the calls between its steps.
 
@@ -11,16 +11,16 @@ import math
 
 import numpy as np
 
-from sapwood.kernels._jit import inner_kernel, kernel
+from sapwood.kernels._jit import inner_kernel, kernel, part
 from sapwood.kernels.bagging import draw_rows
 from sapwood.kernels.draws import mix
-from sapwood.kernels.leader import lead
-from sapwood.kernels.level_growth import grow_by_level
+from sapwood.kernels.entry import grow_at
 from sapwood.kernels.loss_rows import differentiate, measure
 from sapwood.kernels.newton import newton_values
 from sapwood.kernels.noise import noise_of
 from sapwood.kernels.projection import project, write_factors
 from sapwood.kernels.routing import add_by_leaf, largest, settle_together, sum_by_leaf, write_records
+from sapwood.kernels.team import end
 from sapwood.kernels.used_columns import draw_columns, list_columns
 from sapwood.kernels.vector_leaves import add_all_by_leaf, largest_of_all, sum_all_by_leaf, values_of_all
 
@@ -66,7 +66,7 @@ def write_fine_units(most, n_rows, units):
         units[k, 0], units[k, 1] = unit_of(most[k, 0], bits), unit_of(most[k, 1], bits)
 
 
-@inner_kernel
+@part
 def set_units(most_g, most_h, n_rows, template, rules):
     """The rules of growth in units that suit the rows of a tree; OUT rules."""
     bits = fine_bits(n_rows)
@@ -77,10 +77,10 @@ def set_units(most_g, most_h, n_rows, template, rules):
     rules[0].score_unit = gradient_unit * gradient_unit / hessian_unit
 
 
-@inner_kernel
-def grow(state, gradient, hessian, n_drawn, length, key, template, rules, nodes, splits):
-    """Grow a tree on these derivatives of the sample; OUT nodes, splits, rules; returns the number of nodes."""
-    team, n_rows = state.team, len(gradient)
+@part
+def grow(state, gradient, hessian, n_drawn, length, key, template, rules):
+    """Grow a tree on these derivatives of the sample; OUT state.nodes, state.splits, rules; returns how many nodes."""
+    team, n_rows, nodes, splits = state.team, len(gradient), state.nodes, state.splits
     most_g, most_h = largest(gradient, hessian, state.weight, 0, n_rows)
     set_units(most_g, most_h, n_drawn, template, rules)
     if state.random_strength > 0.0:
@@ -95,12 +95,8 @@ def grow(state, gradient, hessian, n_drawn, length, key, template, rules, nodes,
         shard = team.shard
         draw_columns(key, state.n_wanted, state.origins, state.pool, state.column_keys, state.mask)
         list_columns(state.mask, shard.bundle_of, shard.bundle_starts, shard.drawn, shard.places, shard.n_used)
-    team.board[:] = 0
     splits[:] = False
-    if team.symmetric:
-        grow_by_level(nodes, splits, key, n_drawn, state.own_slots, state.stack_slots, team, rules[0])
-    else:
-        lead(nodes, splits, key, n_drawn, state.own_slots, state.stack_slots, team, rules[0])
+    grow_at(state.grow, nodes, splits, key, n_drawn, state.own_slots, state.stack_slots, team, rules[0])
     return team.node_count[0]
 
 
@@ -130,7 +126,7 @@ def write_steps(state, derivatives, weight, first, last, nodes, splits, rules, r
             values[at, k] *= rate
 
 
-@inner_kernel
+@part
 def add_own_tree(state, k, n_drawn, nodes, splits, rules, rate, values):
     """Values of nodes by the sums of growth's own rows, which are added to score k; OUT values, state.score."""
     gradient, hessian, leaf_of = state.derivatives[0, k], state.derivatives[1, k], state.team.shard.short_leaf_of
@@ -144,7 +140,7 @@ def add_own_tree(state, k, n_drawn, nodes, splits, rules, rate, values):
     add_by_leaf(leaf_of, values[:, 0], state.score[k], 0, len(gradient))
 
 
-@inner_kernel
+@part
 def add_tree(state, k, n_drawn, nodes, splits, rules, rate, values):
     """Leaf values of a grown tree, and new scores; OUT values (nodes, scores), state.score, state.replay_score."""
     first, last = k, k + 1
@@ -166,7 +162,18 @@ def add_tree(state, k, n_drawn, nodes, splits, rules, rate, values):
         add_all_by_leaf(leaf_of, values, state.replay_score[first:last], 0, n_rows)
 
 
-@inner_kernel
+@part
+def keep_nodes(state, at, n_nodes, trees):
+    """Put the nodes that have grown behind those of the trees before; returns these, which are split, their values."""
+    start, stop = trees.starts[at], trees.starts[at] + n_nodes
+    trees.starts[at + 1] = stop
+    nodes, splits = trees.nodes[start:stop], trees.splits[start:stop]
+    for i in range(n_nodes):
+        nodes[i], splits[i] = state.nodes[i], state.splits[i]
+    return nodes, splits, trees.values[start:stop]
+
+
+@part
 def advance(state, t, rate, template, rules, trees):
     """One round; OUT state, trees."""
     n_trees, n_rows = state.n_trees, state.score.shape[1]
@@ -182,13 +189,11 @@ def advance(state, t, rate, template, rules, trees):
         project(gradient, hessian, state.factors, 0, n_rows, state.mixture)
         gradient, hessian = state.mixture[0:1], state.mixture[1:2]
     for k in range(n_trees):
-        at = t * n_trees + k
-        nodes, splits = trees.nodes[at], trees.splits[at]
-        tree_key = mix(key, np.int64(k + 1))
-        n_nodes = grow(state, gradient[k], hessian[k], n_drawn, length, tree_key, template, rules, nodes, splits)
-        values = trees.values[at, :n_nodes]
-        add_tree(state, k, n_drawn, nodes[:n_nodes], splits[:n_nodes], rules, rate, values)
-        trees.n_nodes[at], trees.hessian_units[at] = n_nodes, rules[0].hessian_unit
+        at, tree_key = t * n_trees + k, mix(key, np.int64(k + 1))
+        n_nodes = grow(state, gradient[k], hessian[k], n_drawn, length, tree_key, template, rules)
+        nodes, splits, values = keep_nodes(state, at, n_nodes, trees)
+        add_tree(state, k, n_drawn, nodes, splits, rules, rate, values)
+        trees.hessian_units[at] = rules[0].hessian_unit
     measured, scores = state.measured, state.row_scores[t]
     for k in range(len(scores)):
         for i in range(len(measured)):
@@ -198,6 +203,10 @@ def advance(state, t, rate, template, rules, trees):
 
 @kernel
 def advance_all(state, rates, template, rules, trees):
-    """One round for each rate. Rules begin as the template in each tree. OUT state, trees."""
+    """One round for each rate. Rules begin as the template in each tree. OUT state, trees.
+
+    The caller leads a team, whose other threads help to grow all trees.
+    """
     for t in range(len(rates)):
         advance(state, t, rates[t], template, rules, trees)
+    end(state.team.board)

@@ -71,7 +71,7 @@ def with_statistics(table: Table, n_jobs: int = 1) -> Schema:
         found = of_numbers(values, table.n_rows, n_missing[j], (column.low, column.high))
         return replace(column, statistics=found)
 
-    columns = run_all([partial(describe, j) for j in range(schema.n_features)], n_jobs)
+    columns = run_all([partial(describe, j) for j in range(schema.n_features)], table.jobs(n_jobs))
     return replace(schema, columns=tuple(columns))
 
 

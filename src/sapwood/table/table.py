@@ -18,6 +18,7 @@ from sapwood.table.storage import Absent, ColumnStorage, Storage
 from sapwood.table.text_warning import warn_of_text
 
 BLOCK_CELLS = 1 << 22  # that are looked at together
+FEW_CELLS = 1 << 15  # are read before a thread wakes up
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -53,6 +54,10 @@ class Table:
     def n_features(self) -> int:
         """Number of columns."""
         return self.schema.n_features
+
+    def jobs(self, n_jobs: int) -> int:
+        """Threads that are worth waking to read all cells once."""
+        return n_jobs if self.n_rows * self.n_features > FEW_CELLS else 1
 
     @property
     def dtype(self) -> np.dtype:
