@@ -14,7 +14,7 @@ import pytest
 
 import sapwood
 from sapwood import NewtonBoostingClassifier, NewtonBoostingRegressor
-from sapwood.boosting import training
+from sapwood.boosting import team_growth, training
 from sapwood.boosting.rounds import Rounds
 from sapwood.boosting.whole_rounds import MOST_ROWS, WholeRounds
 from sapwood.errors import ParameterError
@@ -29,8 +29,13 @@ TWO, THREE = (SIGNAL > 0.3).astype(int), np.digitize(SIGNAL, [-1.0, 1.0])
 WEIGHT = RNG.uniform(0.5, 2.0, N_ROWS)
 TABLES: dict[str, Any] = {"few rows": FEW, "a team of threads": MANY}
 
-Fit = Callable[..., Any]
 Fits = tuple[Any, Any, int]  # at once, step by step, and how many rounds a kernel advanced at a time, at most
+
+
+@pytest.fixture(autouse=True)
+def _threads_for_few_cells(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(team_growth, "LITTLE_WORK", FEW.size)
+    monkeypatch.setattr(team_growth, "available_cores", lambda: 5)
 
 
 @pytest.fixture
@@ -88,6 +93,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "function of the round": {"learning_rate": lambda t: 0.3 / (1 + t)},
     "weights of classes": {"class_weight": {0: 1.0, 1: 3.0}},
     "one thread": {"n_jobs": 1},
+    "five threads": {"n_jobs": 5},
 }
 
 
