@@ -7,7 +7,7 @@ pass: that takes four instructions. Of a large tree only the nodes that most row
 descend one by one, see `traverse.py`.
 
     slots     64 bytes each: for every exit (a leaf, or where a row descends further) its number, then the results of
-              the nodes, children before parents
+              the nodes, children before parents; then all of these again, since two groups take turns at every node
     codes     64 bytes for every place, see `predictor/places.py`
     levels    64 numbers for every category column; all that are no level of training are one more level
 
@@ -63,7 +63,7 @@ TREE = np.dtype(
         ("column", np.uint64),  # of the scores
     ]
 )
-ZERO, ONE, TWO, GROUP, KEYS = (np.uint64(number) for number in (0, 1, 2, LANES, FAN))
+ZERO, ONE, TWO, GROUP, PAIR, KEYS = (np.uint64(number) for number in (0, 1, 2, LANES, 2 * LANES, FAN))
 FIVE, THIRTY_ONE = np.uint32(5), np.uint32(31)
 
 
@@ -107,7 +107,7 @@ class Scratch(NamedTuple):
     slots: np.ndarray
     exits: np.ndarray  # (groups, 64), flat
     sums: np.ndarray  # (groups, columns of the scores, 64), flat
-    n_groups: np.uint64
+    n_groups: np.uint64  # even
     sizes: np.ndarray  # of a group's codes and levels, and of the slots of exits
 
 
@@ -166,22 +166,24 @@ def _mark_outside(levels, at, subsets, first, marks):
 
 
 @inner_kernel
-def _choose_by_codes(trees, tree, scratch, codes, out):
-    """The slots of all nodes of a tree that splits no categories; OUT scratch.slots[out:]."""
+def _choose_by_codes(trees, tree, scratch, codes, out, apart):
+    """The slots of all nodes of a tree that splits no categories, of two groups; OUT scratch.slots[out:]."""
+    slots, size = scratch.slots, scratch.sizes[0]
     for n in range(tree.first, tree.end):
         node = trees.nodes[n]
-        at, left, right = codes + np.uint64(node.codes), np.uint64(node.left), np.uint64(node.right)
-        choose(scratch.slots, out, scratch.codes, at, node.code, left, right)
+        left, right, at = np.uint64(node.left), np.uint64(node.right), codes + np.uint64(node.codes)
+        choose(slots, out, scratch.codes, at, node.code, left, right)
+        choose(slots, out + apart, scratch.codes, at + size, node.code, left + apart, right + apart)
         out += GROUP
 
 
 @inner_kernel
-def _choose_by_levels(trees, tree, scratch, codes, levels, out):
-    """As `_choose_by_codes`, of a tree that may split categories; OUT scratch.slots[out:]."""
-    slots = scratch.slots
+def _choose_by_levels(trees, tree, scratch, codes, levels, first_slot, shift):
+    """The slots of all nodes of a tree, of one group; OUT scratch.slots[first_slot + shift:]."""
+    slots, out = scratch.slots, first_slot + shift
     for n in range(tree.first, tree.end):
         node = trees.nodes[n]
-        left, right, at = np.uint64(node.left), np.uint64(node.right), np.uint64(node.codes)
+        left, right, at = np.uint64(node.left) + shift, np.uint64(node.right) + shift, np.uint64(node.codes)
         if node.is_category:
             _mark_outside(scratch.levels, levels + at, trees.subsets, np.uint64(node.subset), scratch.marks)
             choose(slots, out, scratch.marks, ZERO, node.code, left, right)
@@ -192,17 +194,19 @@ def _choose_by_levels(trees, tree, scratch, codes, levels, out):
 
 @inner_kernel
 def _find_exits(trees, tree, scratch, g):
-    """The exits of a group of 64 rows from one tree; OUT scratch.exits."""
+    """The exits of two groups of 64 rows from one tree; OUT scratch.exits."""
     sizes, slots, exits = scratch.sizes, scratch.slots, scratch.exits
-    codes, out = g * sizes[0], sizes[2]
+    first_slot, apart, n_nodes = sizes[2], TWO * sizes[2], tree.end - tree.first
     if sizes[1] == ZERO:
-        _choose_by_codes(trees, tree, scratch, codes, out)
+        _choose_by_codes(trees, tree, scratch, g * sizes[0], first_slot, apart)
     else:
-        _choose_by_levels(trees, tree, scratch, codes, g * sizes[1], out)
-    n_nodes = tree.end - tree.first
-    root = ZERO if n_nodes == ZERO else out + (n_nodes - ONE) * GROUP
-    for lane in range(GROUP):
-        exits[g * GROUP + lane] = slots[root + lane]
+        for k in range(TWO):
+            codes, levels = (g + k) * sizes[0], (g + k) * sizes[1]
+            _choose_by_levels(trees, tree, scratch, codes, levels, first_slot, k * apart)
+    root = ZERO if n_nodes == ZERO else first_slot + (n_nodes - ONE) * GROUP
+    for k in range(TWO):
+        for lane in range(GROUP):
+            exits[(g + k) * GROUP + lane] = slots[root + k * apart + lane]
 
 
 @inner_kernel
@@ -253,16 +257,17 @@ def add_scores(X, coding, trees, below, levels, lines, scratch, n_trees, out, st
     n_groups, sizes, sums = scratch.n_groups, scratch.sizes, scratch.sums
     for first in range(ZERO, n_rows, n_groups * GROUP):
         some = min(n_groups * GROUP, n_rows - first)
-        groups = (some + GROUP - ONE) // GROUP
+        groups = (some + PAIR - ONE) // PAIR * TWO
         for g in range(groups):
             row = first + g * GROUP
             _code_group(X, row, coding, scratch, g * sizes[0], g * sizes[1])
             for c in range(n_columns):
-                for lane in range(min(GROUP, n_rows - row)):
-                    sums[(g * n_columns + c) * GROUP + lane] = out[c, start + row + lane]
+                line = (g * n_columns + c) * GROUP
+                for r in range(row, min(row + GROUP, n_rows)):
+                    sums[line + r - row] = out[c, start + r]
         for t in range(n_trees):
             tree = trees.trees[t]
-            for g in range(groups):
+            for g in range(ZERO, groups, TWO):
                 _find_exits(trees, tree, scratch, g)
             if below is None:
                 for g in range(groups):  # after all exits are found, so that none is waited for
@@ -274,5 +279,6 @@ def add_scores(X, coding, trees, below, levels, lines, scratch, n_trees, out, st
         for g in range(groups):
             row = first + g * GROUP
             for c in range(n_columns):
-                for lane in range(min(GROUP, n_rows - row)):
-                    out[c, start + row + lane] = sums[(g * n_columns + c) * GROUP + lane]
+                line = (g * n_columns + c) * GROUP
+                for r in range(row, min(row + GROUP, n_rows)):
+                    out[c, start + r] = sums[line + r - row]

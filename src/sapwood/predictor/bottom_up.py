@@ -82,6 +82,7 @@ class BottomUp:
         is_small = len(self.trees.leaf_values) > 0
         room = (SMALL if is_small else LARGE) // max(1, self.places.n_places * LANES)
         n_groups = max(1, min(-(-n_rows // LANES), room))
+        n_groups += n_groups % 2
         coding = self.places.narrow() if narrow else self.places.coding
         below = None if is_small else self._below(n_groups, narrow)
         lines = (self.packed.narrow if narrow else self.packed).lines
@@ -99,9 +100,9 @@ class BottomUp:
         return Below(self.exits, packed.steps, packed.leaf_values, self.may_stop, at, under_way)
 
     def _scratch(self, dtype: np.dtype, n_groups: int, n_columns: int) -> Scratch:
-        slots = aligned(2 * self.n_slots * LANES, np.uint8)
+        slots = aligned(4 * self.n_slots * LANES, np.uint8)
         sizes = np.array([self.places.n_places, self.places.n_categories, self.n_slots], dtype=np.uint64) * LANES
-        slots[: sizes[2]] = np.repeat(np.arange(self.n_slots, dtype=np.uint8), LANES)
+        slots.reshape(2, -1)[:, : sizes[2]] = np.repeat(np.arange(self.n_slots, dtype=np.uint8), LANES)
         return Scratch(
             aligned(n_groups * int(sizes[0]), np.uint8),
             aligned(n_groups * int(sizes[1]), np.uint32),
