@@ -125,9 +125,9 @@ def _forest_cases() -> dict[str, Case]:
     for name, categories in _CATEGORIES.items():
         few = {"n_estimators": 2, "categorical_features": categories}
         found[f"forest, numbers, random splits, columns of {name}"] = ExtraTreesRegressor(**few), numbers
-        for n_classes in (2, 3):
-            drawn = ExtraTreesClassifier(**few)
-            found[f"forest, {n_classes} classes, random splits, columns of {name}"] = drawn, _classes(_ROWS, n_classes)
+        for n_classes, most in itertools.product((2, 3), (0.5, 1)):
+            label = f"forest, {n_classes} classes, random splits of {most} columns, columns of {name}"
+            found[label] = ExtraTreesClassifier(max_features=most, **few), _classes(_ROWS, n_classes)
     found["AdaBoost, numbers"] = AdaBoostRegressor(n_estimators=2), numbers
     found["AdaBoost"] = AdaBoostClassifier(n_estimators=2), _classes(_ROWS, 2)
     return found
@@ -204,7 +204,8 @@ def use(estimator: Any, y: Array) -> None:
         for X in (values, values.astype(np.float32), sparse.csc_matrix(np.nan_to_num(values))):
             _fit_and_ask(estimator, X, y)
             estimator.predict_one(values[0])
-        _fit_with_weights(estimator, values, y)
+        for X in (values, values.astype(np.float32)):
+            _fit_with_weights(estimator, X, y)
     _save_and_load(estimator)
 
 
