@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from predictors.base import Call, EstimatorPredictor
 
-_ONE_BAR, _MATRIX_BAR = 15.0, 60.0  # microseconds
+_ONE_BAR = 15.0  # microseconds
 
 
 class Sapwood(EstimatorPredictor):
@@ -23,8 +23,7 @@ class Sapwood(EstimatorPredictor):
         return sapwood.__version__
 
     def calls(self) -> Sequence[Call]:
-        shares, label = super().calls()
-        calls = [shares, label._replace(bar=_MATRIX_BAR)]
+        calls = [call._replace(bar=_ONE_BAR) for call in super().calls()]
         if not hasattr(self.model, "predict_one"):
             print("Sapwood: predict_one is not available", flush=True)
             return calls

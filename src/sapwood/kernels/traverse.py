@@ -111,6 +111,7 @@ def score_rows(steps, levels, roots, leaf_values, lines, width, column, X, stop_
                     if at[k] >= 0:
                         here = np.uint32(at[k])
                         at[k] = _next_step(steps, levels, here, X[row, steps[here].test >> ONE], stop_at_unseen)
+                        prefetch(steps, np.uint64(max(at[k], 0)))
                         under_way |= at[k] >= 0
             for k in range(size):
                 leaf = np.uint64(~at[k])
