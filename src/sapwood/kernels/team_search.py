@@ -13,7 +13,7 @@ from sapwood.kernels.small_nodes import clear_codes, codes_of, count_rows
 from sapwood.kernels.split_order import begin_search
 from sapwood.kernels.team_frame import records_at
 from sapwood.kernels.team_rows import add_up, gather_rows
-from sapwood.kernels.tiles import WIDTH, search_tiles, search_tiles_alone
+from sapwood.kernels.tiles import WIDTH, search_tiles
 
 BLOCK = 8  # columns that a thread searches at a time
 
@@ -100,7 +100,7 @@ def search_rows(team, node, rules, me):
     thread, shard = team.threads[me], team.shard
     if node.n_rows > team.small:
         begin_search(node, rules)
-        search_tiles_alone(team, node, np.int64(-1), 0, shard.n_used[0], rules, me)
+        search_tiles(team, np.int64(-1), np.int64(-1), 0, shard.n_used[0], node, node, rules, me)
         return
     hist, codes, lanes = thread.hist, thread.codes, thread.lanes
     gather_rows(team, node, thread)
@@ -129,4 +129,4 @@ def search_block(nodes, block, team, rules, me):
     elif own >= 0:
         search_tiles(team, whole, own, first, last, small, large, rules, me)
     else:
-        search_tiles_alone(team, large, whole, first, last, rules, me)
+        search_tiles(team, own, whole, first, last, small, large, rules, me)

@@ -54,10 +54,6 @@ def add_words_to_tile(records, first, last, shard, begin, end, tile):
         row, at = records[i] >> HALF, NONE
         prefetch(words, (records[min(i + AHEAD, last - ONE)] >> HALF) * n_words + word)
         gradient, hessian, start = quantized[row, 0], quantized[row, 1], row * n_words + word
-        if full == EIGHT:  # a whole tile
-            for j in range(EIGHT):
-                at = add_word_to_tile(words[start + j], EIGHT, at, gradient, hessian, tile)
-            continue
         for j in range(full):
             at = add_word_to_tile(words[start + j], EIGHT, at, gradient, hessian, tile)
         if rest > NONE:
@@ -131,7 +127,7 @@ def take_out(whole, own, rest):
             rest[i, d] = whole[i, d] - own[i, d]
 
 
-@part
+@inner_kernel
 def scan_place(team, hist, f, rules, score, node, me):
     """Best split of a node on a column of this histogram, if it is better than those before; OUT node."""
     lanes, shard = team.threads[me].lanes, team.shard
@@ -140,41 +136,28 @@ def scan_place(team, hist, f, rules, score, node, me):
 
 
 @inner_kernel
-def search_tiles_alone(team, node, slot, first, last, rules, me):
-    """Best split of a node on some of the tree's columns, from its rows; OUT node, and the slot unless it is -1."""
-    shard, tile, score = team.shard, team.threads[me].tile, score_of(node, rules)
-    for start in range(first, last, WIDTH):
-        stop = min(start + WIDTH, last)
-        sum_tile(team, node, start, stop, me)
-        for place in range(start, stop):
-            f = shard.drawn[place]
-            hist = of_tile(tile, place - start, shard.n_codes[f])
-            scan_place(team, hist, f, rules, score, node, me)
-            if slot >= 0:
-                copy_sums(hist, team.pool[slot, shard.starts[f] :])
-
-
-@inner_kernel
 def search_tiles(team, whole, own, first, last, small, large, rules, me):
     """Best splits of the children of a node on some of the tree's columns; OUT children.
 
     The histogram of the node becomes the larger child's, and the slot `own` has the smaller child's, if they are kept.
+    Without a histogram of the node, -1, only the smaller child is searched; without a slot, -1, it keeps nothing.
     """
     shard, tile, rest = team.shard, team.threads[me].tile, team.threads[me].rest
     small_score, large_score = score_of(small, rules), score_of(large, rules)
-    search_small, search_large = is_splittable(small, rules), is_splittable(large, rules)
-    keeps_small, keeps_large = keeps_histogram(team, small, rules), keeps_histogram(team, large, rules)
+    search_small, search_large = is_splittable(small, rules), whole >= 0 and is_splittable(large, rules)
+    keeps_small, keeps_large = own >= 0 and keeps_histogram(team, small, rules), keeps_histogram(team, large, rules)
     for start in range(first, last, WIDTH):
         stop = min(start + WIDTH, last)
         sum_tile(team, small, start, stop, me)
         for place in range(start, stop):
             f = shard.drawn[place]
-            hist, both = of_tile(tile, place - start, shard.n_codes[f]), team.pool[whole, shard.starts[f] :]
+            hist = of_tile(tile, place - start, shard.n_codes[f])
             if search_small:
                 scan_place(team, hist, f, rules, small_score, small, me)
             if keeps_small:
                 copy_sums(hist, team.pool[own, shard.starts[f] :])
             if search_large:
+                both = team.pool[whole, shard.starts[f] :]
                 other = both[: len(hist)] if keeps_large else rest[: len(hist)]
                 take_out(both, hist, other)
                 scan_place(team, other, f, rules, large_score, large, me)
