@@ -75,7 +75,8 @@ def _report(python: Path, options: argparse.Namespace) -> None:
 
 
 def _measure(python: Path, module: str, name: str, parameters: list[str], repeats: int) -> None:
-    runs: list[dict[str, Any]] = [json.loads(_run(python, PROGRAM, module, name, *parameters)) for _ in range(repeats)]
+    printed = [_run(python, PROGRAM, module, name, *parameters) for _ in range(repeats)]
+    runs: list[dict[str, Any]] = [json.loads(text.splitlines()[-1]) for text in printed]
     imports, first, total = (statistics.median(run[key] for run in runs) for key in ("imports", "first", "total"))
     label = " ".join([f"{module}.{name}", *parameters])
     print(

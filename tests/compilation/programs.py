@@ -90,6 +90,8 @@ ROWS: dict[str, Callable[[], Any]] = {
     "float64": _numbers,
     "float64 by column": lambda: np.asfortranarray(_numbers()),
     "float32": lambda: _numbers().astype(np.float32),
+    "float32, nothing missing": lambda: np.nan_to_num(_numbers()).astype(np.float32),
+    "float64, nothing missing": lambda: np.nan_to_num(_numbers()),
     "whole numbers": lambda: np.nan_to_num(100 * _numbers()).astype(np.int64),
     "sparse": lambda: sparse.csr_matrix(np.nan_to_num(_numbers()) * (_numbers() > 0.8)),
     "frame": _frame,

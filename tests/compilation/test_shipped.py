@@ -111,8 +111,25 @@ def test_damaged_files_are_passed_over(copy: Copy) -> None:
 def test_kernels_compiled_later_call_one_that_was_shipped(copy: Copy) -> None:
     assert copy.run(CALL).stdout.split() == ["2", "6"]
     assert copy.run(CALL).stdout.split() == ["2", "6"]
+    assert copy.run(TOTAL).stdout.split() == ["6"]  # kept on disk, it needs no other file
+    copy.environment["SAPWOOD_CPU"] = "native"
+    assert copy.run(TOTAL).stdout.split() == ["6"]
 
 
+def test_what_calls_machine_code_of_another_file_is_not_kept(copy: Copy, tmp_path: Path) -> None:
+    (copy.kernels / "toy_caller.py").unlink()
+    for path in (copy.kernels / "compiled" / "generic").iterdir():
+        path.unlink()
+    (copy.kernels / "compiled" / "generic").rmdir()
+    ship(copy, tmp_path / "alone", lambda: copy.toy(1))  # nothing calls it, so LLVM's code is left out
+    (copy.kernels / "toy_caller.py").write_text(CALLER)
+    assert copy.run(CALL).stdout.split() == ["2", "6"]
+    assert not copy.stored
+    assert copy.run(TOTAL).stdout.split() == ["6"]
+    assert copy.stored
+
+
+TOTAL = "from sapwood.kernels.toy_caller import total; print(total(1))"
 ADDRESS = """
 from numba import int64
 from sapwood.kernels.toy import toy
@@ -141,7 +158,7 @@ def test_kernels_that_only_kernels_call_are_left_out(copy: Copy, tmp_path: Path)
     assert sum(path.stat().st_size for path in shipped) < sum(
         path.stat().st_size for path in (tmp_path / "all" / "sapwood").iterdir()
     )
-    assert copy.run("from sapwood.kernels.toy_caller import total; print(total(1))").stdout.split() == ["6"]
+    assert copy.run(TOTAL).stdout.split() == ["6"]
 
 
 def test_a_folder_is_never_filled_twice(tmp_path: Path) -> None:

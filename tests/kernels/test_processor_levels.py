@@ -22,7 +22,7 @@ def _forget(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 def processor(monkeypatch: pytest.MonkeyPatch, triple: str, *features: str) -> None:
     monkeypatch.setattr(_levels.binding, "get_process_triple", lambda: triple)
-    monkeypatch.setattr(_levels.binding, "get_host_cpu_features", lambda: dict.fromkeys(features, True))
+    monkeypatch.setattr(_levels, "get_host_cpu_features", lambda: ",".join(f"+{name}" for name in features))
 
 
 @pytest.mark.parametrize(

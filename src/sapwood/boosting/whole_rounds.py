@@ -140,7 +140,8 @@ class WholeRounds:
         row_losses = np.empty((n, row_scores.shape[2]))
         ROUNDS.update(self._state[0], row_losses=row_losses, row_scores=row_scores, n_done=rounds.n_done)
 
-        def leader() -> None:
+        # A thread that outlives an interrupted call still writes to these arrays.
+        def leader(_kept: object = (arrays, row_scores, row_losses)) -> None:
             advance_all(self._state[0], np.array(rates), self._template, self._rules, trees[0])
 
         self._team.run(leader, self._arrays["nodes"], self._state["team"][0], self._rules[0])

@@ -4,12 +4,14 @@
 
 The kernels of a level are compiled by processes that are told to work as such a processor. Numba keeps two forms of a
 kernel: machine code, and LLVM's code, from which it is copied into other kernels. The latter takes four fifths of the
-space, so a wheel has the former only. Kernels that only other kernels call are left out.
+space, so a wheel has it only of kernels that are called both from Python and by kernels. Those that only kernels call
+are left out.
 """
 
 from __future__ import annotations
 
 import argparse
+import ast
 import os
 import sys
 import time
@@ -21,9 +23,12 @@ from llvmlite import binding
 from sapwood.compilation.uses import uses
 from sapwood.compilation.workers import share_out
 from sapwood.errors import ParameterError
+from sapwood.kernels import _cache
 from sapwood.kernels._cache import SUBFOLDER, Reduced, packed, unpacked
 from sapwood.kernels._processor_levels import levels
 from sapwood.threads import available_cores
+
+KERNELS = Path(_cache.__file__).parent
 
 
 def compile_level(level: str, names: list[str], folder: Path, n_jobs: int) -> None:
@@ -45,10 +50,29 @@ def compile_level(level: str, names: list[str], folder: Path, n_jobs: int) -> No
 def write_shipped(cache: Path, target: Path) -> None:
     """Write what a wheel carries of the kernels in a folder to another one."""
     target.mkdir(parents=True)
+    called = called_by_kernels(KERNELS)
     for path in sorted(cache.glob("*.nbc")):
         key, compiled = unpacked(path.read_bytes())
         if is_called_from_python(compiled):
-            (target / path.name).write_bytes(packed(key, as_machine_code(compiled)))
+            module, name = path.name.split(".")[:2]
+            kept = compiled if (module, name) in called else as_machine_code(compiled)
+            (target / path.name).write_bytes(packed(key, kept))
+
+
+def called_by_kernels(folder: Path) -> set[tuple[str, str]]:
+    """Module and name of all functions that the kernel files of a folder use, in whatever way."""
+    found: set[tuple[str, str]] = set()
+    for path in folder.glob("*.py"):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        home = {
+            alias.asname or alias.name: (str(node.module).rpartition(".")[2], alias.name)
+            for node in ast.walk(tree)
+            if isinstance(node, ast.ImportFrom)
+            for alias in node.names
+        }
+        used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+        found |= {home.get(name, (path.stem, name)) for name in used}
+    return found
 
 
 def is_called_from_python(compiled: Reduced) -> bool:
@@ -58,7 +82,7 @@ def is_called_from_python(compiled: Reduced) -> bool:
 
 
 def as_machine_code(compiled: Reduced) -> Reduced:
-    """A kernel that other kernels can call, but not copy: LLVM's code only declares its functions."""
+    """A kernel of which LLVM's code only declares the functions, so that it cannot be copied into others."""
     (name, kind, (machine_code, bitcode)), *others = compiled
     module = binding.parse_bitcode(bitcode)
     lines = [f'target datalayout = "{module.data_layout}"', f'target triple = "{module.triple}"']

@@ -62,7 +62,11 @@ _FEW_ROWS = {"min_child_samples", "categorical_features", "tree_method", "linear
 def uses() -> dict[str, Callable[[], None]]:
     """What to do, by name; neighbours have kernels in common."""
     cases = _tree_cases() | _forest_cases() | _boosting_cases()
-    others = {"boosting, sparse": _use_sparse, "boosting, ranking, evaluated": _use_ranking}
+    others = {
+        "boosting, sparse": _use_sparse,
+        "boosting, ranking, evaluated": _use_ranking,
+        "forest, random splits, nothing missing": _use_drawn,
+    }
     return {name: partial(use, *case) for name, case in cases.items()} | others
 
 
@@ -219,6 +223,17 @@ def _use_sparse() -> None:
     X = sparse.csc_matrix((np.ones(len(row)), (row, row % 97)), shape=(len(row), 97))
     for classes, parameters in ((2, {}), (3, {}), (2, {"subsample": 0.5}), (2, {"class_weight": "balanced"})):
         NewtonBoostingClassifier(n_estimators=2, random_state=0, **parameters).fit(X, row % 7 % classes).predict(X)
+
+
+def _use_drawn() -> None:
+    """Grow trees of drawn thresholds, which are grown in another way if nothing is missing."""
+    from sapwood import ExtraTreesClassifier, ExtraTreesRegressor
+
+    y = _classes(_ROWS, 3)
+    for X in (np.nan_to_num(_table(_ROWS)), np.nan_to_num(_table(_ROWS)).astype(np.float32)):
+        for model, target in ((ExtraTreesClassifier, y % 2), (ExtraTreesClassifier, y), (ExtraTreesRegressor, y * 1.0)):
+            model(2).fit(X, target).predict(X)
+            _fit_with_weights(model(2), X, target)
 
 
 def _use_ranking() -> None:

@@ -38,6 +38,7 @@ import llvmlite
 import numba
 from numba.core import config, sigutils
 from numba.core.caching import NullCache
+from numba.core.codegen import CPUCodeLibrary
 from numba.core.compiler import CompileResult
 from numba.core.cpu import CPUContext
 from numba.core.funcdesc import FunctionDescriptor
@@ -61,6 +62,7 @@ _FAST = 1  # compression takes 1 % of the time of compiling, and leaves a third
 Processor = tuple[str, str, str]  # platform, name, features: what Numba compiles for
 Reduced = tuple[Any, ...]  # what Numba keeps of a compiled kernel
 
+_shipped_functions: set[str] = set()  # of kernels of a wheel that this process has loaded
 _unwritable: set[Path] = set()
 _warned = False
 
@@ -96,7 +98,7 @@ class KernelCache(NullCache):
             return
         if self._stamp is None:
             _warn("The source files of the kernels cannot be read")
-        elif not compiled.library.has_dynamic_globals:
+        elif not compiled.library.has_dynamic_globals and _is_complete(compiled.library):
             key = self._key(signature, compiled.codegen.magic_tuple())
             # The annotated source is for a debugger, and takes long to write.
             folder = store(self._file(key), packed(key, compiled._replace(type_annotation="")._reduce()))
@@ -160,11 +162,19 @@ def _define(description: FunctionDescriptor, target_context: CPUContext) -> None
     """Tell Numba that the functions of a kernel have machine code: it would conclude so from LLVM's code."""
     names = {description.llvm_func_name, description.llvm_cpython_wrapper_name}
     target_context.codegen()._engine._defined_symbols |= names
+    _shipped_functions.add(description.llvm_func_name)
+
+
+def _is_complete(library: CPUCodeLibrary) -> bool:
+    """Whether a process can load a kernel by itself: not if it calls a function that another file has the code of."""
+    return not any(
+        function.is_declaration and function.name in _shipped_functions for function in library._final_module.functions
+    )
 
 
 def _places(here: Processor) -> Iterator[tuple[Path, Processor]]:
     """Where a kernel may be, the first choice first, and what the kernels there were compiled for."""
-    # Kernels of a wheel cannot be copied into others: see `sapwood.compilation.shipped`.
+    # Most kernels of a wheel cannot be copied into others: see `sapwood.compilation.shipped`.
     if SHIPPED_FOLDER.is_dir() and not is_compiling():
         platform, name, _ = here
         if "NUMBA_CPU_NAME" in os.environ or "NUMBA_CPU_FEATURES" in os.environ:  # taken literally

@@ -36,7 +36,8 @@ class Compilations(event.Listener):
 
     def __init__(self, clock: Callable[[], float] = time.perf_counter) -> None:
         self._clock = clock
-        self.depth = 0
+        self.n_running = 0  # of all kernels, also those of others that call ours
+        self._depth = 0
         self._begun = 0.0
         self._seconds = 0.0
         self._announced = False
@@ -44,23 +45,25 @@ class Compilations(event.Listener):
 
     def on_start(self, begun: event.Event) -> None:
         """Stop collecting when the outermost compilation begins; print the message once it takes long."""
+        self.n_running += 1
         if not _is_ours(begun):
             return
         now = self._clock()
-        if self.depth == 0:
+        if self._depth == 0:
             self._begun, self._resume = now, gc.isenabled()
             gc.disable()
-        self.depth += 1
+        self._depth += 1
         if not self._announced and self._seconds + now - self._begun > PATIENCE:
             self._announced = True
             _print(TEXT)
 
     def on_end(self, ended: event.Event) -> None:
         """Resume collecting when the outermost compilation has ended, with or without an error; add up its time."""
+        self.n_running -= 1
         if not _is_ours(ended):
             return
-        self.depth -= 1
-        if self.depth == 0:
+        self._depth -= 1
+        if self._depth == 0:
             self._seconds += self._clock() - self._begun
             if self._resume:
                 gc.enable()
@@ -70,8 +73,8 @@ _compilations = Compilations()
 
 
 def is_compiling() -> bool:
-    """Whether one of our kernels is being compiled; to be called by who holds the compiler's lock."""
-    return _compilations.depth > 0
+    """Whether a kernel is being compiled; only for callers that hold the compiler's lock."""
+    return _compilations.n_running > 0
 
 
 def _is_ours(compilation: event.Event) -> bool:

@@ -10,6 +10,7 @@ import os
 from functools import cache
 
 from llvmlite import binding
+from numba.core.codegen import get_host_cpu_features
 
 from sapwood.errors import ParameterError
 
@@ -30,9 +31,9 @@ _FEATURES: dict[str, dict[str, list[str]]] = {
 @cache
 def levels() -> tuple[str, ...]:
     """The levels that this processor can run, the best first; none on other platforms."""
-    host = binding.get_host_cpu_features()
+    host = get_host_cpu_features().split(",")  # without those that NUMBA_ENABLE_AVX=0 turns off
     known = _FEATURES.get(binding.get_process_triple().partition("-")[0], {})
-    return tuple(name for name, features in known.items() if all(host.get(feature, False) for feature in features))
+    return tuple(name for name, features in known.items() if all(f"+{feature}" in host for feature in features))
 
 
 def chosen_levels() -> tuple[str, ...]:
