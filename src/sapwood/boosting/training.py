@@ -78,7 +78,9 @@ class Plan:
     early_stopping_rounds: int | None = None
     max_seconds: float | None = None
     callbacks: Sequence[Callback] = ()
-    guard: Callable[[Any], None] | None = None  # refuses rounds that must not be; may be told of several at a time
+    guard: Callable[[Any], None] | None = (
+        None  # raises an error if training diverges; called after one round or several
+    )
     keep: Callable[[Any], None] | None = None  # called after a round if another one follows
     verbose: int = 0  # see ProgressBar
 

@@ -40,7 +40,7 @@ PLACE = np.dtype(
     [
         ("codes", np.uint64),
         ("below", np.int64),  # cuts that come before those of this place
-        ("missing", np.int64),  # code of a missing value: 0 goes left everywhere, 255 right
+        ("missing", np.int64),  # code of a missing value: 0 goes left everywhere, the largest right
     ]
 )
 NODE = np.dtype(

@@ -16,7 +16,7 @@ from sapwood.predictor.bottom_up import MOST_STEPS, aligned
 from sapwood.predictor.places import Places
 from sapwood.predictor.tree_steps import TreeSteps
 
-CODES = int(LEAF_CODE)  # of a place, without that of leaves
+CODES = int(LEAF_CODE)  # that a place may have; one more marks leaves and missing values that go right
 LEAST_TREES = 2  # for each column: a code takes as long as a tree saves
 LINE = 32  # codes of a cache line: rows begin with one
 MOST_TOGETHER = 64  # steps that rows take together, arrived or not
