@@ -17,7 +17,7 @@ from packaging.tags import sys_tags
 VARIABLE = "SAPWOOD_KERNELS"
 TARGET = "sapwood/kernels/compiled"
 # Compiled kernels call no function of the system by its version, so they run on the oldest one that Numba supports.
-OLDEST = ((r"manylinux_2_\d+", "manylinux_2_17"), (r"macosx_\d+_\d+", "macosx_11_0"))
+OLDEST = ((r"^(many)?linux(_2_\d+)?_(?=[a-z])", "manylinux_2_17_"), (r"macosx_\d+_\d+", "macosx_11_0"))
 
 
 class CompiledKernels(BuildHookInterface[Any]):
