@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from sapwood.boosting.columns import ColumnOptions
 from sapwood.boosting.ensemble import Ensemble
+from sapwood.boosting.fitting import place_rows
 from sapwood.boosting.options import RoundOptions, TreeOptions
 from sapwood.boosting.rounds import Rounds
 from sapwood.codes.binned import BinnedTable, find_bins
@@ -114,17 +115,9 @@ def begin(
     """Rounds that have not begun; they start from a model or from the best constants."""
     start = start or Ensemble(loss.start(data.y, data.weight))
     scores = start.scores(data.table) if start.rounds else np.repeat(start.base[:, None], len(data.y), axis=1)
-    return Rounds(
-        data.coded,
-        data.table.schema.n_levels,
-        loss,
-        data.y,
-        data.weight,
-        RoundOptions(tree, columns or ColumnOptions(data.coded.n_features), **options),
-        start,
-        scores,
-        rows,
-    )
+    settings = RoundOptions(tree, columns or ColumnOptions(data.coded.n_features), **options)
+    shards = place_rows(data.coded, data.y, data.weight, scores, rows, loss, settings)
+    return Rounds(data.coded, data.table.schema.n_levels, loss, settings, start, shards)
 
 
 def fit(data: Data, loss: Loss, tree: TreeOptions, n_rounds: int, rate: float = 0.3, **options: Any) -> Rounds:

@@ -66,7 +66,7 @@ def test_everything_is_no_sample() -> None:
     for rows in (None, np.array([1, 4])):
         for options in ({}, {"counted": True}, {"by_gradient": True}):
             trained = fit(data, Squared(), POLICIES["depthwise"], 1, rows=rows, subsample=1.0, **options)
-            assert trained.sample.rows is rows
+            assert trained.sample is rows
             assert trained.sample.factor is None
 
 
@@ -125,9 +125,9 @@ def test_trees_are_grown_on_the_sample(by_gradient: bool) -> None:
     for _ in range(5):
         trained.advance(0.3)
         tree = trained.trees[-1][0]
-        assert tree.n_node_samples[0] == len(trained.sample.rows)
-        assert 120 < len(trained.sample.rows) < 280
-        seen.add(trained.sample.rows.tobytes())
+        assert tree.n_node_samples[0] == len(trained.sample)
+        assert 120 < len(trained.sample) < 280
+        seen.add(trained.sample.tobytes())
     assert len(seen) == 5
 
 

@@ -15,6 +15,7 @@ from sklearn.base import clone
 from sapwood import NewtonBoostingClassifier, NewtonBoostingRegressor
 from sapwood.boosting.columns import ColumnOptions
 from sapwood.boosting.ensemble import Ensemble
+from sapwood.boosting.fitting import place_rows
 from sapwood.boosting.options import RoundOptions
 from sapwood.boosting.rounds import Rounds
 from sapwood.codes.coding import code
@@ -42,16 +43,10 @@ def model_bytes(x: Any, y: Array, policy: str, absent: Any = "zero", **options: 
     loss, labels = Logistic(), (y > 0.3).astype(np.float64)
     start = Ensemble(loss.start(labels, None))
     tree = POLICIES[policy]
-    rounds = Rounds(
-        coded,
-        table.schema.n_levels,
-        loss,
-        labels,
-        None,
-        RoundOptions(tree, ColumnOptions(coded.n_features), **options),
-        start,
-        np.repeat(start.base[:, None], len(y), axis=1),
-    )
+    settings = RoundOptions(tree, ColumnOptions(coded.n_features), **options)
+    scores = np.repeat(start.base[:, None], len(y), axis=1)
+    shards = place_rows(coded, labels, None, scores, None, loss, settings)
+    rounds = Rounds(coded, table.schema.n_levels, loss, settings, start, shards)
     for _ in range(6):
         rounds.advance(0.3)
     return all_bytes(rounds.ensemble)

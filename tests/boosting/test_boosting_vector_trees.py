@@ -221,7 +221,7 @@ def test_leaves_of_all_rows_are_newton_steps_of_all_rows(draws: str, loss: str, 
     for _ in range(3):
         gradient, hessian = derivatives(rounds, rounds.score)
         rounds.advance(RATE)
-        assert len(rounds.sample.rows) < 0.9 * len(data.y)
+        assert len(rounds.sample) < 0.9 * len(data.y)
         for k, tree in enumerate(rounds.trees[-1]):
             leaves = Predictor(tree).leaves(data.table)
             of = slice(None) if vector else slice(k, k + 1)

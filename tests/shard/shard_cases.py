@@ -81,7 +81,7 @@ class Case:
         """The rows of a shard."""
         of = slice(shard.offset, shard.offset + shard.n_rows)
         weight = None if self.weight is None else self.weight[of]
-        rows = None if self.rows is None else shard.own(self.rows)
+        rows = None if self.rows is None else self.rows[(self.rows >= of.start) & (self.rows < of.stop)] - of.start
         return Case(self.codes[of], self.gradient[of], self.hessian[of], weight, rows, self.packed)
 
     def slow_histogram(self, rows: Array) -> Array:
@@ -104,13 +104,10 @@ def split(shard: Shard, ids: Sequence[int], children: Array, features: Sequence[
 
 
 def histograms(shard: Shard, ids: Sequence[int]) -> Array:
-    """Histograms of nodes, from a pool full of rubbish whose first slots are spare."""
-    n_spare = shard.n_jobs - 1
-    pool = np.full((n_spare + len(ids), shard.table.starts[-1], 2), -(10**12), dtype=np.int64)
-    slots = list(range(n_spare, n_spare + len(ids)))[::-1]
-    shard.histograms(ids, pool, slots, list(range(n_spare)))
-    unused = np.ones(pool.shape[1], np.bool_)
+    """Histograms of nodes, without the cells that no code has."""
+    found = shard.histograms(list(ids), 2).copy()
+    unused = np.ones(found.shape[1], np.bool_)
     for start, n in zip(shard.table.starts, shard.table.n_codes, strict=False):
         unused[start : start + n + 1] = False
-    pool[:, unused] = 0
-    return pool[slots]
+    found[:, unused] = 0
+    return found

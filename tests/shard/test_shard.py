@@ -6,16 +6,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from shard_cases import Array, Case, coded_table, histograms, split
+from shard_cases import Array, Case, histograms, split
 
-from sapwood.kernels.boosting_records import NODE
 from sapwood.shard import shard as module
 from sapwood.shard.shard import Shard
-from sapwood.shard.shards import add_steps
 from strategies import examples
 
 JOBS = (1, 2, 5)
-NO_TREE = np.empty(0, dtype=NODE), np.empty(0, dtype=np.bool_)  # where all rows have leaves, and leaves values
 
 
 @pytest.fixture(autouse=True)
@@ -83,7 +80,7 @@ def test_leaves_sum_up_and_are_added_to_scores(n_jobs: int, case: Case, seed: in
         np.testing.assert_array_equal(sums, fine[rows[leaf]].sum(axis=0))
     if case.rows is None:
         score = np.full(len(case.codes), 0.25)
-        add_steps([shard], *NO_TREE, values, 1.0, score, has_rest=False)
+        shard.add_to(score, values)
         for leaf in leaves:
             assert (score[rows[leaf]] == 0.25 + values[leaf]).all()
 
@@ -96,7 +93,7 @@ def test_more_leaves_than_sixteen_bits_can_number() -> None:
     split(shard, [3], [(7, last)], [0], np.zeros((1, 256), dtype=np.uint8))  # node 7 is empty
     shard.settle([7, last, 4, 5, 6], last + 1)
     score = np.zeros(40)
-    add_steps([shard], *NO_TREE, np.arange(last + 1.0), 1.0, score, has_rest=False)
+    shard.add_to(score, np.arange(last + 1.0))
     for leaf, place in ((3, last), (4, 4), (5, 5), (6, 6)):
         assert (score[rows[leaf]] == place).all()
 
@@ -127,20 +124,6 @@ def test_histograms_of_shards_add_up(case: Case, seed: int, data: st.DataObject)
         split_twice(own, shard, seed)
         total += histograms(shard, [3, 4])
     np.testing.assert_array_equal(total, histograms(whole, [3, 4]))
-
-
-@pytest.mark.parametrize("n_jobs", JOBS)
-@pytest.mark.parametrize("weighted", [False, True])
-def test_largest_gradient_and_hessian(n_jobs: int, weighted: bool) -> None:
-    case = Case.random(0, 100, False, weighted, False)
-    expected = np.abs(case.gradient * case.weights).max(), (case.hessian * case.weights).max()
-    assert tuple(case.shard(n_jobs).largest()) == expected
-
-
-def test_own_rows_are_numbered_from_the_offset() -> None:
-    shard = Shard(coded_table(np.ones((10, 1), dtype=np.uint8)), offset=20)
-    assert shard.own(np.array([0, 19, 20, 25, 29, 30, 99])).tolist() == [0, 5, 9]
-    assert shard.own(np.array([5, 40])).tolist() == []
 
 
 def test_a_shard_begins_anew_with_every_tree() -> None:

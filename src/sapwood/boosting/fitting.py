@@ -22,10 +22,14 @@ from sapwood.boosting.training import Outcome, Plan, train
 from sapwood.cached_property import cached_property
 from sapwood.codes.bins import origins_of
 from sapwood.codes.coding import Coded, Recode, code
+from sapwood.codes.ranked import RankedTable
 from sapwood.codes.sparse import SparseTable
 from sapwood.errors import InputError, ParameterError
 from sapwood.losses.loss import Loss
 from sapwood.metrics.metric import Metric
+from sapwood.shard.gradient_units import PACKED_ROWS
+from sapwood.shard.row_state import RowState
+from sapwood.shard.shards import Shards, evenly, local_shards
 from sapwood.table.table import Table
 
 WIDEST_SCORE = 50.0  # beyond it a link function is flat
@@ -152,17 +156,37 @@ def begin_rounds(
         coded[0],
         rows.table.schema.n_levels,
         setup.loss,
-        rows.y,
-        rows.weight,
         options,
         start,
-        score(rows) if setup.done_scores is None else _known_scores(setup.done_scores, rows, setup.loss),
-        own,
+        place_rows(
+            coded[0],
+            rows.y,
+            rows.weight,
+            score(rows) if setup.done_scores is None else _known_scores(setup.done_scores, rows, setup.loss),
+            own,
+            setup.loss,
+            options,
+        ),
         validation=[(e.table, score(e)) for e in evals],
         trees=list(so_far.rounds[start.n_rounds :]),
         recode=coded[1],
         linear=_linear_fit(rows, options) if options.linear else None,
     )
+
+
+def place_rows(
+    table: Coded,
+    y: Floats,
+    weight: Floats | None,
+    score: Floats,
+    own: Ints | None,
+    loss: Loss,
+    options: RoundOptions,
+) -> Shards:
+    """Rows of this process, with their scores, in as many shards as the options say."""
+    is_short = loss.bounded and table.n_rows >= PACKED_ROWS and not isinstance(table, RankedTable)
+    state = RowState(y, weight, score, own, 0, np.float32 if is_short else np.float64, options.n_jobs)
+    return local_shards(table, state, evenly(table.n_rows, options.n_shards))
 
 
 def _linear_fit(rows: Rows, options: RoundOptions) -> LinearFit:

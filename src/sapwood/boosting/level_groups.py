@@ -17,7 +17,9 @@ from sapwood.boosting.grown import GrownTree
 from sapwood.codes.bins import MOST_BINS, GroupedLevels
 from sapwood.kernels.decoding import Decoder
 from sapwood.kernels.level_groups import Moves, bound_nodes, code_effects, cut_levels, find_effects, recount
-from sapwood.shard.shard import Shard, total
+from sapwood.shard.gradient_units import GradientUnits
+from sapwood.shard.shard import total
+from sapwood.shard.shards import Shards
 
 Codes = NDArray[np.uint8]
 
@@ -25,27 +27,29 @@ Codes = NDArray[np.uint8]
 class LevelGroups:
     """The groups of one tree after the other."""
 
-    def __init__(self, shards: Sequence[Shard], decoder: Decoder) -> None:
-        bins = shards[0].table.bins
+    def __init__(self, shards: Shards, bins: Sequence[object], decoder: Decoder) -> None:
         self._shards = shards
         self._decoder = decoder
-        self.features = [j for j, own in enumerate(bins) if isinstance(own, GroupedLevels)]
-        self._n_levels = [bins[j].n_levels for j in self.features]
+        grouped = {j: own for j, own in enumerate(bins) if isinstance(own, GroupedLevels)}
+        self.features = list(grouped)
+        self._n_levels = [own.n_levels for own in grouped.values()]
         self._place_of = np.full(len(bins), -1)
         self._place_of[self.features] = np.arange(len(self.features))
         self._codes = np.zeros((len(self.features), 1 + max(self._n_levels, default=0)), dtype=np.uint8)
 
-    def begin(self) -> None:
-        """Group the levels by the gradients that the shards have begun with, and code the rows; OUT shards, decoder."""
+    def begin(self, level_sums: Sequence[list[Ints]]) -> None:
+        """Group the levels by their sums in each shard, and code the rows; OUT shards, decoder."""
+        groups = []
         for place, (j, n_levels) in enumerate(zip(self.features, self._n_levels, strict=True)):
-            codes = group_levels(total([shard.level_sums[place] for shard in self._shards]))
-            for shard in self._shards:
-                shard.begin_groups(place, j, codes[:2])
+            codes = group_levels(total([of_shard[place] for of_shard in level_sums]))
+            groups.append((place, j, codes[:2]))
             start = self._decoder.level_starts[j]
             self._decoder.code_of_level[start : start + n_levels] = codes[2, 1:]
             self._codes[place, : n_levels + 1] = codes[2]
+        if groups:
+            self._shards.tell("begin_groups", groups)
 
-    def settle(self, grown: GrownTree, rules: np.void) -> tuple[GrownTree, Ints | None]:
+    def settle(self, grown: GrownTree, rules: np.void, units: GradientUnits) -> tuple[GrownTree, Ints | None]:
         """Rows take the groups of their levels and move to the leaves they have then.
 
         Splits whose children are too small with these rows are undone. Returns the tree of these rows, and the sums of
@@ -58,16 +62,14 @@ class LevelGroups:
         moves = Moves(grown.nodes, grown.splits, self._place_of, self._codes, start, low, np.full_like(low, 255))
         if not bound_nodes(moves):
             return grown, None
-        found = [shard.reroute(moves) for shard in self._shards]
+        found = self._shards.ask("reroute", moves)
         sums, moved = (total(parts) for parts in zip(*found, strict=True))
         nodes, splits = grown.nodes.copy(), grown.splits.copy()
-        units = self._shards[0].units
         scales = units.fine_gradient_unit / units.gradient_unit, units.fine_hessian_unit / units.hessian_unit
         recount(nodes, splits, sums, scales, moved, rules)
         settled = GrownTree(nodes, splits)
         if np.count_nonzero(splits) < np.count_nonzero(grown.splits):
-            for shard in self._shards:
-                shard.merge_leaves(settled.leaf_above)
+            self._shards.tell("merge_leaves", 0, settled.leaf_above)
         return settled, sums
 
 

@@ -14,15 +14,15 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sapwood.arrays import Array, Floats
+from sapwood.arrays import Array, Floats, Ints
 from sapwood.boosting.grown import GrownTree
 from sapwood.boosting.linear_fit import Derivatives, LinearFit
 from sapwood.kernels.newton import keep_order
-from sapwood.kernels.vector_leaves import values_of_all
+from sapwood.kernels.vector_leaves import largest_of_all, values_of_all
 from sapwood.linear_leaves import LinearLeaves
 from sapwood.losses.loss import Loss
-from sapwood.shard.shard import Shard
-from sapwood.shard.shards import RoundRows, add_values, sums_of_leaves
+from sapwood.shard.gradient_units import fine_units
+from sapwood.shard.shard import Shard, total
 
 
 @dataclass(eq=False)
@@ -50,10 +50,19 @@ class Replay:
 
     def add_tree(self, shards: Sequence[Shard], grown: GrownTree, rules: np.void, scores: slice, rate: float) -> Floats:
         """Values of all nodes (nodes, scores) for some scores, which they are added to; every row has its leaf."""
-        gradient, hessian = self._derivatives[:, scores]
-        of = RoundRows(gradient, hessian, self.weight, rows=None, largest=None, may_pack=False)
-        values = rate * steps_of_rows(shards, grown, of, StepRules(rules, self.loss.step_factor, self.signs))
-        add_values(shards, values, self.score[scores])
+        derivatives, score = self._derivatives[:, scores], self.score[scores]
+        most = np.empty((derivatives.shape[1], 2))
+        largest_of_all(*derivatives, self.weight, most)
+        units, parts = fine_units(most, derivatives.shape[2]), []
+        for shard in shards:
+            of = slice(shard.offset, shard.offset + shard.n_rows)
+            weight = None if self.weight is None else self.weight[of]
+            gradient, hessian = derivatives[:, :, of]
+            parts += shard.sums_of_leaves(gradient, hessian, weight, len(grown.nodes), units)
+        step = StepRules(rules, self.loss.step_factor, self.signs)
+        values = rate * steps_of_sums(grown, total(parts), units, step)
+        for shard in shards:
+            shard.add_to(score[:, shard.offset : shard.offset + shard.n_rows], values)
         return values
 
     def add_lines(
@@ -73,10 +82,9 @@ class StepRules(NamedTuple):
     signs: NDArray[np.int8] | None
 
 
-def steps_of_rows(shards: Sequence[Shard], grown: GrownTree, of: RoundRows, step: StepRules) -> Floats:
-    """Newton's steps (nodes, scores) by derivatives of the rows in the leaves, which need not be those of growth."""
+def steps_of_sums(grown: GrownTree, sums: Ints, units: Floats, step: StepRules) -> Floats:
+    """Newton's steps (nodes, scores) by sums of the leaves (scores, nodes, 2) in units, which need not be of growth."""
     nodes, splits = grown.nodes, grown.splits
-    sums, units = sums_of_leaves(shards, of, len(nodes))
     values = np.empty((len(nodes), len(sums)))
     values_of_all(nodes, splits, sums, units, step.rules, step.factor, values)
     if step.signs is not None:  # bounds of growth are those of other rows

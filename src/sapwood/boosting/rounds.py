@@ -5,25 +5,24 @@ gradients of the loss at the scores ─► a tree for each score, or one for all
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import brentq
 
-from sapwood.arrays import Array, Floats, Ints
+from sapwood.arrays import Floats, Ints
+from sapwood.boosting.columns import ColumnChoice
 from sapwood.boosting.ensemble import Ensemble
-from sapwood.boosting.grower import Grower
+from sapwood.boosting.grower import Grower, Grown, TreeStart
 from sapwood.boosting.grown import GrownTree
 from sapwood.boosting.level_groups import LevelGroups
 from sapwood.boosting.linear_fit import Derivatives, LinearFit
 from sapwood.boosting.options import RoundOptions
-from sapwood.boosting.projection import project_all
 from sapwood.boosting.rate import Rate
-from sapwood.boosting.replay import Replay, StepRules, steps_of_rows
-from sapwood.boosting.sampling import Sample, counted_rows, gradient_sample, uniform_rows
+from sapwood.boosting.replay import Replay, StepRules, steps_of_sums
+from sapwood.boosting.sampling import Sample, counted_rows, gradient_sample
 from sapwood.boosting.team_growth import TeamGrowth
 from sapwood.boosting.trees import decoder_of, to_tree
 from sapwood.codes.coding import Coded, Recode
@@ -31,28 +30,16 @@ from sapwood.codes.ranked import RankedTable
 from sapwood.kernels.draws import mix
 from sapwood.kernels.newton import add_up, keep_order
 from sapwood.kernels.noise import noise_of
-from sapwood.kernels.routing import largest
 from sapwood.linear_leaves import LinearLeaves
 from sapwood.losses.loss import Loss
 from sapwood.predictor import Predictor
 from sapwood.predictor.lines import add_lines_of
 from sapwood.shard.gradient_units import PACKED_ROWS, GradientUnits
-from sapwood.shard.shard import total
-from sapwood.shard.shards import (
-    NewtonStep,
-    RoundRows,
-    add_steps,
-    add_values,
-    begin_tree,
-    make_shards,
-    newton_steps,
-    set_gradients,
-)
+from sapwood.shard.row_state import RoundFacts, RoundPlan
+from sapwood.shard.shards import Shards, newton_steps, shard_of
 from sapwood.table.table import Table
-from sapwood.threads import blocks, run_all
 from sapwood.tree import Tree
 
-BLOCK = 1 << 15  # rows whose gradients are computed at a time
 LONGEST_STEP = 10.0  # of a line search: a tree whose leaves are Newton's steps is rarely off by more
 
 
@@ -63,51 +50,77 @@ class Rounds:
     table: Coded
     n_levels: NDArray[np.int32]
     loss: Loss
-    y: Floats
-    weight: Floats | None
     options: RoundOptions
     start: Ensemble
-    score: Floats
-    rows: Ints | None = None
+    shards: Shards
     validation: Sequence[tuple[Table, Floats]] = ()  # other rows, and their scores (n_scores, rows)
     trees: list[tuple[Tree, ...]] = field(default_factory=list)
-    sample: Sample = field(default_factory=Sample)  # of the last round
     recode: Recode | None = None  # new bins for each round, from the weights of rows
     replay: Replay | None = None  # sets the leaf values of `trees`, if these are not those of `score`
     linear: LinearFit | None = None  # fits linear leaves
 
     def __post_init__(self) -> None:
-        self._place()
-        short = self.loss.bounded and self.table.n_rows >= PACKED_ROWS and not isinstance(self.table, RankedTable)
-        dtype = np.float32 if short else np.float64
-        self._gradient: Array = np.empty((self.loss.n_scores, self.table.n_rows), dtype=dtype)
-        self._hessian = np.empty_like(self._gradient)
-        self._largest: Floats | None = None  # (n_scores, 2), weights included
-        self.own_rows: Ints | slice = slice(None) if self.rows is None else self.rows
-        self.own_weight = self.weight
-        if self.rows is not None:  # gradients of validation rows must not decide about units
-            self.own_weight = np.zeros(self.table.n_rows)
-            self.own_weight[self.rows] = 1.0 if self.weight is None else self.weight[self.rows]
-        gradients_alone = self.options.unit_hessian and not self.loss.constant_hessian
-        self._ones = np.ones(self.table.n_rows) if gradients_alone else None
         self._one_tree = self.options.one_tree and self.loss.n_scores > 1
         all_rows = self.options.leaves_of_all_rows and self.options.subsample < 1.0
         self._apart = self._one_tree or all_rows  # leaves are not set by the sums of growth
+        self._true_hessian = self.options.unit_hessian and not self.loss.constant_hessian
+        self._place()
 
     def _place(self) -> None:
-        """Put the table into shards that trees can be grown on."""
+        """Make ready to grow trees on the table."""
         self.decoder = decoder_of(self.table.bins, self.n_levels)
-        self._shards = make_shards(self.table, self.options.n_shards, self.options.n_jobs)
-        self._grower = Grower(self._shards, self.options.tree, self.options.n_jobs)
-        self._groups = LevelGroups(self._shards, self.decoder)
+        self._groups = LevelGroups(self.shards, self.table.bins, self.decoder)
+        self._grower = Grower(self.shards, self.table, self.options.tree, self._groups, self.options.n_jobs)
         self._may_pack = not (self.options.tree.counts_rows or isinstance(self.table, RankedTable))
+
+    @property
+    def y(self) -> Floats:
+        """Targets of all rows."""
+        found: Floats = self.shards.read("y", axis=0)
+        return found
+
+    @property
+    def weight(self) -> Floats | None:
+        """Weights of all rows."""
+        found: Floats | None = self.shards.read("weight")
+        return found
+
+    @property
+    def own_weight(self) -> Floats | None:
+        """The same, and 0 for rows that do not take part."""
+        found: Floats | None = self.shards.read("own_weight")
+        return found
+
+    @property
+    def score(self) -> Floats:
+        """Scores (n_scores, rows) of all rows."""
+        found: Floats = self.shards.read("score")
+        return found
+
+    @property
+    def rows(self) -> Ints | None:
+        """The rows that take part, by their numbers; None: all."""
+        found: Ints | None = self.shards.read("own")
+        return found
+
+    @property
+    def own_rows(self) -> Ints | slice:
+        """The same, as an index of arrays."""
+        rows = self.rows
+        return slice(None) if rows is None else rows
+
+    @property
+    def sample(self) -> Ints | None:
+        """The rows that the last round drew; None: all that take part."""
+        return self.shards.rows_of_sample()
 
     @property
     def suits_whole(self) -> bool:
         """Whether a kernel may advance whole rounds: a team grows trees, of plain leaves and fixed levels."""
-        team, is_wide = self._grower.team, self._gradient.dtype == np.float64
-        is_short = self.table.n_rows < PACKED_ROWS and is_wide and self.linear is None
-        return team is not None and team.numbers_are_short and is_short and not self._groups.features
+        team = self._grower.team
+        if team is None or not team.numbers_are_short or self._groups.features or self.linear is not None:
+            return False
+        return self.shards.n_rows < PACKED_ROWS and self.shards.only.state.dtype == np.float64
 
     @property
     def team(self) -> TeamGrowth:
@@ -130,129 +143,132 @@ class Rounds:
         own = self.own_rows
         weight = None if self.weight is None else self.weight[own]
         self.loss = self.loss.begin_round(self.y[own], self.score[:, own], weight)
-        self._differentiate()
+        self.shards.set_loss(self.loss)
         if self.replay is not None:
             self.replay.begin_round()
+        key = int(mix(np.uint64(self.options.seed), np.int64(self.n_done)))
+        facts = self._begin_round(RoundPlan(key, self.options.subsample, self._true_hessian, self._one_tree))
+        if callable(rate):
+            rate = rate(self.n_done, self._gradient_norm)
+        trees: list[Tree] = []
+        for starts in self._batches(facts, key, rate):
+            grown = self._grower.grow(starts, wants_sums=not (self._apart or self._true_hessian))
+            trees += [self._add_tree(own, place, facts, rate) for place, own in enumerate(grown)]
+        self.trees.append(tuple(trees))
+
+    def _begin_round(self, plan: RoundPlan) -> RoundFacts:
+        """Derivatives, new bins if there are any in each round, and the sample."""
+        options = self.options
+        if self.recode is None and not (options.subsample < 1.0 and (options.by_gradient or options.counted)):
+            return self.shards.begin_round(plan)
+        self.shards.tell("differentiate")
         if self.recode is not None:
             total_hessian = self._comparable[1].sum(axis=0)
             self.table = self.recode(total_hessian * (1.0 if self.weight is None else self.weight))
+            self.shards.only.place(shard_of(self.table, options.n_jobs))
             self._place()
-        if callable(rate):
-            rate = rate(self.n_done, self._gradient_norm)
-        key = int(mix(np.uint64(self.options.seed), np.int64(self.n_done)))
-        self.sample = Sample(self.rows) if self.options.subsample >= 1.0 else self._draw(key)
-        weight, factor, trees = self.own_weight, self.sample.factor, []
-        if factor is not None:
-            weight, self._largest = factor if weight is None else weight * factor, None
-        of = RoundRows(self._gradient, self._hessian, weight, self.sample.rows, self._largest, self._may_pack)
-        if self._ones is not None:
-            of = replace(of, hessian=np.broadcast_to(self._ones, self._hessian.shape), largest=None)
-        if self._one_tree:
-            mixture = project_all(self._gradient, self._hessian, self.loss, key, self.options.n_jobs)
-            of = replace(of, gradient=mixture[:1], hessian=mixture[1:], largest=None)
-        for k in range(len(of.gradient)):
+        sample = Sample(self.rows) if options.subsample >= 1.0 else self._draw(plan.key)
+        return self.shards.take_sample(sample.rows, sample.factor, plan)
+
+    def _batches(self, facts: RoundFacts, key: int, rate: float) -> Iterator[list[TreeStart]]:
+        """The trees of a round, those side by side that grow at the same time."""
+        n_trees, starts = len(facts.of_trees), list[TreeStart]()
+        for k in range(n_trees):
             halves = int(mix(np.uint64(self.n_done), np.int64(k))) | 1  # do not depend on random_state
-            units = begin_tree(self._shards, of, k, halves)
-            self._groups.begin()
             tree_key = int(mix(np.uint64(key), np.int64(k + 1)))
-            noise = 0.0
-            if self.options.random_strength > 0.0:
-                rows = of.gradient[k], of.hessian[k], weight
-                noise = noise_of(*rows, self.options.random_strength, rate * self.n_done)
-            grown = self._grower.grow(units, of.n_rows, self.options.columns.choice(tree_key), tree_key, noise)
-            trees.append(self._add_tree(grown, units, k, of, rate))
-        self.trees.append(tuple(trees))
+            columns = self.options.columns.choice(tree_key)
+            units = self.shards.units(facts, k, self._may_pack)
+            noise = self._noise(k, rate) if self.options.random_strength > 0.0 else 0.0
+            starts.append(TreeStart(k, units, facts.n_rows, columns, tree_key, halves, noise))
+            if k == n_trees - 1 or len(starts) == self._at_once(columns):
+                yield starts
+                starts = []
 
-    def _differentiate(self) -> None:
-        if self.loss.whole:
-            self.loss.derivatives(self.y, self.score, self._gradient, self._hessian)
-            self._largest = None
-            return
+    def _at_once(self, columns: ColumnChoice) -> int:
+        """How many trees grow at the same time: levels are grouped, and steps searched, for one after the other."""
+        one_by_one = self._groups.features or self.options.line_search or self._grower.grows_alone(columns)
+        return 1 if one_by_one else self.shards.most_trees
 
-        def share(pieces: list[tuple[int, int]]) -> Floats:
-            most = np.zeros((self.loss.n_scores, 2))
-            for start, stop in pieces:
-                of = slice(start, stop)
-                self.loss.derivatives(self.y[of], self.score[:, of], self._gradient[:, of], self._hessian[:, of])
-                for k in range(self.loss.n_scores):  # while they are in the cache
-                    found = largest(self._gradient[k], self._hessian[k], self.own_weight, start, stop)
-                    np.maximum(most[k], found, out=most[k])
-            return most
-
-        pieces = blocks(len(self.y), BLOCK)
-        n_parts = min(self.options.n_jobs, len(pieces))
-        tasks = [partial(share, pieces[p::n_parts]) for p in range(n_parts)]
-        self._largest = np.max(run_all(tasks, self.options.n_jobs), axis=0)
+    def _noise(self, k: int, rate: float) -> float:
+        """Standard deviation of the noise of scores in tree k."""
+        rows = (self.shards.read(name)[k] for name in ("tree_gradient", "tree_hessian"))
+        return float(noise_of(*rows, self.shards.read("tree_weight"), self.options.random_strength, rate * self.n_done))
 
     @property
     def _comparable(self) -> tuple[Floats, Floats]:
         """Gradients and hessians of all scores on one scale."""
-        scales = self.loss.scales
+        gradient, hessian, scales = self.shards.read("gradient"), self.shards.read("hessian"), self.loss.scales
         if scales is None:
-            return self._gradient, self._hessian
-        return self._gradient * scales[0, :, None], self._hessian * scales[1, :, None]
+            return gradient, hessian
+        return gradient * scales[0, :, None], hessian * scales[1, :, None]
 
     def _gradient_norm(self) -> float:
         """Root of the mean squared gradient of the rows that take part."""
-        return float(np.sqrt(np.mean(self._gradient[:, self.own_rows] ** 2)))
+        return float(np.sqrt(np.mean(self.shards.read("gradient")[:, self.own_rows] ** 2)))
 
     def _draw(self, key: int) -> Sample:
-        share, n_rows = self.options.subsample, self.table.n_rows
+        share, n_rows = self.options.subsample, self.shards.n_rows
         if self.options.by_gradient:
             gradient, hessian = self._comparable
             return gradient_sample(self.rows, gradient, hessian, self.weight, share, key)
-        return Sample((counted_rows if self.options.counted else uniform_rows)(self.rows, n_rows, share, key))
+        return Sample(counted_rows(self.rows, n_rows, share, key))
 
-    def _add_tree(self, grown: GrownTree, units: GradientUnits, k: int, of: RoundRows, rate: float) -> Tree:
+    def _add_tree(self, own: Grown, place: int, facts: RoundFacts, rate: float) -> Tree:
         """Set the values of a grown tree, and add those of its leaves to the scores."""
-        grown, sums = self._groups.settle(grown, self._grower.rules)
+        tree, sums = self._groups.settle(own.tree, own.rules, own.start.units)
+        own = replace(own, tree=tree, sums=own.sums if sums is None else sums)
         if self._apart:
-            return self._add_tree_apart(grown, units, k, of, rate)
-        nodes, splits, has_rest = grown.nodes, grown.splits, of.rows is not None
-        step = NewtonStep(units, sums, self._grower.rules, self.loss.step_factor)
-        given = self._other_values(grown, step, k, of) if self.loss.robust or self._ones is not None else None
+            return self._add_tree_apart(own, place, facts, rate)
+        k = own.start.k
+        values = self._values_of(own, place, facts)
+        self._settle_rest(tree, place)
         if self.options.line_search:
-            given = newton_steps(self._shards, nodes, splits, step) if given is None else given
-            self._settle_rest(grown)
-            given, has_rest = given * self._step_length(given, k), False
-        values = add_steps(self._shards, nodes, splits, step if given is None else given, rate, self.score[k], has_rest)
+            values = values * self._step_length(values, k)
+        values = rate * values
+        self.shards.tell("add_leaves", place, values, k)
         if self.replay is not None:
-            scores = slice(k, k + 1)
-            values = self.replay.add_tree(self._shards, grown, self._grower.rules, scores, rate)[:, 0]
-        lines = self._add_lines(grown, Derivatives(of.gradient[k], of.hessian[k], of.weight, of.rows), k, rate)
-        return self._as_tree(grown, values, units, lines, slice(k, k + 1))
+            values = self.replay.add_tree(self.shards.parts, tree, own.rules, slice(k, k + 1), rate)[:, 0]
+        lines = self._add_lines(tree, k, rate, of_all=False)
+        return self._as_tree(own, values, lines, slice(k, k + 1))
 
-    def _add_tree_apart(self, grown: GrownTree, units: GradientUnits, k: int, of: RoundRows, rate: float) -> Tree:
+    def _values_of(self, own: Grown, place: int, facts: RoundFacts) -> Floats:
+        """Steps of all nodes, those of inner ones too."""
+        tree, units, sums = own.tree, own.start.units, own.sums
+        if self.loss.robust or self._true_hessian:
+            return self._other_values(own, place, facts)
+        if sums is None:
+            sums = self.shards.leaf_sums(place, len(tree.nodes), units)
+        return newton_steps(tree.nodes, tree.splits, sums, units, own.rules, self.loss.step_factor)
+
+    def _add_tree_apart(self, own: Grown, place: int, facts: RoundFacts, rate: float) -> Tree:
         """The same for leaves of all scores, or of all rows, which the sums of growth do not tell."""
+        k, of_all = own.start.k, self.options.leaves_of_all_rows
         scores = slice(k, k + (self.loss.n_scores if self._one_tree else 1))
-        most = None if self._largest is None else self._largest[scores]
-        of = replace(of, gradient=self._gradient[scores], hessian=self._hessian[scores], largest=most)
-        if self.options.leaves_of_all_rows:
-            self._settle_rest(grown)
-            of = replace(of, weight=self.own_weight)
-        values = rate * self._steps(grown, of, scores)
-        if not self.options.leaves_of_all_rows:
-            self._settle_rest(grown)
-        add_values(self._shards, values, self.score[scores])
+        if of_all:
+            self._settle_rest(own.tree, place)
+        values = rate * self._steps(own, place, facts, scores)
+        if not of_all:
+            self._settle_rest(own.tree, place)
+        self.shards.tell("add_leaves", place, values, scores)
         if self.replay is not None:
-            values = self.replay.add_tree(self._shards, grown, self._grower.rules, scores, rate)
-        rows = None if self.options.leaves_of_all_rows else of.rows
-        lines = self._add_lines(grown, Derivatives(of.gradient[0], of.hessian[0], of.weight, rows), k, rate)
-        return self._as_tree(grown, values, units, lines, scores)
+            values = self.replay.add_tree(self.shards.parts, own.tree, own.rules, scores, rate)
+        return self._as_tree(own, values, self._add_lines(own.tree, k, rate, of_all), scores)
 
-    def _add_lines(self, grown: GrownTree, of: Derivatives, k: int, rate: float) -> LinearLeaves | None:
+    def _add_lines(self, tree: GrownTree, k: int, rate: float, of_all: bool) -> LinearLeaves | None:
         """Fit linear leaves, and add their lines to the scores; those to keep are the replay's, if there is one."""
         if self.linear is None:
             return None
-        leaf_of = self._leaf_of
-        lines = self.linear.add(grown, leaf_of, of, rate * self.loss.step_factor, self.score[k])
-        return lines if self.replay is None else self.replay.add_lines(self.linear, grown, leaf_of, k, rate)
+        state, leaf_of = self.shards.only.state, self.shards.leaf_of()
+        weight, rows = (state.own_weight, None) if of_all else (state.tree_weight, state.rows)
+        pair = (state.gradient[k], state.hessian[k]) if self._apart else (state.tree_gradient[k], state.tree_hessian[k])
+        of = Derivatives(*pair, weight, rows)
+        lines = self.linear.add(tree, leaf_of, of, rate * self.loss.step_factor, state.score[k])
+        return lines if self.replay is None else self.replay.add_lines(self.linear, tree, leaf_of, k, rate)
 
-    def _as_tree(
-        self, grown: GrownTree, values: Floats, units: GradientUnits, lines: LinearLeaves | None, scores: slice
-    ) -> Tree:
+    def _as_tree(self, own: Grown, values: Floats, lines: LinearLeaves | None, scores: slice) -> Tree:
         """The grown tree with its leaves, which are added to these scores of validation rows."""
-        tree = to_tree(grown, values, units.hessian_unit, self.table.bins, self.decoder, self.n_levels)
+        meaning = self.table.bins, self.decoder, self.n_levels
+        tree = to_tree(own.tree, values, own.start.units.hessian_unit, *meaning)
         tree = tree if lines is None else replace(tree, linear=lines)
         self.add_to_validation(tree, scores)
         return tree
@@ -264,53 +280,51 @@ class Rounds:
             score[scores] += tree.value[leaves, :, 0].T
             add_lines_of(tree, leaves, table, score[scores.start], self.options.n_jobs)
 
-    def _settle_rest(self, grown: GrownTree) -> None:
+    def _settle_rest(self, tree: GrownTree, place: int) -> None:
         """Find the leaves of the rows that took no part."""
-        for shard in self._shards if self.sample.rows is not None else ():
-            shard.settle_rest(grown.nodes, grown.splits)
+        if self.options.subsample < 1.0 or self.shards.hold_validation_rows:
+            self.shards.tell("settle_rest", place, tree.nodes, tree.splits)
 
-    def _steps(self, grown: GrownTree, of: RoundRows, scores: slice) -> Floats:
+    def _steps(self, own: Grown, place: int, facts: RoundFacts, scores: slice) -> Floats:
         """Steps (nodes, scores) of leaves by the rows that have found them, and of inner nodes."""
-        options = self.options.tree
-        step = StepRules(self._grower.rules, self.loss.step_factor, options.signs)
-        values = steps_of_rows(self._shards, grown, of, step)
+        tree, signs, of_all = own.tree, self.options.tree.signs, self.options.leaves_of_all_rows
+        most = (facts.of_all if of_all else facts.of_scores)[scores]
+        sums, units = self.shards.sums_of_scores(place, len(tree.nodes), scores, most, of_all)
+        values = steps_of_sums(tree, sums, units, StepRules(own.rules, self.loss.step_factor, signs))
         if self.loss.robust:
-            for own, k in enumerate(range(scores.start, scores.stop)):
-                self._set_exact_steps(grown, values[:, own], k, of.weight)
-            if options.signs is not None:
-                keep_order(grown.nodes, grown.splits, options.signs, values[:, 0])
+            weight = self.own_weight if of_all else self.shards.read("tree_weight")
+            for at, k in enumerate(range(scores.start, scores.stop)):
+                self._set_exact_steps(tree, values[:, at], k, weight)
+            if signs is not None:
+                keep_order(tree.nodes, tree.splits, signs, values[:, 0])
         return values
 
-    def _other_values(self, grown: GrownTree, step: NewtonStep, k: int, of: RoundRows) -> Floats:
+    def _other_values(self, own: Grown, place: int, facts: RoundFacts) -> Floats:
         """Values of nodes that the sums of growth do not tell: by the true hessian, or exact steps of robust losses."""
-        nodes, splits, units, sums = grown.nodes, grown.splits, step.units, step.sums
+        (nodes, splits), units, k, sums = (own.tree.nodes, own.tree.splits), own.start.units, own.start.k, own.sums
         G, H = nodes["gradient"] * units.gradient_unit, nodes["hessian"] * units.hessian_unit
-        if self._ones is not None:
-            of = replace(of, hessian=self._hessian, largest=self._largest)
-            units, sums = set_gradients(self._shards, of, k), None
+        if self._true_hessian:
+            g, h = facts.of_scores[k].tolist()
+            units, sums = GradientUnits.of(g, h, facts.n_rows, packed=False), None
         if sums is None:
-            sums = total([shard.leaf_sums(len(nodes), units) for shard in self._shards])
+            sums = self.shards.leaf_sums(place, len(nodes), units, k if self._true_hessian else None)
         fine = units.fine_gradient_unit, units.fine_hessian_unit
-        G[grown.leaves], H[grown.leaves] = (sums[grown.leaves] * fine).T
-        if self._ones is not None:
+        leaves = own.tree.leaves
+        G[leaves], H[leaves] = (sums[leaves] * fine).T
+        if self._true_hessian:
             add_up(nodes, splits, G)
             add_up(nodes, splits, H)
         # These are on another scale than that of growth, whose bounds for monotone constraints are of no use.
         values = self.options.tree.leaf_weights(G, H, -np.inf, np.inf) * self.loss.step_factor
         if self.loss.robust:
-            self._set_exact_steps(grown, values, k, of.weight)
+            self._set_exact_steps(own.tree, values, k, self.shards.read("tree_weight"))
         if self.options.tree.signs is not None:
             keep_order(nodes, splits, self.options.tree.signs, values)
         return values
 
-    @property
-    def _leaf_of(self) -> Array:
-        """The node that every row is in."""
-        return np.concatenate([shard.leaf_of for shard in self._shards])
-
     def _set_exact_steps(self, grown: GrownTree, values: Floats, k: int, weight: Floats | None) -> None:
         """Steps of least loss for the rows of each leaf, and under constraints of each node; OUT values."""
-        leaf_of = self._leaf_of
+        leaf_of, y, score = self.shards.leaf_of(), self.y, self.score
         inside = np.flatnonzero(leaf_of < len(grown.nodes))
         places = grown.position[leaf_of[inside]]
         order = inside[np.argsort(places, kind="stable")]  # rows of a node lie side by side
@@ -321,11 +335,11 @@ class Rounds:
             first = starts[grown.position[node]]
             rows = np.sort(order[first : first + int(counts[node])])
             own = None if weight is None else weight[rows]
-            values[node] = self.loss.leaf_step(self.y[rows], self.score[k, rows], own, k) if len(rows) else 0.0
+            values[node] = self.loss.leaf_step(y[rows], score[k, rows], own, k) if len(rows) else 0.0
 
     def _step_length(self, values: Floats, k: int) -> float:
         """The rho of least loss of score + rho * tree over the rows that take part: there its slope is zero."""
-        step = values[self._leaf_of]
+        step = values[self.shards.leaf_of()]
         of = self.own_rows
         score, y, step = self.score[:, of].copy(), self.y[of], step[of]
         weighted = step if self.weight is None else step * self.weight[of]

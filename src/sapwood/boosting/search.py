@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,29 +12,34 @@ from numpy.typing import NDArray
 from sapwood.arrays import Array, Ints, Mask
 from sapwood.boosting.columns import ColumnChoice
 from sapwood.cached_property import cached_property
+from sapwood.codes.sparse import Binned
 from sapwood.kernels.boosting_records import NODE
 from sapwood.kernels.level_scan import begin_level, give_split, new_level, scan_level
 from sapwood.kernels.newton import NO_GAIN
 from sapwood.kernels.scan import Columns, new_lanes, scan_nodes
 from sapwood.kernels.split_order import take_over, take_over_all
 from sapwood.shard.ranked_shard import RankedShard
-from sapwood.shard.shard import Shard
+from sapwood.shard.shard import total
 from sapwood.threads import run_all
 
 SCAN_PER_THREAD = 1 << 16  # codes to look at before another thread is worth waking
 
 Ids = list[int]
 Nodes = Array  # of the layout NODE
+Histograms = Sequence[Ints]  # (nodes, cells, sums) from each shard
 
 
 class ExactSearch:
     """Every distinct value of every column is a candidate."""
 
+    needs_histograms: ClassVar[bool] = False
+    n_sums: ClassVar[int] = 2
+
     def __init__(self, shard: RankedShard, signs: NDArray[np.int8]) -> None:
         self._shard = shard
         self._signs = signs
 
-    def open_root(self, nodes: Nodes, usable: Mask) -> None:  # noqa: ARG002 - its rows tell
+    def open_root(self, nodes: Nodes, usable: Mask, histograms: Histograms) -> None:  # noqa: ARG002 - its rows tell
         """Sums of the root; OUT nodes[0]."""
         nodes["gradient"][0], nodes["hessian"][0] = self._shard.root_sums()
 
@@ -42,28 +48,31 @@ class ExactSearch:
         for found in self._shard.search(nodes, ids, columns.usable(nodes, ids), rules, self._signs):
             take_over_all(found, np.array(ids, dtype=np.int64), nodes)
 
-    def branch(self, nodes: Nodes, parents: Ids, wanted: Ids) -> None:
-        """Nothing to prepare."""
+    def to_build(self, nodes: Nodes, parents: Ids, wanted: Ids) -> Ints:  # noqa: ARG002
+        """None: rows are searched."""
+        return np.zeros(0, dtype=np.int64)
+
+    def branch(self, nodes: Nodes, parents: Ids, wanted: Ids, built: Ints, histograms: Histograms) -> None:
+        """Nothing to keep."""
 
     def end(self, nodes: Nodes) -> None:
         """Nothing to give back."""
 
 
 class HistogramSearch:
-    """The sums of the smaller child are counted, those of the larger one are what remains."""
+    """The sums of one child are counted, those of its sibling are what remains."""
 
-    def __init__(self, shards: Sequence[Shard], signs: NDArray[np.int8], counts_rows: bool, n_jobs: int) -> None:
-        table = shards[0].table
-        self._shards = shards
-        self._n_jobs = n_jobs
+    needs_histograms: ClassVar[bool] = True
+
+    def __init__(self, table: Binned, signs: NDArray[np.int8], counts_rows: bool, n_jobs: int) -> None:
+        self._n_jobs, self.n_sums = n_jobs, 3 if counts_rows else 2
         self._columns = Columns(table.starts, table.n_codes, table.is_category, signs)
-        most_spare = max(shard.n_jobs for shard in shards) - 1
-        self._pool = Pool(int(table.starts[-1]), 3 if counts_rows else 2, most_spare)
+        self._pool = Pool(int(table.starts[-1]), self.n_sums)
         self._lanes = [new_lanes() for _ in range(n_jobs)]
 
-    def open_root(self, nodes: Nodes, usable: Mask) -> None:
+    def open_root(self, nodes: Nodes, usable: Mask, histograms: Histograms) -> None:
         """Sums of the root, those of any column that the tree may use; OUT nodes[0]."""
-        self._build(nodes, np.zeros(1, dtype=np.int64))
+        self._keep(nodes, np.zeros(1, dtype=np.int64), histograms)
         first = int(usable.argmax())
         start = self._columns.starts[first]
         cells = slice(start, start + self._columns.n_codes[first] + 1)
@@ -107,18 +116,31 @@ class HistogramSearch:
         """Scratch for each thread, and its arrays, to be kept alive."""
         return [new_level(lanes) for lanes, _ in self._lanes]
 
-    def branch(self, nodes: Nodes, parents: Ids, wanted: Ids) -> None:
-        """Histograms of those children of the parents that are wanted; OUT nodes."""
-        slots, n_rows, own = nodes["slot"], nodes["n_rows"], np.array(parents, dtype=np.int64)
-        left, right = nodes["left"][own], nodes["right"][own]
-        smaller, larger = np.where(n_rows[left] <= n_rows[right], (left, right), (right, left))
+    def to_build(self, nodes: Nodes, parents: Ids, wanted: Ids) -> Ints:
+        """Children whose histograms are to be counted so that all that are wanted can be known.
+
+        The child of smaller hessian has fewer rows as a rule. Rows are yet to be moved, and the sums are the same
+        whichever child is counted.
+        """
+        smaller, larger = self._by_size(nodes, np.array(parents, dtype=np.int64))
+        return smaller[np.isin(larger, wanted) | np.isin(smaller, wanted)]
+
+    def _by_size(self, nodes: Nodes, parents: Ints) -> tuple[Ints, Ints]:
+        """The children of nodes, those of smaller hessian and the others."""
+        hessian, left, right = nodes["hessian"], nodes["left"][parents], nodes["right"][parents]
+        is_smaller = hessian[left] <= hessian[right]
+        return np.where(is_smaller, left, right), np.where(is_smaller, right, left)
+
+    def branch(self, nodes: Nodes, parents: Ids, wanted: Ids, built: Ints, histograms: Histograms) -> None:
+        """Keep the histograms of built children, and make those of their wanted siblings; OUT nodes."""
+        slots, own = nodes["slot"], np.array(parents, dtype=np.int64)
+        self._keep(nodes, built, histograms)
+        smaller, larger = self._by_size(nodes, own)
         remains = np.isin(larger, wanted)
-        self._build(nodes, smaller[remains | np.isin(smaller, wanted)])
-        if remains.any():
-            above, smaller, larger = own[remains], smaller[remains], larger[remains]
-            for parent, child in zip(slots[above], slots[smaller], strict=True):
-                self._pool.slots[parent] -= self._pool.slots[child]
-            slots[larger], slots[above] = slots[above], -1
+        above, smaller, larger = own[remains], smaller[remains], larger[remains]
+        for parent, child in zip(slots[above], slots[smaller], strict=True):
+            self._pool.slots[parent] -= self._pool.slots[child]
+        slots[larger], slots[above] = slots[above], -1
         self._give_back(slots, own)
 
     def end(self, nodes: Nodes) -> None:
@@ -130,28 +152,19 @@ class HistogramSearch:
         self._pool.free += slots[held].tolist()
         slots[held] = -1
 
-    def _build(self, nodes: Nodes, ids: Ints) -> None:
-        """Count the histograms of nodes; OUT nodes, which get slots of the pool."""
-        if not len(ids):
-            return
-        slots = self._pool.take(len(ids))
-        nodes["slot"][ids] = slots
-        (first, *others), (_, n_cells, n_sums) = self._shards, self._pool.slots.shape
-        first.histograms(ids.tolist(), self._pool.slots, slots, self._pool.spare)
-        for shard in others:
-            more = Pool(n_cells, n_sums, len(self._pool.spare))
-            own = more.take(len(ids))
-            shard.histograms(ids.tolist(), more.slots, own, more.spare)
-            self._pool.slots[slots] += more.slots[own]
+    def _keep(self, nodes: Nodes, ids: Ints, histograms: Histograms) -> None:
+        """Add up what the shards have counted (nodes, cells, sums); OUT nodes, which get slots of the pool."""
+        if len(ids):
+            nodes["slot"][ids] = slots = self._pool.take(len(ids))
+            self._pool.slots[slots] = total(histograms)
 
 
 class Pool:
     """Histograms (slot, column and code, gradient | hessian | rows); it grows when more nodes are open at a time."""
 
-    def __init__(self, n_cells: int, n_sums: int, n_spare: int) -> None:
-        self.slots: Ints = np.empty((n_spare + 4, n_cells, n_sums), dtype=np.int64)
-        self.spare = list(range(n_spare))  # for nodes that threads share
-        self.free = list(range(n_spare + 3, n_spare - 1, -1))
+    def __init__(self, n_cells: int, n_sums: int) -> None:
+        self.slots: Ints = np.empty((4, n_cells, n_sums), dtype=np.int64)
+        self.free = list(range(3, -1, -1))
 
     def take(self, n: int) -> list[int]:
         """Borrow n slots."""

@@ -115,10 +115,10 @@ def mean_loss(rounds: Rounds, scores: Floats, rows: Array | None) -> float:
 
 def _drawn_rows(rounds: Rounds) -> tuple[Array | None, Array | None]:
     """Rows that the last round drew (None: all of the table), and those it did not (None: it drew none)."""
-    drawn = rounds.sample.rows
+    drawn = rounds.sample
     if rounds.options.subsample >= 1.0 or drawn is None:
         return drawn, None
-    is_rest = np.zeros(rounds.table.n_rows, dtype=np.bool_)
+    is_rest = np.zeros(rounds.shards.n_rows, dtype=np.bool_)
     is_rest[rounds.own_rows] = True
     is_rest[drawn] = False
     return drawn, np.flatnonzero(is_rest)
@@ -128,7 +128,7 @@ def stage_facts(progress: Progress) -> dict[str, object]:
     """The local variables that a monitor gets for a stage, by scikit-learn's names."""
     rounds = progress.rounds
     drawn, rest = _drawn_rows(rounds)
-    mask = np.zeros(rounds.table.n_rows, dtype=np.bool_)
+    mask = np.zeros(rounds.shards.n_rows, dtype=np.bool_)
     mask[slice(None) if drawn is None else drawn] = True
     return {
         "i": progress.round - 1,
@@ -136,7 +136,7 @@ def stage_facts(progress: Progress) -> dict[str, object]:
         "raw_predictions": rounds.score.T,
         "sample_weight": rounds.weight,
         "sample_mask": mask,
-        "n_samples": rounds.table.n_rows if rounds.rows is None else len(rounds.rows),
+        "n_samples": rounds.shards.n_rows if rounds.rows is None else len(rounds.rows),
         "n_inbag": int(mask.sum()),
         "do_oob": rest is not None,
         "begin_at_stage": rounds.start.n_rounds,

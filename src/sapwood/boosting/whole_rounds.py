@@ -12,7 +12,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from sapwood.arrays import Array, Floats, Ints
-from sapwood.boosting.projection import mixture_scales
 from sapwood.boosting.rate import GivenRate, Rate
 from sapwood.boosting.rounds import Rounds
 from sapwood.boosting.trees import to_trees
@@ -28,6 +27,7 @@ from sapwood.losses.multinomial import Multinomial
 from sapwood.losses.per_target import PerTarget
 from sapwood.losses.squared import Squared
 from sapwood.metrics.metric import MeanOfRows, Metric
+from sapwood.shard.projection import mixture_scales
 
 MOST_ROWS = 1 << 15  # if several threads grow trees: one alone does all else, which from 45 000 rows on takes longer
 

@@ -116,3 +116,7 @@ class Loss(ABC):
     def begin_round(self, y: Target, score: Floats, weight: Floats | None) -> Loss:  # noqa: ARG002 - a hook
         """The loss to use in the round that begins with these scores, (n_scores, n) of all rows."""
         return self
+
+    def of_rows(self, first: int, last: int) -> Loss:  # noqa: ARG002 - a hook
+        """The loss of the rows first…last-1 alone; it differs if the loss knows which rows belong together."""
+        return self

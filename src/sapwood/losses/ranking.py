@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from typing import ClassVar
 
 import numpy as np
@@ -83,6 +84,16 @@ class LambdaRank(Loss):
         loss = np.zeros(len(y))
         rank_pairs(*self._ranked(y, score), None, None, loss)
         return loss
+
+    def of_rows(self, first: int, last: int) -> LambdaRank:
+        """The same for some queries, of which no other has a row between these."""
+        if first == 0 and last == self._n_rows:
+            return self
+        starts, found = self._group_start, copy(self)
+        begin, end = np.searchsorted(starts, (first, last))
+        found.group_sizes, found._group_start = self.group_sizes[begin:end], starts[begin : end + 1] - first
+        found._place, found._n_rows = self._place[first:last], last - first
+        return found
 
     def _ranked(self, y: Target, score: Floats) -> tuple[object, ...]:
         """The groups as kernels take them."""

@@ -21,9 +21,8 @@ from sapwood.codes.sparse import Binned
 from sapwood.kernels.histogram import ROOM, build
 from sapwood.kernels.level_groups import Moves, reroute, sum_levels, write_group_codes
 from sapwood.kernels.routing import (
-    count_large,
+    add_by_leaf,
     join_pieces,
-    largest,
     mark_leaves,
     settle_by_code,
     split_pieces,
@@ -32,6 +31,7 @@ from sapwood.kernels.routing import (
 )
 from sapwood.kernels.shard_frame import SHARD
 from sapwood.kernels.used_columns import list_columns
+from sapwood.kernels.vector_leaves import add_all_by_leaf, sum_all_by_leaf
 from sapwood.shard.gradient_units import GradientUnits
 from sapwood.threads import run_all
 
@@ -77,21 +77,6 @@ class Shard:
     def use_columns(self, mask: Mask) -> None:
         """Sum up only these columns from now on."""
         list_columns(mask, *self._used.values())
-
-    def own(self, rows: Array) -> Array:
-        """Those of some rows, ascending, that are the shard's, by the shard's own numbers."""
-        first, last = np.searchsorted(rows, [self.offset, self.offset + self.n_rows])
-        return rows[first:last] - self.offset
-
-    def largest(self) -> Floats:
-        """Largest |gradient| and hessian, weights included."""
-        found = self.by_blocks(partial(largest, self.gradient, self.hessian, self.weight))
-        return np.asarray(np.max(found, axis=0))
-
-    def count_large(self, gradient: float, hessian: float, step: int, enough: float) -> Ints:
-        """Of every step-th row: how many have at least this gradient, and this hessian; both counted up to `enough`."""
-        of = self.gradient, self.hessian, self.weight, gradient, hessian
-        return np.array(count_large(*of, -self.offset % step, self.n_rows, step, enough), dtype=np.int64)
 
     def begin(self, units: GradientUnits, rows: Array | None = None, key: int = 1) -> None:
         """Start a tree on all rows, or on some; the root is node 0. The odd key decides about halves of rows."""
@@ -175,21 +160,23 @@ class Shard:
         if self._sums.shape[1:] != (n_cells, n_sums):
             self._sums = np.zeros((self.n_jobs, n_cells, n_sums), dtype=np.int64)
 
-    def histograms(self, ids: Sequence[int], pool: Ints, slots: Sequence[int], spare: Sequence[int]) -> None:
-        """Histograms of nodes into slots of the pool; the n_jobs - 1 spare slots are for nodes cut between threads."""
-        self._make_frame(pool.shape[2])
-        slot_of = dict(zip(ids, slots, strict=True))
-        tasks, joins = [], []
-        for p, pieces in enumerate(self._deal(ids, self.n_features)):
+    def histograms(self, ids: Sequence[int], n_sums: int) -> Ints:
+        """Histograms (nodes, cells, sums) of nodes: sums of gradient, hessian and, if wanted, rows."""
+        self._make_frame(n_sums)
+        dealt = self._deal(ids, self.n_features) if ids else []
+        pool = np.empty((len(ids) + max(0, len(dealt) - 1), int(self.table.starts[-1]), n_sums), dtype=np.int64)
+        slot_of, tasks, joins = {node: slot for slot, node in enumerate(ids)}, [], []
+        for p, pieces in enumerate(dealt):
             targets = [slot_of[node] for node in pieces[:, 2].tolist()]
             if p > 0 and pieces[0, 0] > self._ranges[int(pieces[0, 2])][0]:  # another thread has the node's beginning
-                joins.append((targets[0], spare[p - 1]))
-                targets[0] = spare[p - 1]
+                joins.append((targets[0], len(ids) + p - 1))
+                targets[0] = len(ids) + p - 1
             pieces[:, 2] = targets
             tasks.append(partial(self._build, pieces, p, pool))
         run_all(tasks, self.n_jobs)
         for target, source in joins:
             pool[target] += pool[source]
+        return pool[: len(ids)]
 
     def _build(self, pieces: Ints, part: int, pool: Ints) -> None:
         build(pieces, self._frame[0], part, pool)
@@ -234,6 +221,23 @@ class Shard:
     def leaf_sums(self, n_nodes: int, units: GradientUnits) -> Ints:
         """Sums of gradient and hessian of the leaves, by node, in fine units."""
         return total(self.by_blocks(partial(self._sum_leaves, n_nodes, units)))
+
+    def sums_of_leaves(
+        self, gradient: Array, hessian: Array, weight: Floats | None, n_nodes: int, units: Floats
+    ) -> list[Ints]:
+        """The same for derivatives (scores, rows) of several scores in units (scores, 2), from each block of rows."""
+
+        def work(first: int, last: int) -> Ints:
+            sums = np.zeros((len(units), n_nodes, 2), dtype=np.int64)
+            sum_all_by_leaf(self.leaf_of, gradient, hessian, weight, units, first, last, sums)
+            return sums
+
+        return self.by_blocks(work)
+
+    def add_to(self, score: Floats, values: Floats) -> None:
+        """Add its leaf's value to the score of every row, or values (nodes, scores) to (scores, rows); OUT score."""
+        add = add_by_leaf if values.ndim == 1 else add_all_by_leaf
+        self.by_blocks(partial(add, self.leaf_of, values, score))
 
     def _sum_leaves(self, n_nodes: int, units: GradientUnits, first: int, last: int) -> Ints:
         of = self.leaf_of, self.gradient, self.hessian, self.weight

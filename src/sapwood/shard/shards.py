@@ -1,15 +1,15 @@
-"""All shards of a table together: what depends on the rows of every one of them.
+"""All shards of a table together, wherever they are.
 
-A tree begins with gradients in units that suit all rows, and ends with steps of leaves, which are added to the scores.
+A leader says the same to every shard, and adds up the answers. What it *tells* has no answer and waits until it *asks*
+something, so that one exchange carries both: a tree of depth D takes D + 2 exchanges, or one less in each round but
+the first, since the leaves of a tree are told along with the next question.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -18,10 +18,12 @@ from sapwood.codes.coding import Coded
 from sapwood.codes.ranked import RankedTable
 from sapwood.codes.sparse import SparseTable
 from sapwood.kernels.newton import newton_values
-from sapwood.kernels.routing import add_by_leaf
-from sapwood.kernels.vector_leaves import add_all_by_leaf, largest_of_all, sum_all_by_leaf
+from sapwood.kernels.routing import count_large
+from sapwood.losses.loss import Loss
 from sapwood.shard.gradient_units import PACKED_ROWS, GradientUnits, fine_units
 from sapwood.shard.ranked_shard import RankedShard
+from sapwood.shard.round_shard import Message, RoundShard
+from sapwood.shard.row_state import RoundFacts, RoundPlan, RowState
 from sapwood.shard.shard import Shard, total
 from sapwood.shard.sparse_shard import SparseShard
 
@@ -30,123 +32,209 @@ OUTLIER_SHARE = 0.01
 OUTLIER_SAMPLE = 1 << 15  # rows that are looked at, evenly spaced
 
 
-def make_shards(table: Coded, n_shards: int, n_jobs: int) -> list[Shard]:
-    """Rows in consecutive parts. One is enough on one machine; more of them give the same model."""
-    if isinstance(table, RankedTable):
-        return [RankedShard(table, n_jobs)]
-    kind = SparseShard if isinstance(table, SparseTable) else Shard
-    borders = [table.n_rows * s // n_shards for s in range(n_shards + 1)]
-    parts = [table] if n_shards == 1 else [table.part(start, stop) for start, stop in pairwise(borders)]
-    return [kind(part, n_jobs, offset) for part, offset in zip(parts, borders[:-1], strict=True)]
+SHARED = ("y", "weight", "score", "own", "own_weight")  # arrays of which those of shards in this process are parts
 
 
-@dataclass(frozen=True, eq=False)
-class RoundRows:
-    """What the trees of a round are grown on: derivatives of all rows for each score, weights, and who takes part."""
+class Command(NamedTuple):
+    """A method of `RoundShard`, and its arguments."""
 
-    gradient: Array  # (n_scores, rows)
-    hessian: Array
-    weight: Floats | None
-    rows: Array | None  # None: all
-    largest: Floats | None  # (n_scores, 2) |gradient| and hessian, weights included, if known
-    may_pack: bool  # whether 16 bits may hold each number
+    method: str
+    arguments: tuple[Any, ...]
+
+    def run(self, shard: RoundShard) -> Any:
+        """What the shard answers."""
+        return getattr(shard, self.method)(*self.arguments)
+
+
+class Transport(Protocol):
+    """How commands reach the shards, and answers come back."""
+
+    local: Sequence[RoundShard] | None
+    """The shards, if they are objects of this process that anyone may use."""
+
+    def exchange(self, commands: Sequence[Command]) -> list[Any]:
+        """Run commands in order on every shard; answers to the last of them, in the order of the shards."""
+
+
+class InProcess:
+    """Shards are objects of this process."""
+
+    def __init__(self, shards: Sequence[RoundShard]) -> None:
+        self.local: Sequence[RoundShard] | None = shards
+        self._shards = shards
+
+    def exchange(self, commands: Sequence[Command]) -> list[Any]:
+        """Answers to the last of the commands."""
+        return [[command.run(shard) for command in commands][-1] for shard in self._shards]
+
+
+class Shards:
+    """What a leader asks of all shards."""
+
+    def __init__(
+        self,
+        transport: Transport,
+        n_rows: int,
+        whole: RowState | None = None,
+        *,
+        hold_validation_rows: bool = False,
+        most_trees: int = 1,
+    ) -> None:
+        self._transport = transport
+        self._whole = whole  # arrays of all rows, if those of the shards are parts of them
+        self.n_rows = n_rows
+        self.hold_validation_rows = hold_validation_rows  # whether some rows do not train
+        self.most_trees = most_trees  # that may grow at the same time
+        self.n_exchanges = 0
+        self._waiting: list[Command] = []
+        self._loss: Loss | None = None
 
     @property
-    def n_rows(self) -> int:
-        """Rows that take part."""
-        return self.gradient.shape[1] if self.rows is None else len(self.rows)
+    def local(self) -> Sequence[RoundShard] | None:
+        """The shards, if they are in this process."""
+        return self._transport.local
+
+    @property
+    def only(self) -> RoundShard:
+        """The only shard, which is in this process."""
+        assert self.local is not None
+        (shard,) = self.local
+        return shard
+
+    @property
+    def is_alone(self) -> bool:
+        """Whether there is one shard, in this process."""
+        return self.local is not None and len(self.local) == 1
+
+    @property
+    def parts(self) -> list[Shard]:
+        """Rows of shards in this process, for the first tree that grows on them."""
+        return [shard.trees[0] for shard in self.local or ()]
+
+    def tell(self, method: str, *arguments: Any) -> None:
+        """Run a method on every shard before anything else is asked."""
+        command = Command(method, arguments)
+        if self.local is None:
+            self._waiting.append(command)
+            return
+        for shard in self.local:
+            command.run(shard)
+
+    def ask(self, method: str, *arguments: Any) -> list[Any]:
+        """The answers of a method of all shards."""
+        commands, self._waiting = [*self._waiting, Command(method, arguments)], []
+        self.n_exchanges += 1
+        return self._transport.exchange(commands)
+
+    # ---------------------------------------------------------------- a round
+
+    def set_loss(self, loss: Loss) -> None:
+        """The loss from this round on."""
+        if loss is not self._loss:
+            self._loss = loss
+            self.tell("set_loss", loss)
+
+    def begin_round(self, plan: RoundPlan) -> RoundFacts:
+        """Derivatives at the scores, and a sample drawn row by row; what is known of all rows."""
+        return self._joined(self.ask("begin_round", plan))
+
+    def take_sample(self, rows: Array | None, factor: Floats | None, plan: RoundPlan) -> RoundFacts:
+        """Grow the trees of the round on these of all rows, with weights times the factor."""
+        answers, first = [], 0
+        self.n_exchanges += 1
+        assert self.local is not None
+        for shard in self.local:
+            last = first + shard.state.n_rows
+            own = None if rows is None else rows[np.searchsorted(rows, first) : np.searchsorted(rows, last)] - first
+            answers.append(shard.take_sample(own, None if factor is None else factor[first:last], plan))
+            first = last
+        return self._joined(answers)
+
+    def _joined(self, facts: Sequence[RoundFacts]) -> RoundFacts:
+        n_rows, *largest = zip(*facts, strict=True)
+        return RoundFacts(sum(n_rows), *(np.max(own, axis=0) for own in largest))
+
+    def units(self, facts: RoundFacts, k: int, may_pack: bool) -> GradientUnits:
+        """Units that suit the derivatives of tree k in all shards."""
+        most = facts.of_trees[k]
+        packed = may_pack and facts.n_rows >= PACKED_ROWS and not self._has_outliers(k, most)
+        return GradientUnits.of(float(most[0]), float(most[1]), facts.n_rows, packed)
+
+    def _has_outliers(self, k: int, most: Floats) -> bool:
+        """Whether so few rows come near the largest numbers that packed ones, of 15 bits, would hide the rest."""
+        step = max(1, self.n_rows // OUTLIER_SAMPLE)
+        g, h = (most / OUTLIER).tolist()
+        least = OUTLIER_SHARE * -(-self.n_rows // step)
+        if self.is_alone:
+            state = self.only.state
+            of = state.tree_gradient[k], state.tree_hessian[k], state.tree_weight
+            return bool(min(count_large(*of, g, h, 0, self.n_rows, step, least)) < least)
+        found = np.concatenate(self.ask("large_rows", k, step), axis=1)
+        return bool(np.count_nonzero(found >= [[g], [h]], axis=1).min() < least)
+
+    def work(self, messages: Sequence[tuple[int, Message]]) -> Iterator[tuple[Any, ...]]:
+        """For each message about a tree, the answers of all shards."""
+        return zip(*self.ask("work", list(messages)), strict=True)
+
+    # ---------------------------------------------------------------- leaves
+
+    def leaf_sums(self, place: int, n_nodes: int, units: GradientUnits, k: int | None = None) -> Ints:
+        """Sums of the leaves of a tree, by its own derivatives or those of score k."""
+        return total(self.ask("leaf_sums", place, n_nodes, units, k))
+
+    def sums_of_scores(
+        self, place: int, n_nodes: int, scores: slice, most: Floats, of_all: bool
+    ) -> tuple[Ints, Floats]:
+        """Sums of the leaves (scores, nodes, 2) as whole numbers, and their units (scores, 2)."""
+        units = fine_units(most, self.n_rows)
+        return total(self.ask("sums_of_scores", place, n_nodes, scores, units, of_all)), units
+
+    # ---------------------------------------------------------------- reading back
+
+    def read(self, name: str, axis: int = -1) -> Any:
+        """An array of the rows of all shards, by its name in `RowState`; the array itself if it is in this process."""
+        if self.is_alone or (self._whole is not None and name in SHARED):
+            return getattr(self._whole, name)
+        parts = self.ask("read", name)
+        return None if parts[0] is None else np.concatenate(parts, axis=axis)
+
+    def rows_of_sample(self) -> Ints | None:
+        """The rows that the last round drew; None: all."""
+        if self.is_alone:
+            return self.only.state.rows
+        parts = self.ask("sampled_rows")
+        return None if parts[0] is None else np.concatenate(parts)
+
+    def leaf_of(self, place: int = 0) -> Array:
+        """The node that every row is in."""
+        return np.concatenate(self.ask("leaf_of", place))
 
 
-def begin_tree(shards: Sequence[Shard], of: RoundRows, k: int, key: int) -> GradientUnits:
-    """Turn gradients of score k into whole numbers of units that suit all shards. The odd key is for halves of rows."""
-    units = set_gradients(shards, of, k)
-    for shard in shards:
-        shard.begin(units, None if of.rows is None else shard.own(of.rows), key)
-    return units
-
-
-def set_gradients(shards: Sequence[Shard], of: RoundRows, k: int) -> GradientUnits:
-    """Give all shards the gradients of score k; returns units that suit them."""
-    for shard in shards:
-        own = slice(shard.offset, shard.offset + shard.n_rows)
-        shard.gradient, shard.hessian = of.gradient[k][own], of.hessian[k][own]
-        shard.weight = None if of.weight is None else of.weight[own]
-    most = np.max([shard.largest() for shard in shards], axis=0) if of.largest is None else of.largest[k]
-    packed = of.may_pack and of.n_rows >= PACKED_ROWS and not _has_outliers(shards, most)
-    return GradientUnits.of(float(most[0]), float(most[1]), of.n_rows, packed)
-
-
-def _has_outliers(shards: Sequence[Shard], most: Floats) -> bool:
-    """Whether so few rows come near the largest numbers that packed ones, of 15 bits, would hide the rest."""
-    n_rows = sum(shard.n_rows for shard in shards)
-    step = max(1, n_rows // OUTLIER_SAMPLE)
-    g, h = (most / OUTLIER).tolist()
-    least = OUTLIER_SHARE * -(-n_rows // step)
-    return bool(total([shard.count_large(g, h, step, least) for shard in shards]).min() < least)
-
-
-class NewtonStep(NamedTuple):
-    """What Newton's step of a node follows from, beside the node."""
-
-    units: GradientUnits
-    sums: Ints | None  # of the leaves, if they are known
-    rules: np.void
-    factor: float  # of all steps
-
-
-def newton_steps(shards: Sequence[Shard], nodes: Array, splits: Mask, step: NewtonStep) -> Floats:
+def newton_steps(nodes: Array, splits: Mask, sums: Ints, units: GradientUnits, rules: np.void, factor: float) -> Floats:
     """Newton's step of each node: of leaves from the sums of their rows, of inner nodes too."""
-    units, sums, rules, factor = step
-    if sums is None:
-        sums = total([shard.leaf_sums(len(nodes), units) for shard in shards])
     values = np.empty(len(nodes))
     newton_values(nodes, splits, sums, units.fine_gradient_unit, units.fine_hessian_unit, rules, factor, values)
     return values
 
 
-def add_steps(
-    shards: Sequence[Shard],
-    nodes: Array,
-    splits: Mask,
-    values: Floats | NewtonStep,
-    rate: float,
-    score: Floats,
-    has_rest: bool,
-) -> Floats:
-    """Add the rate times its leaf's value to the score of every row; returns that product for all nodes. OUT score.
-
-    Values are given by node, or are Newton's steps. If there is a rest of rows that took no part, it finds its leaves
-    before.
-    """
-    values = rate * (newton_steps(shards, nodes, splits, values) if isinstance(values, NewtonStep) else values)
-    for shard in shards:
-        if has_rest:
-            shard.settle_rest(nodes, splits)
-        own = score[shard.offset : shard.offset + shard.n_rows]
-        shard.by_blocks(partial(add_by_leaf, shard.leaf_of, values, own))
-    return values
+def shard_of(table: Coded, n_jobs: int, offset: int = 0) -> Shard:
+    """A shard of the kind that suits the table."""
+    if isinstance(table, RankedTable):
+        return RankedShard(table, n_jobs)
+    return (SparseShard if isinstance(table, SparseTable) else Shard)(table, n_jobs, offset)
 
 
-def sums_of_leaves(shards: Sequence[Shard], of: RoundRows, n_nodes: int) -> tuple[Ints, Floats]:
-    """Sums of the leaves (scores, nodes, 2) of all scores, as whole numbers, and their units (scores, 2)."""
-    most = of.largest
-    if most is None:
-        most = np.empty((len(of.gradient), 2))
-        largest_of_all(of.gradient, of.hessian, of.weight, most)
-    units = fine_units(most, of.gradient.shape[1])
-
-    def work(shard: Shard, first: int, last: int) -> Ints:
-        own = slice(shard.offset, shard.offset + shard.n_rows)
-        weight = None if of.weight is None else of.weight[own]
-        sums = np.zeros((len(units), n_nodes, 2), dtype=np.int64)
-        sum_all_by_leaf(shard.leaf_of, of.gradient[:, own], of.hessian[:, own], weight, units, first, last, sums)
-        return sums
-
-    return total([part for shard in shards for part in shard.by_blocks(partial(work, shard))]), units
+def local_shards(table: Coded, rows: RowState, borders: Sequence[int]) -> Shards:
+    """Rows of this process in consecutive parts. One is enough; more of them give the same model."""
+    states, tables = [rows], [table]
+    if len(borders) > 2 and not isinstance(table, RankedTable):
+        states, tables = [rows.part(*of) for of in pairwise(borders)], [table.part(*of) for of in pairwise(borders)]
+    shards = [
+        RoundShard(shard_of(own, rows.n_jobs, state.offset), state) for own, state in zip(tables, states, strict=True)
+    ]
+    return Shards(InProcess(shards), rows.n_rows, rows, hold_validation_rows=rows.own is not None)
 
 
-def add_values(shards: Sequence[Shard], values: Floats, score: Floats) -> None:
-    """Add its leaf's values (nodes, scores) to the scores of every row; OUT score."""
-    for shard in shards:
-        own = score[:, shard.offset : shard.offset + shard.n_rows]
-        shard.by_blocks(partial(add_all_by_leaf, shard.leaf_of, values, own))
+def evenly(n_rows: int, n_shards: int) -> list[int]:
+    """Borders of so many parts of about equal size."""
+    return [n_rows * s // n_shards for s in range(n_shards + 1)]
