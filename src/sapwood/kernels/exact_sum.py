@@ -19,7 +19,6 @@ TOP = 66  # the last limb
 PLUS_INF, MINUS_INF, NANS = 67, 68, 69  # how many terms are so
 LENGTH = 70
 MOST_TERMS = 1 << 29  # between two carries
-LEAST_EXPONENT = -1074
 
 BITS_OF_LIMB, LIMB_SHIFT = np.uint64(32), np.uint64(5)
 LOW, PLACE_IN_LIMB = np.uint64(0xFFFFFFFF), np.uint64(31)
@@ -86,6 +85,25 @@ def add_terms_by_group(values, weight, group, sums):
                 add_term(sums[group[i]], values[i] if weight is None else weight[i] * values[i])
         for g in range(n_groups):
             carry(sums[g])
+
+
+@lean_kernel
+def add_clipped_by_group(values, weight, group, centres, limit, sums):
+    """Add clip(v - c, -limit, limit) for each of its group's centres (groups, centres), but NaN.
+
+    OUT sums (groups, centres, LENGTH); group None is group 0.
+    """
+    n_groups, n_centres = centres.shape
+    for start in range(0, len(values), MOST_TERMS):
+        for i in range(start, min(start + MOST_TERMS, len(values))):
+            g = np.int64(0) if group is None else np.int64(group[i])
+            if 0 <= g < n_groups and centres[g, 0] == centres[g, 0]:  # noqa: PLR0124 - not NaN
+                for j in range(n_centres):
+                    term = min(max(values[i] - centres[g, j], -limit), limit)
+                    add_term(sums[g, j], term if weight is None else weight[i] * term)
+        for g in range(n_groups):
+            for j in range(n_centres):
+                carry(sums[g, j])
 
 
 @lean_kernel

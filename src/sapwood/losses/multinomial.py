@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 from sapwood.arrays import Array
 from sapwood.elementary import exp, log
 from sapwood.kernels.exponential import add_exponential, class_derivatives
-from sapwood.losses.centre import class_shares
+from sapwood.losses.class_shares import class_shares
 from sapwood.losses.loss import LEAST_HESSIAN, LEAST_SHARE, Floats, Loss, Target
 from sapwood.parameters import Flag, Interval, Rule, check_parameters
+from sapwood.row_parts.rows import RowParts
 
 _RULES: dict[str, tuple[Rule, ...]] = {
     "n_classes": (Interval(int, low=2),),
@@ -59,11 +60,11 @@ class Multinomial(Loss):
         legal: Array = (y >= 0) & (y < self.n_scores) & (y == np.floor(y))
         return legal
 
-    def start(self, y: Target, weight: Floats | None) -> Floats:
+    def start(self, rows: RowParts) -> Floats:
         """The log-priors, or zeros."""
         if not self.prior_start:
             return np.zeros(self.n_scores)
-        return log(class_shares(y, weight, self.n_scores))
+        return log(class_shares(rows, self.n_scores))
 
     def derivatives(self, y: Target, score: Floats, gradient: Floats, hessian: Floats) -> None:
         """The differences p_k - 1(y = k) and the products p_k (1 - p_k); OUT gradient, hessian."""

@@ -13,12 +13,9 @@ import numpy as np
 
 from sapwood.arrays import Array, Floats, Ints
 from sapwood.kernels.exact_sum import (
-    LEAST_EXPONENT,
     LENGTH,
-    MINUS_INF,
-    NANS,
-    PLUS_INF,
     TOP,
+    add_clipped_by_group,
     add_terms,
     add_terms_by_group,
     carry_all,
@@ -36,15 +33,25 @@ class ExactSum:
     def of(cls, values: Floats, weight: Floats | None = None) -> ExactSum:
         """The sum of values, or of their products with weights, each of which is rounded as floats are."""
         limbs = np.zeros((1, LENGTH), dtype=np.int64)
-        add_terms(np.ascontiguousarray(values, dtype=np.float64), weight, limbs[0])
+        add_terms(_contiguous(values), None if weight is None else _contiguous(weight), limbs[0])
         return cls(limbs)
 
     @classmethod
     def by_group(cls, values: Floats, weight: Floats | None, group: Array, n_groups: int) -> ExactSum:
         """The sum of each group, numbered from 0; rows of another number belong to none."""
         limbs = np.zeros((n_groups, LENGTH), dtype=np.int64)
-        add_terms_by_group(np.ascontiguousarray(values, dtype=np.float64), weight, group, limbs)
+        add_terms_by_group(_contiguous(values), None if weight is None else _contiguous(weight), group, limbs)
         return cls(limbs)
+
+    @classmethod
+    def of_clipped(
+        cls, values: Floats, weight: Floats | None, group: Array | None, centres: Floats, limit: float
+    ) -> ExactSum:
+        """For each centre c of each group, (groups, centres), the sum of clip(v - c, -limit, limit); NaN has none."""
+        limbs = np.zeros((*centres.shape, LENGTH), dtype=np.int64)
+        own = _contiguous(values), None if weight is None else _contiguous(weight)
+        add_clipped_by_group(*own, group, np.ascontiguousarray(centres), limit, limbs)
+        return cls(limbs.reshape(-1, LENGTH))
 
     @classmethod
     def count(cls, n: int) -> ExactSum:
@@ -92,7 +99,7 @@ class ExactSum:
 
     @property
     def _is_finite(self) -> bool:
-        return not self.limbs[0, [PLUS_INF, MINUS_INF, NANS]].any()
+        return not self.limbs[0, TOP + 1 :].any()
 
     @property
     def _whole(self) -> int:
@@ -102,5 +109,5 @@ class ExactSum:
         return low + (int(own[TOP]) << (32 * TOP))
 
 
-UNIT = 2.0**LEAST_EXPONENT
-"""What a whole number of an exact sum counts."""
+def _contiguous(values: Floats) -> Floats:
+    return np.ascontiguousarray(values, dtype=np.float64)
