@@ -11,18 +11,19 @@ from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import brentq
 
 from sapwood.arrays import Array, Floats, Ints
 from sapwood.boosting.ensemble import Ensemble
 from sapwood.boosting.grower import Grower
 from sapwood.boosting.grown import GrownTree
 from sapwood.boosting.level_groups import LevelGroups
+from sapwood.boosting.line_search import gradient_norm, squared_gradients, step_length
 from sapwood.boosting.linear_fit import Derivatives, LinearFit
 from sapwood.boosting.options import RoundOptions
 from sapwood.boosting.projection import project_all
 from sapwood.boosting.rate import Rate
 from sapwood.boosting.replay import Replay, StepRules, steps_of_rows
+from sapwood.boosting.robust_leaves import set_leaf_steps
 from sapwood.boosting.sampling import Sample, counted_rows, gradient_sample, uniform_rows
 from sapwood.boosting.team_growth import TeamGrowth
 from sapwood.boosting.trees import decoder_of, to_tree
@@ -36,6 +37,7 @@ from sapwood.linear_leaves import LinearLeaves
 from sapwood.losses.loss import Loss
 from sapwood.predictor import Predictor
 from sapwood.predictor.lines import add_lines_of
+from sapwood.row_parts.rows import LocalRows
 from sapwood.shard.gradient_units import PACKED_ROWS, GradientUnits
 from sapwood.shard.shard import total
 from sapwood.shard.shards import (
@@ -53,7 +55,6 @@ from sapwood.threads import blocks, run_all
 from sapwood.tree import Tree
 
 BLOCK = 1 << 15  # rows whose gradients are computed at a time
-LONGEST_STEP = 10.0  # of a line search: a tree whose leaves are Newton's steps is rarely off by more
 
 
 @dataclass(eq=False)
@@ -129,7 +130,7 @@ class Rounds:
         """One round, a tree for each score or one for all; the learning rate is a number or a function."""
         own = self.own_rows
         weight = None if self.weight is None else self.weight[own]
-        self.loss = self.loss.begin_round(self.y[own], self.score[:, own], weight)
+        self.loss = self.loss.begin_round(LocalRows.of(self.y[own], weight, self.score[:, own]))
         self._differentiate()
         if self.replay is not None:
             self.replay.begin_round()
@@ -194,7 +195,7 @@ class Rounds:
 
     def _gradient_norm(self) -> float:
         """Root of the mean squared gradient of the rows that take part."""
-        return float(np.sqrt(np.mean(self._gradient[:, self.own_rows] ** 2)))
+        return gradient_norm([squared_gradients(self._gradient[:, self.own_rows])])
 
     def _draw(self, key: int) -> Sample:
         share, n_rows = self.options.subsample, self.table.n_rows
@@ -214,7 +215,10 @@ class Rounds:
         if self.options.line_search:
             given = newton_steps(self._shards, nodes, splits, step) if given is None else given
             self._settle_rest(grown)
-            given, has_rest = given * self._step_length(given, k), False
+            own = self.own_rows
+            weight = None if self.weight is None else self.weight[own]
+            rows = LocalRows.of(self.y[own], weight, self.score[:, own], self._leaf_of[own])
+            given, has_rest = given * step_length(self.loss, rows, given, k), False
         values = add_steps(self._shards, nodes, splits, step if given is None else given, rate, self.score[k], has_rest)
         if self.replay is not None:
             scores = slice(k, k + 1)
@@ -310,32 +314,5 @@ class Rounds:
 
     def _set_exact_steps(self, grown: GrownTree, values: Floats, k: int, weight: Floats | None) -> None:
         """Steps of least loss for the rows of each leaf, and under constraints of each node; OUT values."""
-        leaf_of = self._leaf_of
-        inside = np.flatnonzero(leaf_of < len(grown.nodes))
-        places = grown.position[leaf_of[inside]]
-        order = inside[np.argsort(places, kind="stable")]  # rows of a node lie side by side
-        starts = np.cumsum(np.bincount(places + 1, minlength=len(grown.order)))
-        counts = np.bincount(leaf_of[inside], minlength=len(grown.nodes)).astype(np.float64)
-        add_up(grown.nodes, grown.splits, counts)
-        for node in grown.leaves if self.options.tree.signs is None else grown.order.tolist():
-            first = starts[grown.position[node]]
-            rows = np.sort(order[first : first + int(counts[node])])
-            own = None if weight is None else weight[rows]
-            values[node] = self.loss.leaf_step(self.y[rows], self.score[k, rows], own, k) if len(rows) else 0.0
-
-    def _step_length(self, values: Floats, k: int) -> float:
-        """The rho of least loss of score + rho * tree over the rows that take part: there its slope is zero."""
-        step = values[self._leaf_of]
-        of = self.own_rows
-        score, y, step = self.score[:, of].copy(), self.y[of], step[of]
-        weighted = step if self.weight is None else step * self.weight[of]
-        own, gradient, hessian = score[k].copy(), np.empty_like(score), np.empty_like(score)
-
-        def slope(rho: float) -> float:
-            score[k] = own + rho * step
-            self.loss.derivatives(y, score, gradient, hessian)
-            return float((weighted * gradient[k]).sum())
-
-        if slope(0.0) >= 0.0:
-            return 0.0
-        return LONGEST_STEP if slope(LONGEST_STEP) <= 0.0 else float(brentq(slope, 0.0, LONGEST_STEP, xtol=1e-12))
+        rows = LocalRows.of(self.y, weight, self.score, self._leaf_of, len(grown.nodes))
+        set_leaf_steps(self.loss, rows, grown, k, self.options.tree.signs is not None, values)

@@ -97,7 +97,7 @@ def add_clipped_by_group(values, weight, group, centres, limit, sums):
     for start in range(0, len(values), MOST_TERMS):
         for i in range(start, min(start + MOST_TERMS, len(values))):
             g = np.int64(0) if group is None else np.int64(group[i])
-            if 0 <= g < n_groups and centres[g, 0] == centres[g, 0]:  # noqa: PLR0124 - not NaN
+            if 0 <= g < n_groups and centres[g, 0] == centres[g, 0]:
                 for j in range(n_centres):
                     term = min(max(values[i] - centres[g, j], -limit), limit)
                     add_term(sums[g, j], term if weight is None else weight[i] * term)

@@ -31,9 +31,7 @@ class CustomLoss(Loss):
 
     name: ClassVar[str] = "custom"
 
-    def __init__(
-        self, function: Callable[[Target, Floats], object], n_scores: int = 1, rowwise: bool = False
-    ) -> None:
+    def __init__(self, function: Callable[[Target, Floats], object], n_scores: int = 1, rowwise: bool = False) -> None:
         check_parameters("CustomLoss", _RULES, {"function": function, "n_scores": n_scores, "rowwise": rowwise})
         self.function = function
         self.n_scores = int(n_scores)

@@ -94,4 +94,4 @@ class _Search:
         level, low, high = (self._slack, -self._slack)[side], self.low_pull[side], self.high_pull[side]
         fall = low - high
         share = np.divide(low - level, fall, out=np.full(len(fall), 0.5), where=fall > 0)
-        return self.origin + (self.low[side] + share) * self.cell
+        return np.asarray(self.origin + (self.low[side] + share) * self.cell)

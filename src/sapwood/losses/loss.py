@@ -114,7 +114,7 @@ class Loss(ABC):
         return response
 
     def leaf_steps(self, rows: RowParts, k: int = 0) -> Floats:
-        """The step of each leaf that minimises Σ w L(y, F_k + step) over its rows; 0 without rows. Groups are leaves."""
+        """The step that minimises Σ w L(y, F_k + step) over the rows of each group, a leaf; 0 without rows."""
         raise NotImplementedError(f"leaves of the loss {self.name!r} are set by Newton's step")
 
     def begin_round(self, rows: RowParts) -> Loss:  # noqa: ARG002 - a hook

@@ -1,7 +1,7 @@
 """A sum of floats without rounding: sums of parts can be added, sent, and rounded once at the end, as `math.fsum` does.
 
-    >>> float(ExactSum.of(np.array([1e100, 1.0])) + ExactSum.of(np.array([-1e100])))
-    1.0
+>>> float(ExactSum.of(np.array([1e100, 1.0])) + ExactSum.of(np.array([-1e100])))
+1.0
 """
 
 from __future__ import annotations

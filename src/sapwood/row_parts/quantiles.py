@@ -1,8 +1,8 @@
 """Quantiles of groups of rows that are spread over parts.
 
 The q-quantile is the c of least Σ w (q (v - c)⁺ + (1 - q) (c - v)⁺): the least value at which the sorted weights add up
-to q Σ w. Where they do so exactly, every c up to the next value is as good, and the midpoint is taken. Weights are whole
-numbers of a unit, so their sums are exact.
+to q Σ w. Where they do so exactly, every c up to the next value is as good, and the midpoint is taken. Weights are
+whole numbers of a unit, so their sums are exact.
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, eq=False)
 class RowPart:
-    """Rows of a training that lie together. Rows that take no part are left out, or have a group that does not exist."""
+    """Rows of a training that lie together. Those that take no part are left out, or have a group beyond the last."""
 
     y: Array  # (n,) or (n, targets)
     score: Floats  # (n_scores, n)
@@ -88,6 +88,10 @@ class RowParts(ABC):
         """The same rows, of which each part is changed before it answers, for example to fewer rows."""
         return _ChangedRows(self, change)
 
+    def regrouped(self, groups: Ints) -> RowParts:
+        """The same rows, of which those of group g are in groups[g]; the last of `groups` is for rows of no group."""
+        return self.changed(partial(regrouped, groups))
+
     def of_target(self, k: int) -> RowParts:
         """The same rows with target k and score k alone."""
         return self.changed(partial(target_of, k))
@@ -135,6 +139,12 @@ def answer_of_changed(question: Callable[[RowPart], T], change: Callable[[RowPar
 def target_of(k: int, part: RowPart) -> RowPart:
     """A part with target k and score k alone, in memory of their own, so that sums are those of the target alone."""
     return replace(part, y=np.ascontiguousarray(part.y[:, k]), score=part.score[k : k + 1])
+
+
+def regrouped(groups: Ints, part: RowPart) -> RowPart:
+    """A part whose rows have other groups."""
+    assert part.group is not None
+    return replace(part, group=groups[np.minimum(part.group, len(groups) - 1)])
 
 
 def ones_of(part: RowPart) -> Floats:

@@ -1,8 +1,8 @@
 """The k-th smallest numbers of groups of rows that are spread over parts, by a few exchanges of counts.
 
-Each part counts the rows whose keys are inside of a bracket, bucket by bucket. Added up, the counts tell in which bucket
-the wanted key is, which is the next bracket. Once few rows are left, their keys are asked for. Counts are integers, so
-neither the parts nor the number of exchanges can change what is found.
+Each part counts the rows whose keys are inside of a bracket, bucket by bucket. Added up, the counts tell which bucket
+the wanted key is in, which is the next bracket. Once few rows are left, their keys are asked for. Counts are integers,
+so neither the parts nor the number of exchanges can change what is found.
 """
 
 from __future__ import annotations
@@ -38,7 +38,9 @@ class Keyed(NamedTuple):
 class Ask(Protocol):
     """Gives each part's answer to a question about its rows; questions can be pickled."""
 
-    def __call__(self, question: Callable[[Keyed], T], /) -> list[T]: ...
+    def __call__(self, question: Callable[[Keyed], T], /) -> list[T]:
+        """The answers, in the order of the rows."""
+        ...
 
 
 class Facts(NamedTuple):
@@ -55,6 +57,9 @@ class Found(NamedTuple):
 
     keys: Keys
     below: Ints
+
+
+Inside = tuple[Array, Keys, Ints]  # the bracket, key and units of rows inside of brackets
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,7 +116,7 @@ def counts_of(brackets: Brackets, rows: Keyed) -> Ints:
     return counts
 
 
-def rows_of(brackets: Brackets, rows: Keyed) -> tuple[Array, Keys, Ints]:
+def rows_of(brackets: Brackets, rows: Keyed) -> Inside:
     """Brackets, keys and units of a part's rows inside of brackets."""
     bounds = brackets.inverse_unit, brackets.starts, brackets.low, brackets.high
     n = write_inside(*rows, *bounds, None, None, None)
@@ -139,7 +144,7 @@ def select(ask: Ask, n_groups: int, ranks: Callable[[Ints], Ints]) -> Found:
 
 
 class _Search:
-    """The targets, each with its group, rank and bracket. Until the ranks are known, there is a target for each group."""
+    """The targets, each with its group, rank and bracket; one for each group until the ranks are known."""
 
     def __init__(self, groups: Ints, facts: Facts, inverse_unit: Floats) -> None:
         self.group, self.inverse_unit = groups, inverse_unit
@@ -191,7 +196,7 @@ class _Search:
         inside = np.unique(own[still] * brackets.n_buckets + bucket[still])
         self.n_rows = int(counts[1].reshape(-1)[inside].sum())
 
-    def finish(self, brackets: Brackets, rows: Sequence[tuple[Array, Keys, Ints]], ranks: Callable[[Ints], Ints]) -> None:
+    def finish(self, brackets: Brackets, rows: Sequence[Inside], ranks: Callable[[Ints], Ints]) -> None:
         """Find the keys among the rows (bracket, key, units) of each part that are left."""
         bracket, keys, units = (np.concatenate(own) for own in zip(*rows, strict=True))
         order = np.argsort(bracket, kind="stable")
