@@ -130,3 +130,33 @@ def select_ranks(keys, units, starts, bracket, ranks, found, below):
     for t in range(len(bracket)):
         first, last = starts[bracket[t]], starts[bracket[t] + 1]
         found[t], below[t] = select_one(keys, units, first, last, ranks[t])
+
+
+@part
+def whole_size(size, inverse_unit):
+    """A size above 0 in units, at least 1."""
+    return max(np.int64(1), np.int64(np.rint(size * inverse_unit)))
+
+
+@lean_kernel
+def write_whole_sizes(sizes, inverse_unit, out):
+    """The sizes above 0 in units; OUT out; returns how many."""
+    n = 0
+    for i in range(len(sizes)):
+        if sizes[i] > 0.0:
+            out[n] = whole_size(sizes[i], inverse_unit)
+            n += 1
+    return n
+
+
+@lean_kernel
+def count_sizes(sizes, inverse_unit, low, shift, counts, sums):
+    """Number and sum of the sizes above 0 in units, by buckets of 2^shift from `low` on; OUT counts, sums."""
+    for i in range(len(sizes)):
+        if sizes[i] > 0.0:
+            size = whole_size(sizes[i], inverse_unit)
+            if size >= low:
+                bucket = (size - low) >> shift
+                if bucket < len(counts):
+                    counts[bucket] += 1
+                    sums[bucket] += size

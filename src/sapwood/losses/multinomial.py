@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sapwood.arrays import Array
-from sapwood.elementary import exp, log
+from sapwood.elementary import exp, log, sum_of_rows
 from sapwood.kernels.exponential import add_exponential, class_derivatives
 from sapwood.losses.class_shares import class_shares
 from sapwood.losses.loss import LEAST_HESSIAN, LEAST_SHARE, Floats, Loss, Target
@@ -78,7 +78,7 @@ class Multinomial(Loss):
         """Log Σ_j e^F_j - F_y."""
         centred = score - score.max(axis=0)
         own = centred[y.astype(np.int64), np.arange(len(y))]
-        return np.asarray(log(_sum_of_rows(exp(centred))) - own)
+        return np.asarray(log(sum_of_rows(exp(centred))) - own)
 
     def response(self, score: Floats) -> Floats:
         """Probabilities of the classes, the softmax."""
@@ -87,18 +87,10 @@ class Multinomial(Loss):
     def link(self, response: Floats) -> Floats:
         """Logarithms of the probabilities, less their mean: of all scores that mean the same, those of sum 0."""
         logs = log(np.clip(response, LEAST_SHARE, 1.0 - LEAST_SHARE))
-        return np.asarray(logs - _sum_of_rows(logs) / len(logs))
+        return np.asarray(logs - sum_of_rows(logs) / len(logs))
 
 
 def softmax(score: Floats) -> Floats:
     """Shares e^F_k / Σ_j e^F_j, (n_scores, n)."""
     parts = exp(score - score.max(axis=0))
-    return np.asarray(parts / _sum_of_rows(parts))
-
-
-def _sum_of_rows(table: Floats) -> Floats:
-    """The sum over the first axis, always in the same order: NumPy's own depends on the number of columns."""
-    total: Floats = table[0].copy()
-    for row in table[1:]:
-        total += row
-    return total
+    return np.asarray(parts / sum_of_rows(parts))

@@ -8,6 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from sapwood.elementary import sum_of_rows
 from sapwood.losses.loss import Floats, Loss, Target
 from sapwood.parameters import ArrayLike, Interval, Rule, check_parameters
 from sapwood.row_parts.rows import RowParts, residuals_of, targets_of
@@ -70,7 +71,7 @@ class Quantile(Loss):
         """The mean of the quantiles' losses."""
         residual = y - score
         pinball = np.maximum(self._column * residual, (self._column - 1.0) * residual)
-        return np.asarray(pinball.mean(axis=0))
+        return np.asarray(sum_of_rows(pinball) / len(pinball))
 
     def response(self, score: Floats) -> Floats:
         """Scores in the order of their quantiles, so that a higher quantile is never below a lower one.
