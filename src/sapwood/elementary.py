@@ -74,6 +74,14 @@ def log_gamma(x: ArrayLike) -> Floats:
     return _each(write_log_gamma, x)
 
 
+def sum_of_rows(table: Floats) -> Floats:
+    """The sum over the first axis, always in the same order: NumPy's own depends on the number of columns."""
+    total: Floats = table[0].copy()
+    for row in table[1:]:
+        total += row
+    return total
+
+
 def power(base: ArrayLike, exponent: ArrayLike) -> Floats:
     """The base, at least 0, to an exponent other than 0."""
     return exp(np.asarray(exponent) * log(base))

@@ -31,6 +31,7 @@ from sapwood.losses import (
     Quantile,
     Squared,
 )
+from sapwood.row_parts.rows import LocalRows
 from sapwood.table import Table
 from sapwood.tree import Tree
 
@@ -113,7 +114,7 @@ def begin(
     **options: Any,
 ) -> Rounds:
     """Rounds that have not begun; they start from a model or from the best constants."""
-    start = start or Ensemble(loss.start(data.y, data.weight))
+    start = start or Ensemble(loss.start(LocalRows.of(data.y, data.weight)))
     scores = start.scores(data.table) if start.rounds else np.repeat(start.base[:, None], len(data.y), axis=1)
     settings = RoundOptions(tree, columns or ColumnOptions(data.coded.n_features), **options)
     shards = place_rows(data.coded, data.y, data.weight, scores, rows, loss, settings)

@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from sapwood.boosting.ensemble import Ensemble
-from sapwood.boosting.sampling import gradient_sample, threshold, uniform_rows
 from sapwood.losses import Huber, Loss, Squared
+from sapwood.shard.sampling import gradient_sample, uniform_rows
+from sapwood.shard.size_threshold import threshold
 from strategies import EXAMPLES, examples
 
 Array = NDArray[Any]
@@ -21,32 +22,36 @@ many = settings(examples, max_examples=5 * EXAMPLES)
 size_lists = st.lists(st.one_of(st.floats(0.001, 1e3), st.integers(0, 3).map(float)), min_size=1, max_size=40)
 
 
+def mu_of(sizes: Array, wanted: float) -> float:
+    return threshold(lambda question: [question(sizes)], wanted)
+
+
 @many
 @given(size_lists.filter(lambda sizes: max(sizes) > 0), st.floats(0.01, 0.99))
 def test_the_threshold_gives_the_expected_number_of_rows(sizes: list[float], share: float) -> None:
     array = np.array(sizes)
     expected = share * np.count_nonzero(array)
-    found = threshold(array, expected)
+    found = mu_of(array, expected)
     assert np.minimum(1.0, array / found).sum() == pytest.approx(expected, rel=1e-9)
 
 
 @pytest.mark.parametrize("scale", [0.01, 1.0])
 def test_where_few_rows_pull_all_of_them_are_certain(scale: float) -> None:
     sizes = scale * np.array([0.5, 0.0, 0.0, 0.25])
-    assert np.minimum(1.0, sizes / threshold(sizes, 3.0)).tolist() == [1.0, 0.0, 0.0, 1.0]
+    assert np.minimum(1.0, sizes / mu_of(sizes, 3.0)).tolist() == [1.0, 0.0, 0.0, 1.0]
 
 
 def test_rows_that_do_not_pull_need_no_threshold() -> None:
-    assert threshold(np.zeros(5), 2.0) == 1.0
+    assert mu_of(np.zeros(5), 2.0) == 1.0
 
 
 def test_equal_sizes_have_equal_probabilities() -> None:
-    assert threshold(np.full(10, 3.0), 4.0) == pytest.approx(7.5)
+    assert mu_of(np.full(10, 3.0), 4.0) == pytest.approx(7.5)
 
 
 def test_the_largest_are_certain() -> None:
     sizes = np.array([100.0, 1.0, 1.0, 1.0, 1.0])
-    found = threshold(sizes, 3.0)
+    found = mu_of(sizes, 3.0)
     assert found == pytest.approx(2.0)  # one is certain, four share the other two
 
 

@@ -21,6 +21,7 @@ from sapwood.boosting.rounds import Rounds
 from sapwood.codes.coding import code
 from sapwood.codes.sparse import SparseTable
 from sapwood.losses import Logistic
+from sapwood.row_parts.rows import LocalRows
 from sapwood.table import Table
 
 Array = NDArray[Any]
@@ -41,7 +42,7 @@ def model_bytes(x: Any, y: Array, policy: str, absent: Any = "zero", **options: 
     coded, _ = code(table, "hist", 255, 1)
     assert isinstance(coded, SparseTable) == sparse.issparse(x)
     loss, labels = Logistic(), (y > 0.3).astype(np.float64)
-    start = Ensemble(loss.start(labels, None))
+    start = Ensemble(loss.start(LocalRows.of(labels, None)))
     tree = POLICIES[policy]
     settings = RoundOptions(tree, ColumnOptions(coded.n_features), **options)
     scores = np.repeat(start.base[:, None], len(y), axis=1)

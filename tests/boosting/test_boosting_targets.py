@@ -24,6 +24,7 @@ import sapwood as sw
 from sapwood.kernels.draws import mix
 from sapwood.kernels.projection import write_direction
 from sapwood.losses import Absolute, Loss, PerTarget, Poisson, Squared
+from sapwood.row_parts.rows import LocalRows
 
 RATE, N_ROWS = 0.3, 200
 FRAME = mixed_frame(N_ROWS)
@@ -35,7 +36,7 @@ each_loss = pytest.mark.parametrize("loss", [Squared(), Absolute(), Poisson()], 
 
 def targets(loss: Loss, weight: Any = None) -> tuple[Data, PerTarget]:
     y = Y if loss.name != "poisson" else np.abs(Y)
-    return Data.of(FRAME, y, weight), PerTarget.of(loss, "abcd", y, weight)
+    return Data.of(FRAME, y, weight), PerTarget.of(loss, "abcd", LocalRows.of(y, weight))
 
 
 @each_policy
@@ -89,7 +90,7 @@ def test_threads_and_shards_change_nothing(
 def test_draws_by_gradient_do_not_depend_on_units() -> None:
     data, joint = targets(Squared())
     factors = np.array([2.0**40, 1.0, 1.0, 2.0**-20])
-    other = PerTarget.of(Squared(), "abcd", data.y * factors, None)
+    other = PerTarget.of(Squared(), "abcd", LocalRows.of(data.y * factors))
     drawn = {"subsample": 0.5, "by_gradient": True, "one_tree": True}
     first = fit(data, joint, POLICIES["depthwise"], 3, **drawn)
     second = fit(Data.of(FRAME, data.y * factors), other, POLICIES["depthwise"], 3, **drawn)

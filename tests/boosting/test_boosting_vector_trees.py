@@ -32,6 +32,7 @@ from sapwood.kernels.draws import mix
 from sapwood.kernels.projection import write_direction
 from sapwood.losses import Absolute, Multinomial
 from sapwood.predictor import Predictor
+from sapwood.row_parts.rows import LocalRows
 from sapwood.tree import Tree
 from strategies import examples
 
@@ -140,7 +141,7 @@ def test_leaves_of_quantiles_are_quantiles_of_their_rows() -> None:
         for leaf in np.flatnonzero(tree.is_leaf):
             inside = leaves == leaf
             for k in range(2):
-                step = rounds.loss.leaf_step(data.y[inside], before[k, inside], None, k)
+                (step,) = rounds.loss.leaf_steps(LocalRows.of(data.y[inside], None, before[:, inside]), k)
                 assert tree.value[leaf, k, 0] == pytest.approx(step)
 
 

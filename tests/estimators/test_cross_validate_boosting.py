@@ -29,6 +29,7 @@ from sapwood.boosting.rounds import Rounds
 from sapwood.codes.binned import bin_table, find_bins
 from sapwood.estimators.boosting_task import BoostingNumbers
 from sapwood.progress_bar import ProgressBar
+from sapwood.row_parts.rows import LocalRows
 from sapwood.table.table import Table
 
 
@@ -153,7 +154,7 @@ def test_rounds_driven_by_hand_give_the_same_scores_and_curve(numbers):
         estimator._seed = 0
         rows = Rows(table, y, weight)
         setup = estimator._setup(rows, estimator._loss(rows, BoostingNumbers()))
-        base = setup.loss.start(y[train], weight[train])
+        base = setup.loss.start(LocalRows.of(y[train], weight[train]))
         score = np.full((1, len(y)), base[0])
         rounds = Rounds(
             binned, table.schema.n_levels, setup.loss, y, weight, setup.rounds, Ensemble(base), score, train

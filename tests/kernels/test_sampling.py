@@ -22,7 +22,7 @@ def draw(key: int, n: int, share: Any, candidates: Array | None = None) -> Array
     """Rows drawn of n, or of the candidates among them; `share` is one for all or one for each."""
     rows = np.full(n if candidates is None else len(candidates), -1, dtype=np.int64)
     each = np.ndim(share) > 0
-    count = draw_rows(np.uint64(key), share if each else None, 0.0 if each else share, candidates, rows)
+    count = draw_rows(np.uint64(key), share if each else None, 0.0 if each else share, candidates, 0, rows)
     return rows[:count]
 
 

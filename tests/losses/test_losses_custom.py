@@ -10,6 +10,7 @@ from loss_cases import Rows
 
 from sapwood.errors import ParameterError
 from sapwood.losses import CustomLoss, Multinomial, Squared
+from sapwood.row_parts.rows import LocalRows
 
 Y, SCORE = np.array([1.0, 2.0, 4.0]), np.array([[0.5, 2.0, 5.0]])
 
@@ -39,7 +40,7 @@ def test_several_scores() -> None:
 @pytest.mark.parametrize("n_scores", [1, 2])
 def test_start_and_response(n_scores: int) -> None:
     loss = CustomLoss(squared, n_scores)
-    np.testing.assert_array_equal(loss.start(Y, None), np.zeros(n_scores))
+    np.testing.assert_array_equal(loss.start(LocalRows.of(Y, None)), np.zeros(n_scores))
     np.testing.assert_array_equal(loss.response(SCORE), SCORE)
     assert loss.whole
     with pytest.raises(ParameterError, match=r"'squared' gives derivatives, not the loss itself.*eval_metric"):

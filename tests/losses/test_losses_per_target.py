@@ -9,6 +9,7 @@ from sapwood.boosting.eval_metrics import find_metrics
 from sapwood.errors import InputError, ParameterError
 from sapwood.losses import Absolute, Gamma, Huber, Loss, PerTarget, Poisson, Quantile, Squared, Tweedie
 from sapwood.metrics.metric import TARGETS
+from sapwood.row_parts.rows import LocalRows
 
 RNG = np.random.default_rng(0)
 NAMES = ("a", "b", "c")
@@ -18,22 +19,22 @@ LOSSES = [Squared(), Absolute(), Huber(2.0, newton=True), Huber(quantile=0.9), Q
 
 
 def several(loss: Loss, y: np.ndarray = Y, weight: np.ndarray | None = None) -> PerTarget:
-    return PerTarget.of(loss, NAMES[: y.shape[1]], y, weight)
+    return PerTarget.of(loss, NAMES[: y.shape[1]], LocalRows.of(y, weight))
 
 
 @pytest.mark.parametrize("loss", [*LOSSES, Tweedie(1.3)], ids=repr)
 @pytest.mark.parametrize("weight", [None, WEIGHT], ids=["", "weighted"])
 def test_each_target_has_what_it_has_alone(loss: Loss, weight: np.ndarray | None) -> None:
     joint = several(loss, weight=weight)
-    start = joint.start(Y, weight)
+    start = joint.start(LocalRows.of(Y, weight))
     score = start[:, None] + 0.1 * RNG.normal(size=(3, 40))
-    joint = joint.begin_round(Y, score, weight)
+    joint = joint.begin_round(LocalRows.of(Y, weight, score))
     gradient, hessian = np.empty((2, 3, 40))
     joint.derivatives(Y, score, gradient, hessian)
     for k in range(3):
         y, own = Y[:, k].copy(), np.empty((2, 1, 40))
-        assert loss.start(y, weight)[0] == start[k]
-        alone = loss.begin_round(y, score[k : k + 1], weight)
+        assert loss.start(LocalRows.of(y, weight))[0] == start[k]
+        alone = loss.begin_round(LocalRows.of(y, weight, score[k : k + 1]))
         alone.derivatives(y, score[k : k + 1], *own)
         np.testing.assert_array_equal(own, [gradient[k : k + 1], hessian[k : k + 1]])
         np.testing.assert_array_equal(joint.response(score)[k], alone.response(score[k : k + 1])[0])
@@ -41,7 +42,8 @@ def test_each_target_has_what_it_has_alone(loss: Loss, weight: np.ndarray | None
             joint.link(joint.response(score))[k], alone.link(alone.response(score[k : k + 1]))[0]
         )
         if loss.robust:
-            assert joint.leaf_step(Y, score[k], weight, k) == alone.leaf_step(y, score[k], weight)
+            together, single = LocalRows.of(Y, weight, score), LocalRows.of(y, weight, score[k : k + 1])
+            assert joint.leaf_steps(together, k).tolist() == alone.leaf_steps(single).tolist()
     assert (joint.robust, joint.constant_hessian, joint.above_zero) == (
         loss.robust,
         loss.constant_hessian,
@@ -65,15 +67,15 @@ def test_a_worked_example_of_sizes(weight: np.ndarray | None) -> None:
 @pytest.mark.parametrize("loss", LOSSES, ids=repr)
 def test_the_loss_of_the_best_constants_is_one(loss: Loss) -> None:
     joint = several(loss)
-    score = np.repeat(joint.start(Y, None)[:, None], 40, axis=1)
-    assert joint.begin_round(Y, score, None).losses(Y, score).mean() == pytest.approx(1.0)
+    score = np.repeat(joint.start(LocalRows.of(Y))[:, None], 40, axis=1)
+    assert joint.begin_round(LocalRows.of(Y, None, score)).losses(Y, score).mean() == pytest.approx(1.0)
 
 
 @pytest.mark.parametrize("constant", [0.0, 0.1, 1e9])
 def test_a_constant_target_counts_for_nothing(constant: float) -> None:
     y = np.column_stack([Y[:, 0], np.full(40, constant), Y[:, 1]])
     y[7, 1] *= 1.0 + 1e-15  # rounding of the user's
-    joint, rest = several(Squared(), y), PerTarget.of(Squared(), "ac", y[:, [0, 2]], None)
+    joint, rest = several(Squared(), y), PerTarget.of(Squared(), "ac", LocalRows.of(y[:, [0, 2]]))
     assert joint.scales is not None
     assert rest.scales is not None
     assert (joint.scales[:, 1] == 0.0).all()
@@ -144,11 +146,12 @@ def test_the_default_metric_of_a_huber_loss_that_changes() -> None:
 def test_each_target_has_its_own_delta() -> None:
     joint = several(Huber(quantile=0.9))
     score = np.zeros((3, 40))
-    begun = joint.begin_round(Y, score, None)
+    begun = joint.begin_round(LocalRows.of(Y, None, score))
     assert isinstance(begun, PerTarget)
     deltas = [loss.delta for loss in begun.losses_of if isinstance(loss, Huber)]
-    assert deltas == [Huber(quantile=0.9).begin_round(Y[:, k].copy(), score[:1], None).delta for k in range(3)]
+    alone = [LocalRows.of(Y[:, k].copy(), None, score[:1]) for k in range(3)]
+    assert deltas == [Huber(quantile=0.9).begin_round(own).delta for own in alone]
     assert repr(begun).startswith("PerTarget(Huber(")
     assert repr(begun).endswith("targets=['a', 'b', 'c'])")
     steady = several(Squared())
-    assert steady.begin_round(Y, score, None) is steady
+    assert steady.begin_round(LocalRows.of(Y, None, score)) is steady

@@ -13,6 +13,7 @@ from loss_cases import SCORES, Array, Rows
 
 from sapwood.errors import InputError, ParameterError
 from sapwood.losses import LambdaRank
+from sapwood.row_parts.rows import LocalRows
 from strategies import examples
 
 
@@ -122,7 +123,7 @@ def test_far_scores_are_harmless(far: float) -> None:
 
 def test_start_and_response() -> None:
     loss = LambdaRank([2, 3])
-    assert loss.start(np.arange(5.0), None).tolist() == [0.0]
+    assert loss.start(LocalRows.of(np.arange(5.0), None)).tolist() == [0.0]
     assert loss.whole
     score = np.arange(5.0)[None]
     np.testing.assert_array_equal(loss.response(score), score)

@@ -13,6 +13,7 @@ from scipy.special import logit
 from sapwood.errors import InputError
 from sapwood.losses import Exponential, Gamma, Huber, Logistic, Multinomial, Poisson, Quantile, Squared, Tweedie
 from sapwood.losses.absolute import Absolute
+from sapwood.row_parts.rows import LocalRows
 from strategies import examples
 
 ONE_SCORE = [name for name, (loss, _) in ALL.items() if loss.n_scores == 1]
@@ -43,7 +44,7 @@ def best_constant(data: Rows) -> float:
 @given(st.data())
 def test_no_constant_is_better_than_the_start(name: str, data: st.DataObject) -> None:
     case = data.draw(rows(ALL[name]))
-    start = case.loss.start(case.y, case.weight)
+    start = case.loss.start(LocalRows.of(case.y, case.weight))
     assert start.shape == (1,)
     assert np.isfinite(start).all()
     slack = 1e-4 if name == "exponential" else 1e-9  # of one class alone, no constant is best
@@ -55,7 +56,7 @@ def test_no_constant_is_better_than_the_start(name: str, data: st.DataObject) ->
 @given(st.data())
 def test_the_start_is_a_stationary_point(name: str, data: st.DataObject) -> None:
     case = data.draw(rows(ALL[name]))
-    start = case.loss.start(case.y, case.weight)
+    start = case.loss.start(LocalRows.of(case.y, case.weight))
     assert start.shape == (case.loss.n_scores,)
     gradient, _ = case.derivatives(np.repeat(start[:, None], len(case.y), axis=1))
     total = (gradient if case.weight is None else case.weight * gradient).sum(axis=1)
@@ -67,26 +68,26 @@ def test_the_start_is_a_stationary_point(name: str, data: st.DataObject) -> None
 @given(st.data())
 def test_each_quantile_starts_at_itself(name: str, data: st.DataObject) -> None:
     case = data.draw(rows(ALL[name]))
-    expected = [Quantile(q).start(case.y, case.weight)[0] for q in case.loss.quantiles]
-    np.testing.assert_array_equal(case.loss.start(case.y, case.weight), expected)
+    expected = [Quantile(q).start(LocalRows.of(case.y, case.weight))[0] for q in case.loss.quantiles]
+    np.testing.assert_array_equal(case.loss.start(LocalRows.of(case.y, case.weight)), expected)
 
 
 def test_starts_worked_by_hand() -> None:
     y, weight = np.array([0.0, 1.0, 1.0, 1.0]), np.array([2.0, 1.0, 1.0, 4.0])
-    assert Logistic().start(y, None)[0] == pytest.approx(np.log(3))
-    assert Exponential().start(y, weight)[0] == pytest.approx(np.log(3) / 2)
-    np.testing.assert_allclose(Multinomial(2).start(y, weight), np.log([0.25, 0.75]))
-    np.testing.assert_array_equal(Multinomial(2, prior_start=False).start(y, weight), [0, 0])
+    assert Logistic().start(LocalRows.of(y, None))[0] == pytest.approx(np.log(3))
+    assert Exponential().start(LocalRows.of(y, weight))[0] == pytest.approx(np.log(3) / 2)
+    np.testing.assert_allclose(Multinomial(2).start(LocalRows.of(y, weight)), np.log([0.25, 0.75]))
+    np.testing.assert_array_equal(Multinomial(2, prior_start=False).start(LocalRows.of(y, weight)), [0, 0])
     for loss in (Poisson(), Gamma(), Tweedie(1.2)):
-        np.testing.assert_allclose(loss.start(np.array([1.0, 2.0, 6.0]), None), [np.log(3)])
-    assert Huber(quantile=0.9).start(np.array([1.0, 2.0, 100.0]), None)[0] == 2.0
+        np.testing.assert_allclose(loss.start(LocalRows.of(np.array([1.0, 2.0, 6.0]), None)), [np.log(3)])
+    assert Huber(quantile=0.9).start(LocalRows.of(np.array([1.0, 2.0, 100.0]), None))[0] == 2.0
 
 
 @pytest.mark.parametrize("loss", [Logistic(), Exponential(), Multinomial(3)], ids=lambda loss: loss.name)
 def test_classes_without_rows_have_a_finite_start(loss: Logistic) -> None:
     for y in (np.zeros(3), np.ones(3)):
-        assert np.isfinite(loss.start(y, None)).all()
-        assert np.isfinite(loss.start(y, np.array([0.5, 1.0, 0.0]))).all()
+        assert np.isfinite(loss.start(LocalRows.of(y, None))).all()
+        assert np.isfinite(loss.start(LocalRows.of(y, np.array([0.5, 1.0, 0.0])))).all()
 
 
 def test_responses_invert_the_links() -> None:

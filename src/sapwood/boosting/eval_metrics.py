@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from sapwood.arrays import Array, Floats
+from sapwood.elementary import sum_of_rows
 from sapwood.errors import MetricDirectionWarning, ParameterError, warn_user
 from sapwood.losses.huber import Huber
 from sapwood.losses.loss import Loss
@@ -59,7 +60,7 @@ def _relative_mae(loss: PerTarget) -> Metric:
     scales: Floats = loss.scales[0]
 
     def rows(y: Array, predicted: Floats) -> Floats:
-        return np.asarray((np.abs(y.T - predicted) * scales[:, None]).mean(axis=0))
+        return np.asarray(sum_of_rows(np.abs(y.T - predicted) * scales[:, None]) / len(scales))
 
     return Metric("relative mae", False, MeanOfRows("relative mae", rows, many=True))
 

@@ -27,6 +27,7 @@ from sapwood.codes.sparse import SparseTable
 from sapwood.errors import InputError, ParameterError
 from sapwood.losses.loss import Loss
 from sapwood.metrics.metric import Metric
+from sapwood.row_parts.rows import LocalRows
 from sapwood.shard.gradient_units import PACKED_ROWS
 from sapwood.shard.row_state import RowState
 from sapwood.shard.shards import Shards, evenly, local_shards
@@ -138,7 +139,7 @@ def begin_rounds(
     start, base, of, options = setup.start, setup.base, slice(None) if own is None else own, setup.rounds
     if start is None:
         if base is None:
-            base = setup.loss.start(rows.y[of], None if rows.weight is None else rows.weight[of])
+            base = setup.loss.start(LocalRows.of(rows.y[of], None if rows.weight is None else rows.weight[of]))
         start = Ensemble(base)
     so_far = start if setup.done is None else setup.done
     if coded is None:

@@ -43,6 +43,22 @@ class GrownTree:
         found: Ints = leaves_above(self.nodes["left"], self.nodes["right"], self.splits)
         return found
 
+    def levels(self) -> list[Ints]:
+        """For each depth of inner nodes: the inner node there that each node is below, itself included, or no node.
+
+        No node is the number behind the last, which is also that of rows outside of the tree.
+        """
+        n = len(self.nodes)
+        parent, depth, place = np.full(n + 1, n), np.zeros(n + 1, dtype=np.int64), np.arange(n + 1)
+        for node in self.order[self.splits[self.order]].tolist():
+            children = self.nodes[["left", "right"]][node].tolist()
+            parent[list(children)], depth[list(children)] = node, depth[node] + 1
+        found = []
+        for level in range(int(depth[self.order].max()) - 1, -1, -1):
+            place = np.where(depth[place] > level, parent[place], place)
+            found.append(np.where(np.append(self.splits, False)[place] & (depth[place] == level), place, n))
+        return found
+
 
 def prune_by_gain(grown: GrownTree, gamma: float) -> None:
     """Undo splits of less gain from the leaves upwards; one with a good split below it stays. OUT splits."""

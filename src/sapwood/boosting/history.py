@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -27,9 +28,15 @@ class ValidationSet:
 
     def measure(self, metric: Metric, loss: Loss) -> float:
         """The metric of the current scores."""
+        return metric.function.merged([self.part(metric, loss)])
+
+    def part(self, metric: Metric, loss: Loss) -> Any:
+        """What the metric needs of these rows, to be merged with that of others."""
         score = self.score if self.rows is None else self.score[:, self.rows]
         predicted = score if metric.uses_score else loss.response(score)
-        return metric.function(self.y, predicted[0] if len(predicted) == 1 else predicted, self.weight, self.groups)
+        return metric.function.part(
+            self.y, predicted[0] if len(predicted) == 1 else predicted, self.weight, self.groups
+        )
 
 
 @dataclass(eq=False)

@@ -39,6 +39,7 @@ from sapwood.boosting.tree_kinds import Comparison, TreeKind, kinds_of
 from sapwood.boosting.whole_rounds import WholeRounds
 from sapwood.codes.coding import Coded, Recode, code
 from sapwood.kernels.draws import mix_into
+from sapwood.row_parts.rows import LocalRows
 from sapwood.threads import run_all
 from sapwood.tree import Tree
 
@@ -202,7 +203,7 @@ def _candidate(
         setup = replace(setup, rounds=replace(setup.rounds, tree=tree))
     rounds = begin_rounds(rows, own, setup, coded=(coded[0].with_own_codes(), coded[1]))
     if validation.members:
-        base = setup.loss.start(rows.y, rows.weight) if setup.base is None else setup.base
+        base = setup.loss.start(LocalRows.of(rows.y, rows.weight)) if setup.base is None else setup.base
         score = np.repeat(base[:, None], len(rows.y), axis=1)
         rounds.start = Ensemble(base)
         rounds.replay = Replay(setup.loss, rows.y, rows.weight, rounds.options.tree.signs, score)

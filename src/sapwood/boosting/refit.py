@@ -15,6 +15,7 @@ import numpy as np
 from sapwood.arrays import Array, Floats, Ints
 from sapwood.boosting.ensemble import Ensemble
 from sapwood.boosting.fitting import Rows
+from sapwood.boosting.line_search import gradient_norm, squared_gradients
 from sapwood.boosting.options import TreeOptions
 from sapwood.boosting.rate import Rate, of_member
 from sapwood.kernels.boosting_records import NODE
@@ -22,6 +23,7 @@ from sapwood.kernels.newton import keep_order
 from sapwood.kernels.nodes import add_up
 from sapwood.losses.loss import Loss
 from sapwood.predictor import Predictor
+from sapwood.row_parts.rows import LocalRows
 from sapwood.tree import Tree
 
 
@@ -53,14 +55,14 @@ class Refit:
     ) -> tuple[Tree, ...]:
         """New values for the trees of a round, which are added to the scores (n_scores, rows) of a member."""
         gradient, hessian = np.empty_like(score), np.empty_like(score)
-        loss = self.loss.begin_round(self.rows.y, score, self.rows.weight)
+        loss = self.loss.begin_round(LocalRows.of(self.rows.y, self.rows.weight, score))
         loss.derivatives(self.rows.y, score, gradient, hessian)
-        rate, found = rate_of(t, lambda: float(np.sqrt(np.mean(gradient**2)))), []
+        rate, found = rate_of(t, lambda: gradient_norm([squared_gradients(gradient)])), []
         for k, tree in enumerate(trees):
             leaves, value = Predictor(tree).leaves(self.rows.table, n_jobs=self.n_jobs), tree.value[:, :, 0] * n_members
             new = np.empty_like(value)
             for at in range(value.shape[1]):
-                new[:, at] = self._steps(loss, tree, leaves, (gradient[k + at], hessian[k + at]), score[k + at], k + at)
+                new[:, at] = self._steps(loss, tree, leaves, (gradient[k + at], hessian[k + at]), score, k + at)
             known = np.isfinite(new)
             value = np.where(known, self.decay * value + (1.0 - self.decay) * rate * np.where(known, new, 0.0), value)
             if self.options.signs is not None:
@@ -79,9 +81,9 @@ class Refit:
         sums = np.column_stack([np.bincount(leaves, part, n).astype(np.float64) for part in parts])
         add_up(tree.is_leaf, starts, tree.children_right.astype(np.int64), sums)
         steps = self.options.leaf_weights(sums[:, 0], sums[:, 1], -np.inf, np.inf) * loss.step_factor
-        for leaf in np.unique(leaves) if loss.robust else ():
-            of = leaves == leaf
-            steps[leaf] = loss.leaf_step(self.rows.y[of], score[of], None if weight is None else weight[of], k)
+        if loss.robust:
+            exact = loss.leaf_steps(LocalRows.of(self.rows.y, weight, score, leaves, n), k)
+            steps = np.where(tree.is_leaf, exact, steps)
         return np.where(sums[:, 2] > 0, steps, np.nan)
 
 

@@ -21,6 +21,7 @@ from sapwood.kernels.newton import keep_order
 from sapwood.kernels.vector_leaves import largest_of_all, values_of_all
 from sapwood.linear_leaves import LinearLeaves
 from sapwood.losses.loss import Loss
+from sapwood.row_parts.rows import LocalRows
 from sapwood.shard.gradient_units import fine_units
 from sapwood.shard.shard import Shard, total
 
@@ -45,7 +46,7 @@ class Replay:
 
     def begin_round(self) -> None:
         """Compute the derivatives of all rows."""
-        self.loss = self.loss.begin_round(self.y, self.score, self.weight)
+        self.loss = self.loss.begin_round(LocalRows.of(self.y, self.weight, self.score))
         self.loss.derivatives(self.y, self.score, *self._derivatives)
 
     def add_tree(self, shards: Sequence[Shard], grown: GrownTree, rules: np.void, scores: slice, rate: float) -> Floats:

@@ -10,7 +10,6 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import brentq
 
 from sapwood.arrays import Floats, Ints
 from sapwood.boosting.columns import ColumnChoice
@@ -18,11 +17,12 @@ from sapwood.boosting.ensemble import Ensemble
 from sapwood.boosting.grower import Grower, Grown, TreeStart
 from sapwood.boosting.grown import GrownTree
 from sapwood.boosting.level_groups import LevelGroups
+from sapwood.boosting.line_search import gradient_norm, step_length
 from sapwood.boosting.linear_fit import Derivatives, LinearFit
 from sapwood.boosting.options import RoundOptions
 from sapwood.boosting.rate import Rate
 from sapwood.boosting.replay import Replay, StepRules, steps_of_sums
-from sapwood.boosting.sampling import Sample, counted_rows, gradient_sample
+from sapwood.boosting.robust_leaves import set_leaf_steps
 from sapwood.boosting.team_growth import TeamGrowth
 from sapwood.boosting.trees import decoder_of, to_tree
 from sapwood.codes.coding import Coded, Recode
@@ -34,13 +34,13 @@ from sapwood.linear_leaves import LinearLeaves
 from sapwood.losses.loss import Loss
 from sapwood.predictor import Predictor
 from sapwood.predictor.lines import add_lines_of
+from sapwood.shard.asked import Asked
 from sapwood.shard.gradient_units import PACKED_ROWS, GradientUnits
 from sapwood.shard.row_state import RoundFacts, RoundPlan
+from sapwood.shard.shard_rows import ShardRows
 from sapwood.shard.shards import Shards, newton_steps, shard_of
 from sapwood.table.table import Table
 from sapwood.tree import Tree
-
-LONGEST_STEP = 10.0  # of a line search: a tree whose leaves are Newton's steps is rarely off by more
 
 
 @dataclass(eq=False)
@@ -140,9 +140,7 @@ class Rounds:
 
     def advance(self, rate: float | Rate) -> None:
         """One round, a tree for each score or one for all; the learning rate is a number or a function."""
-        own = self.own_rows
-        weight = None if self.weight is None else self.weight[own]
-        self.loss = self.loss.begin_round(self.y[own], self.score[:, own], weight)
+        self.loss = self.loss.begin_round(ShardRows(self.shards))
         self.shards.set_loss(self.loss)
         if self.replay is not None:
             self.replay.begin_round()
@@ -163,12 +161,16 @@ class Rounds:
             return self.shards.begin_round(plan)
         self.shards.tell("differentiate")
         if self.recode is not None:
-            total_hessian = self._comparable[1].sum(axis=0)
-            self.table = self.recode(total_hessian * (1.0 if self.weight is None else self.weight))
+            self.table = self.recode(self.shards.only.state.size_of_hessian)
             self.shards.only.place(shard_of(self.table, options.n_jobs))
             self._place()
-        sample = Sample(self.rows) if options.subsample >= 1.0 else self._draw(plan.key)
-        return self.shards.take_sample(sample.rows, sample.factor, plan)
+        if options.subsample >= 1.0:
+            return self.shards.take_all(plan)
+        if options.by_gradient:
+            return self.shards.draw_by_size(options.subsample, plan)
+        if options.counted:
+            return self.shards.draw_counted(options.subsample, plan)
+        return self.shards.draw(plan)
 
     def _batches(self, facts: RoundFacts, key: int, rate: float) -> Iterator[list[TreeStart]]:
         """The trees of a round, those side by side that grow at the same time."""
@@ -194,24 +196,9 @@ class Rounds:
         rows = (self.shards.read(name)[k] for name in ("tree_gradient", "tree_hessian"))
         return float(noise_of(*rows, self.shards.read("tree_weight"), self.options.random_strength, rate * self.n_done))
 
-    @property
-    def _comparable(self) -> tuple[Floats, Floats]:
-        """Gradients and hessians of all scores on one scale."""
-        gradient, hessian, scales = self.shards.read("gradient"), self.shards.read("hessian"), self.loss.scales
-        if scales is None:
-            return gradient, hessian
-        return gradient * scales[0, :, None], hessian * scales[1, :, None]
-
     def _gradient_norm(self) -> float:
         """Root of the mean squared gradient of the rows that take part."""
-        return float(np.sqrt(np.mean(self.shards.read("gradient")[:, self.own_rows] ** 2)))
-
-    def _draw(self, key: int) -> Sample:
-        share, n_rows = self.options.subsample, self.shards.n_rows
-        if self.options.by_gradient:
-            gradient, hessian = self._comparable
-            return gradient_sample(self.rows, gradient, hessian, self.weight, share, key)
-        return Sample(counted_rows(self.rows, n_rows, share, key))
+        return gradient_norm(self.shards.ask("squared_gradients"))
 
     def _add_tree(self, own: Grown, place: int, facts: RoundFacts, rate: float) -> Tree:
         """Set the values of a grown tree, and add those of its leaves to the scores."""
@@ -223,7 +210,8 @@ class Rounds:
         values = self._values_of(own, place, facts)
         self._settle_rest(tree, place)
         if self.options.line_search:
-            values = values * self._step_length(values, k)
+            rows = ShardRows(self.shards, Asked(place))
+            values = values * step_length(self.loss, rows, values, k)
         values = rate * values
         self.shards.tell("add_leaves", place, values, k)
         if self.replay is not None:
@@ -292,9 +280,9 @@ class Rounds:
         sums, units = self.shards.sums_of_scores(place, len(tree.nodes), scores, most, of_all)
         values = steps_of_sums(tree, sums, units, StepRules(own.rules, self.loss.step_factor, signs))
         if self.loss.robust:
-            weight = self.own_weight if of_all else self.shards.read("tree_weight")
+            weight = "own_weight" if of_all else "tree_weight"
             for at, k in enumerate(range(scores.start, scores.stop)):
-                self._set_exact_steps(tree, values[:, at], k, weight)
+                self._set_exact_steps(tree, place, values[:, at], k, weight)
             if signs is not None:
                 keep_order(tree.nodes, tree.splits, signs, values[:, 0])
         return values
@@ -317,39 +305,12 @@ class Rounds:
         # These are on another scale than that of growth, whose bounds for monotone constraints are of no use.
         values = self.options.tree.leaf_weights(G, H, -np.inf, np.inf) * self.loss.step_factor
         if self.loss.robust:
-            self._set_exact_steps(own.tree, values, k, self.shards.read("tree_weight"))
+            self._set_exact_steps(own.tree, place, values, k, "tree_weight")
         if self.options.tree.signs is not None:
             keep_order(nodes, splits, self.options.tree.signs, values)
         return values
 
-    def _set_exact_steps(self, grown: GrownTree, values: Floats, k: int, weight: Floats | None) -> None:
+    def _set_exact_steps(self, grown: GrownTree, place: int, values: Floats, k: int, weight: str) -> None:
         """Steps of least loss for the rows of each leaf, and under constraints of each node; OUT values."""
-        leaf_of, y, score = self.shards.leaf_of(), self.y, self.score
-        inside = np.flatnonzero(leaf_of < len(grown.nodes))
-        places = grown.position[leaf_of[inside]]
-        order = inside[np.argsort(places, kind="stable")]  # rows of a node lie side by side
-        starts = np.cumsum(np.bincount(places + 1, minlength=len(grown.order)))
-        counts = np.bincount(leaf_of[inside], minlength=len(grown.nodes)).astype(np.float64)
-        add_up(grown.nodes, grown.splits, counts)
-        for node in grown.leaves if self.options.tree.signs is None else grown.order.tolist():
-            first = starts[grown.position[node]]
-            rows = np.sort(order[first : first + int(counts[node])])
-            own = None if weight is None else weight[rows]
-            values[node] = self.loss.leaf_step(y[rows], score[k, rows], own, k) if len(rows) else 0.0
-
-    def _step_length(self, values: Floats, k: int) -> float:
-        """The rho of least loss of score + rho * tree over the rows that take part: there its slope is zero."""
-        step = values[self.shards.leaf_of()]
-        of = self.own_rows
-        score, y, step = self.score[:, of].copy(), self.y[of], step[of]
-        weighted = step if self.weight is None else step * self.weight[of]
-        own, gradient, hessian = score[k].copy(), np.empty_like(score), np.empty_like(score)
-
-        def slope(rho: float) -> float:
-            score[k] = own + rho * step
-            self.loss.derivatives(y, score, gradient, hessian)
-            return float((weighted * gradient[k]).sum())
-
-        if slope(0.0) >= 0.0:
-            return 0.0
-        return LONGEST_STEP if slope(LONGEST_STEP) <= 0.0 else float(brentq(slope, 0.0, LONGEST_STEP, xtol=1e-12))
+        rows = ShardRows(self.shards, Asked(place, are_own=False, weight=weight), len(grown.nodes))
+        set_leaf_steps(self.loss, rows, grown, k, self.options.tree.signs is not None, values)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
@@ -15,7 +16,18 @@ from sapwood.errors import InputError, ParameterError
 from sapwood.estimators.settings import class_weights
 from sapwood.losses.custom import CustomLoss
 from sapwood.losses.loss import Loss
-from sapwood.metrics.metric import CLASSES, NUMBERS, QUANTILES, RANKINGS, TARGETS, TWO_CLASSES, Groups, Metric, Target
+from sapwood.metrics.metric import (
+    CLASSES,
+    NUMBERS,
+    QUANTILES,
+    RANKINGS,
+    TARGETS,
+    TWO_CLASSES,
+    Groups,
+    Metric,
+    MetricFunction,
+    Target,
+)
 from sapwood.model.response import Response, without_factors
 from sapwood.table.target import ClassTarget, NumberTarget
 from sapwood.table.text_warning import warn_of_classes
@@ -237,17 +249,22 @@ def class_factors(estimator: Any, classes: Array, y: Floats, weight: Floats | No
 
 
 @dataclass(frozen=True)
-class _OfProbabilities:
+class _OfProbabilities(MetricFunction):
     """A metric of probabilities that differ from the response of the loss."""
 
-    function: Any
+    function: MetricFunction
     response: Response
     factors: Floats | None
 
-    def __call__(self, y: Target, prediction: Floats, weight: Floats | None, groups: Groups | None) -> float:
+    def part(self, y: Target, prediction: Floats, weight: Floats | None, groups: Groups | None) -> Any:
+        """What the metric needs of the rows' probabilities."""
         shares = self.response(np.atleast_2d(prediction))
         if len(shares) == 1:
             shares = np.vstack([1.0 - shares, shares])
         if self.factors is not None:
             shares = without_factors(shares, self.factors)
-        return float(self.function(y, shares[1] if len(shares) == 2 else shares, weight, groups))
+        return self.function.part(y, shares[1] if len(shares) == 2 else shares, weight, groups)
+
+    def merged(self, parts: Sequence[Any]) -> float:
+        """The metric of all rows."""
+        return float(self.function.merged(parts))

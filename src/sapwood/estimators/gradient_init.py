@@ -15,6 +15,7 @@ from sapwood.boosting.fitting import Rows
 from sapwood.data_warnings import quiet
 from sapwood.errors import InitWarning, InputError, ParameterError, warn_user
 from sapwood.losses.loss import Loss
+from sapwood.row_parts.rows import LocalRows
 
 START_SHARE = 0.01  # of the mean of y: where a row starts whose prediction is not above 0
 ZERO_SHARE = 1e-4  # of that start: smaller predictions are as good as 0
@@ -36,7 +37,7 @@ def fit_init(owner: Any, X: Any, rows: Rows, held_out: Array | None, loss: Loss)
     y, weight = rows.y[of], None if rows.weight is None else rows.weight[of]
     base, offset = np.zeros(loss.n_scores), None
     if setting is None:
-        base, dummy = loss.start(y, weight), np.zeros((len(y), 1))
+        base, dummy = loss.start(LocalRows.of(y, weight)), np.zeros((len(y), 1))
         base = base if loss.n_scores == 1 else base - base.mean()  # scikit-learn's, which add up to 0: the same model
         if n_classes is None:
             constant = float(loss.response(base[:, None])[0, 0])

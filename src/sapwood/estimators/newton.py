@@ -15,7 +15,7 @@ from sapwood.estimators.boosting_rows import GivenRows
 from sapwood.estimators.boosting_task import BoostingClasses, BoostingRanking, BoostingTargets
 from sapwood.estimators.newton_boosting import EvalSet, NewtonBoosting
 from sapwood.estimators.validation_sets import read_eval_set, with_queries
-from sapwood.metrics.ranking import ndcg
+from sapwood.metrics.names import METRICS
 from sapwood.parameters import objective_rule
 from sapwood.table.queries import read_queries, weight_of_rows
 from sapwood.table.weight import check_weight
@@ -171,7 +171,7 @@ class NewtonBoostingRanker(NewtonBoosting):
         predicted = self.predict(X)
         queries = read_queries(group, qid, len(predicted))
         weight = check_weight(weight_of_rows(query_weight, queries, "query_weight"), len(predicted))
-        return ndcg(BoostingRanking().code(y, len(predicted)), predicted, weight, queries)
+        return METRICS["ndcg"].function(BoostingRanking().code(y, len(predicted)), predicted, weight, queries)
 
     def __sklearn_tags__(self) -> Tags:
         """Grades are at least 0."""

@@ -29,6 +29,7 @@ from sapwood.losses.names import make_loss
 from sapwood.losses.per_target import PerTarget
 from sapwood.losses.quantile import Quantile
 from sapwood.losses.ranking import LambdaRank
+from sapwood.row_parts.rows import LocalRows
 from sapwood.table.column_settings import feature_weights, interaction_sets, monotone_signs
 from sapwood.table.schema import Schema
 from sapwood.threads import resolve_jobs
@@ -52,7 +53,8 @@ def newton_loss(parameters: NewtonBoosting, rows: Rows, task: BoostingTask) -> L
     objective, n_classes = parameters.objective, 0 if task.classes is None else len(task.classes)
     n_targets = rows.y.shape[1] if rows.y.ndim == 2 else 1
     if callable(objective):
-        loss: Loss = CustomLoss(objective, n_scores=n_classes if n_classes > 2 else n_targets)
+        n_scores, rowwise = n_classes if n_classes > 2 else n_targets, bool(getattr(objective, "rowwise", False))
+        loss: Loss = CustomLoss(objective, n_scores, rowwise)
     elif isinstance(task, BoostingRanking):
         assert rows.groups is not None
         loss = LambdaRank(rows.groups)
@@ -63,7 +65,7 @@ def newton_loss(parameters: NewtonBoosting, rows: Rows, task: BoostingTask) -> L
     else:
         loss = _named_loss(parameters, objective or "squared_error")
         if isinstance(task, BoostingTargets) and task.targets:
-            loss = PerTarget.of(loss, task.targets, rows.y, rows.weight)
+            loss = PerTarget.of(loss, task.targets, LocalRows.of(rows.y, rows.weight))
     loss.check_target(rows.y)
     return loss
 

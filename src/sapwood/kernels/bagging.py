@@ -73,12 +73,15 @@ def count_draws(key, n_draws, order, ends, counts):
 
 
 @lean_kernel
-def draw_rows(key, shares, share, candidates, rows):
-    """Draw each candidate (None: all rows) with its own share or the common one; OUT rows; returns how many."""
+def draw_rows(key, shares, share, candidates, first_row, rows):
+    """Draw each candidate (None: all rows) with its own share or the common one; OUT rows; returns how many.
+
+    The rows are a part of all rows, among which they begin with `first_row`.
+    """
     count = 0
     for i in range(len(rows)):
         row = i if candidates is None else candidates[i]
         wanted = share if shares is None else shares[row]
         rows[count] = row
-        count += np.int64(uniform(mix(key, np.int64(row))) < wanted)
+        count += np.int64(uniform(mix(key, np.int64(first_row + row))) < wanted)
     return count

@@ -55,7 +55,7 @@ def draw_sample(state, key):
         for i in range(len(candidates)):
             sample[i] = candidates[i]
         return np.int64(len(candidates))
-    return max(np.int64(draw_rows(key, None, state.subsample, candidates, sample)), np.int64(1))
+    return max(np.int64(draw_rows(key, None, state.subsample, candidates, 0, sample)), np.int64(1))
 
 
 @inner_kernel

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import ClassVar
 
 import numpy as np
 
-from sapwood.losses.centre import quantile
 from sapwood.losses.loss import Floats, Loss, Target
+from sapwood.row_parts.rows import RowParts, residuals_of, targets_of
 
 
 class Absolute(Loss):
@@ -22,9 +23,9 @@ class Absolute(Loss):
     constant_hessian: ClassVar[bool] = True
     robust: bool = True
 
-    def start(self, y: Target, weight: Floats | None) -> Floats:
+    def start(self, rows: RowParts) -> Floats:
         """The median."""
-        return np.array([quantile(y, weight, 0.5)])
+        return rows.quantiles(targets_of, 0.5)
 
     def derivatives(self, y: Target, score: Floats, gradient: Floats, hessian: Floats) -> None:
         """The sign of F - y, and 1; OUT gradient, hessian."""
@@ -35,6 +36,6 @@ class Absolute(Loss):
         """|y - F|."""
         return np.asarray(np.abs(y - score[0]))
 
-    def leaf_step(self, y: Target, score: Floats, weight: Floats | None, k: int = 0) -> float:  # noqa: ARG002
-        """The median residual."""
-        return quantile(y - score, weight, 0.5)
+    def leaf_steps(self, rows: RowParts, k: int = 0) -> Floats:
+        """The median residuals."""
+        return rows.quantiles(partial(residuals_of, k), 0.5)

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from sapwood.elementary import log, power
 from sapwood.errors import InputError
-from sapwood.losses.centre import mean
 from sapwood.losses.exponent import bounded_exp, exp_response
 from sapwood.losses.loss import LEAST_HESSIAN, Floats, Loss, Target
 from sapwood.parameters import Interval, Rule, check_parameters
+from sapwood.row_parts.rows import RowParts, targets_of
 
 _TWEEDIE_RULES: dict[str, tuple[Rule, ...]] = {"power": (Interval(float, 1, 2, closed="neither"),)}
 _LEAST_MEAN = np.finfo(np.float64).tiny
@@ -41,9 +41,9 @@ class _LogLink(Loss):
                 "Use the loss 'squared_error'."
             )
 
-    def start(self, y: Target, weight: Floats | None) -> Floats:
+    def start(self, rows: RowParts) -> Floats:
         """The logarithm of the mean."""
-        return log([max(mean(y, weight), _LEAST_MEAN)])
+        return log([max(rows.mean(targets_of), _LEAST_MEAN)])
 
     def response(self, score: Floats) -> Floats:
         """The mean, e^F."""

@@ -9,31 +9,39 @@ import numpy as np
 
 from sapwood.errors import ParameterError
 from sapwood.losses.loss import Floats, Loss, Target
-from sapwood.parameters import CallableRule, Interval, Rule, check_parameters
+from sapwood.parameters import CallableRule, Flag, Interval, Rule, check_parameters
+from sapwood.row_parts.rows import RowParts
 from sapwood.signature import n_needed, positional_arguments
 
-_RULES: dict[str, tuple[Rule, ...]] = {"function": (CallableRule(),), "n_scores": (Interval(int, low=1),)}
+_RULES: dict[str, tuple[Rule, ...]] = {
+    "function": (CallableRule(),),
+    "n_scores": (Interval(int, low=1),),
+    "rowwise": (Flag(),),
+}
 
 
 class CustomLoss(Loss):
     """A function `objective(y_true, y_score) -> (gradient, hessian)`.
 
     y_score and both results have shape (n,), or (n, n_scores) if there are several scores. Scores start at 0 and are
-    predicted as they are. The function gets all rows at once, so it may compare them with each other.
+    predicted as they are. The function gets all rows at once, so it may compare them with each other. One that does
+    not, whose results for a row follow from that row alone, may say so with `rowwise=True`: it is then called for one
+    block of rows after the other, by several threads at a time.
     """
 
     name: ClassVar[str] = "custom"
-    whole: ClassVar[bool] = True
 
-    def __init__(self, function: Callable[[Target, Floats], object], n_scores: int = 1) -> None:
-        check_parameters("CustomLoss", _RULES, {"function": function, "n_scores": n_scores})
+    def __init__(self, function: Callable[[Target, Floats], object], n_scores: int = 1, rowwise: bool = False) -> None:
+        check_parameters("CustomLoss", _RULES, {"function": function, "n_scores": n_scores, "rowwise": rowwise})
         self.function = function
         self.n_scores = int(n_scores)
+        self.whole = not rowwise
         self._refuse_more_arguments()
 
     def options(self) -> dict[str, object]:
-        """The function, and how many scores it takes."""
-        return {"function": self.function, "n_scores": self.n_scores}
+        """The function, how many scores it takes, and whether it takes blocks of rows."""
+        by_rows: dict[str, object] = {} if self.whole else {"rowwise": True}
+        return {"function": self.function, "n_scores": self.n_scores} | by_rows
 
     def _refuse_more_arguments(self) -> None:
         arguments = positional_arguments(self.function)
@@ -48,7 +56,7 @@ class CustomLoss(Loss):
     def _label(self) -> str:
         return f"The objective {getattr(self.function, '__name__', type(self.function).__name__)!r}"
 
-    def start(self, y: Target, weight: Floats | None) -> Floats:  # noqa: ARG002 - only derivatives are known
+    def start(self, rows: RowParts) -> Floats:  # noqa: ARG002 - only derivatives are known
         """Zeros."""
         return np.zeros(self.n_scores)
 

@@ -8,10 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sapwood.elementary import log, logistic
-from sapwood.losses.centre import log_odds
+from sapwood.losses.class_shares import log_odds
 from sapwood.losses.exponent import bounded_exp
 from sapwood.losses.logistic import two_classes
 from sapwood.losses.loss import LEAST_HESSIAN, LEAST_SHARE, Floats, Loss, Target
+from sapwood.row_parts.rows import RowParts
 
 
 class Exponential(Loss):
@@ -28,9 +29,9 @@ class Exponential(Loss):
         """Accept 0 and 1."""
         return two_classes(y)
 
-    def start(self, y: Target, weight: Floats | None) -> Floats:
+    def start(self, rows: RowParts) -> Floats:
         """Half the log-odds of class 1."""
-        return np.array([0.5 * log_odds(y, weight)])
+        return np.array([0.5 * log_odds(rows)])
 
     def derivatives(self, y: Target, score: Floats, gradient: Floats, hessian: Floats) -> None:
         """With s = -ỹ: s e^sF and e^sF; OUT gradient, hessian."""

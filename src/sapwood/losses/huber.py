@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from copy import copy
+from functools import partial
 from typing import ClassVar
 
 import numpy as np
 
-from sapwood.losses.centre import mean, quantile
+from sapwood.losses.huber_centre import huber_centres
 from sapwood.losses.loss import Floats, Loss, Target
 from sapwood.parameters import Flag, Interval, Nothing, Rule, check_parameters
-
-_SLACK = 1e-12  # of the total weight: tolerance for a pull that should be zero
+from sapwood.row_parts.rows import RowPart, RowParts, residuals_of, targets_of
 
 _RULES: dict[str, tuple[Rule, ...]] = {
     "delta": (Interval(float, low=0, closed="neither"),),
@@ -49,11 +48,11 @@ class Huber(Loss):
         steps: dict[str, object] = {} if self.robust else {"newton": True}
         return {"delta": self.delta, "quantile": self.quantile} | steps
 
-    def start(self, y: Target, weight: Floats | None) -> Floats:
+    def start(self, rows: RowParts) -> Floats:
         """The constant of least loss; the median if delta is not known yet."""
         if self.quantile is None:
-            return np.array([self.minimiser(y, weight)])
-        return np.array([quantile(y, weight, 0.5)])
+            return huber_centres(rows, targets_of, self.delta)
+        return rows.quantiles(targets_of, 0.5)
 
     def derivatives(self, y: Target, score: Floats, gradient: Floats, hessian: Floats) -> None:
         """F - y clipped to ±delta, and 1; OUT gradient, hessian."""
@@ -67,45 +66,42 @@ class Huber(Loss):
         loss: Floats = inside * (size - 0.5 * inside)
         return loss
 
-    def leaf_step(self, y: Target, score: Floats, weight: Floats | None, k: int = 0) -> float:  # noqa: ARG002
-        """The exact minimiser, or one step from the median if delta changes with the round."""
-        step = self.minimiser if self.quantile is None else self.one_step
-        return step(y - score, weight)
+    def leaf_steps(self, rows: RowParts, k: int = 0) -> Floats:
+        """The exact minimisers, or one step from the medians if delta changes with the round."""
+        if self.quantile is None:
+            return huber_centres(rows, partial(residuals_of, k), self.delta)
+        return self.one_steps(rows, k)
 
-    def begin_round(self, y: Target, score: Floats, weight: Floats | None) -> Huber:
+    def begin_round(self, rows: RowParts) -> Huber:
         """With a quantile: a copy whose delta is that quantile of |y - F|."""
         if self.quantile is None:
             return self
-        size = np.abs(y - score[0])
-        delta = quantile(size, weight, self.quantile)
-        if delta == 0:
-            # Most rows are fitted exactly; with a delta of 0 all others were outliers, and nothing of them learnt
-            rest = size > 0
-            delta = quantile(size[rest], None if weight is None else weight[rest], self.quantile) if rest.any() else 1.0
         following = copy(self)
-        following.delta = delta
+        # Where most rows are fitted exactly, it is that of the others: with a delta of 0 all of them were outliers, and
+        # nothing of them learnt.
+        following.delta = rows.quantile(sizes_of, self.quantile)
+        if following.delta == 0:
+            following.delta = rows.changed(without_fitted).quantile(sizes_of, self.quantile) or 1.0
         return following
 
-    def one_step(self, residual: Floats, weight: Floats | None) -> float:
+    def one_steps(self, rows: RowParts, k: int) -> Floats:
         """Friedman's step: with m the median of r, m + mean of clip(r - m, -delta, delta)."""
-        median = quantile(residual, weight, 0.5)
-        return median + mean(np.clip(residual - median, -self.delta, self.delta), weight)
+        medians = rows.quantiles(partial(residuals_of, k), 0.5)
+        return medians + rows.means(partial(clipped_residuals, k, self.delta, medians))
 
-    def minimiser(self, residual: Floats, weight: Floats | None) -> float:
-        """The c at which the pull Σ w clip(r - c, -delta, delta) is zero; the midpoint, where it is so in an interval.
 
-        The pull falls from delta Σ w to -delta Σ w, and is linear between the breakpoints r ± delta.
-        """
-        breaks = np.sort(np.concatenate([residual - self.delta, residual + self.delta]))
+def clipped_residuals(k: int, delta: float, centres: Floats, part: RowPart) -> Floats:
+    """Residuals of score k around their group's centre, clipped to ±delta."""
+    place = 0 if part.group is None else np.minimum(part.group.astype(np.int64), len(centres) - 1)
+    return np.clip(residuals_of(k, part) - centres[place], -delta, delta)
 
-        def pull(c: float) -> float:
-            return mean(np.clip(residual - c, -self.delta, self.delta), weight)
 
-        def crossing(level: float) -> float:
-            after = bisect_left(breaks, -level, lo=1, hi=len(breaks) - 1, key=lambda c: -pull(c))
-            low, high = breaks[after - 1], breaks[after]
-            fall = pull(low) - pull(high)  # 0 only if delta is lost in the rounding of residuals
-            return float(low + (high - low) * ((pull(low) - level) / fall if fall > 0 else 0.5))
+def sizes_of(part: RowPart) -> Floats:
+    """The sizes |y - F|."""
+    return np.abs(residuals_of(0, part))
 
-        slack = _SLACK * self.delta
-        return 0.5 * crossing(slack) + 0.5 * crossing(-slack) + 0.0  # never -0.0
+
+def without_fitted(part: RowPart) -> RowPart:
+    """The rows of a part whose residual is not 0."""
+    rest = sizes_of(part) > 0
+    return RowPart(part.y[rest], part.score[:, rest], None if part.weight is None else part.weight[rest])

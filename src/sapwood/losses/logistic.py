@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 from sapwood.arrays import Array
 from sapwood.elementary import log, log1p_exp, logistic
 from sapwood.kernels.exponential import logistic_derivatives
-from sapwood.losses.centre import log_odds
+from sapwood.losses.class_shares import log_odds
 from sapwood.losses.loss import LEAST_HESSIAN, LEAST_SHARE, Floats, Loss, Target
+from sapwood.row_parts.rows import RowParts
 
 
 class Logistic(Loss):
@@ -31,9 +32,9 @@ class Logistic(Loss):
         """Accept 0 and 1."""
         return two_classes(y)
 
-    def start(self, y: Target, weight: Floats | None) -> Floats:
+    def start(self, rows: RowParts) -> Floats:
         """The log-odds of class 1."""
-        return np.array([log_odds(y, weight)])
+        return np.array([log_odds(rows)])
 
     def derivatives(self, y: Target, score: Floats, gradient: Floats, hessian: Floats) -> None:
         """The differences p - y and the products p (1 - p); OUT gradient, hessian."""

@@ -7,6 +7,9 @@ scores, the derivatives of each row, and the meaning of a score (`response`, the
     shape    (n,)            (n_scores, n): any block of rows, unless `whole`
 
 Of several targets, y is (n, targets), and there is a score for each (`per_target.py`).
+
+What depends on all rows - starting scores, the steps of leaves - is found by questions to rows in parts, which may be
+elsewhere (`row_parts/rows.py`).
 """
 
 from __future__ import annotations
@@ -19,6 +22,7 @@ from numpy.typing import NDArray
 
 from sapwood.arrays import Array
 from sapwood.errors import InputError
+from sapwood.row_parts.rows import RowParts
 
 Floats = NDArray[np.float64]
 Target = Array  # numbers, or codes of classes 0 … K-1, as float64 or int64
@@ -36,8 +40,8 @@ class Loss(ABC):
     constant_hessian: ClassVar[bool] = False
     """h is 1 for every row."""
     robust: bool = False
-    """Leaves are set by `leaf_step` instead of Newton's -G / (H + lambda)."""
-    whole: ClassVar[bool] = False
+    """Leaves are set by `leaf_steps` instead of Newton's -G / (H + lambda)."""
+    whole: bool = False
     """Rows depend on each other: `derivatives` and `losses` need all of them at once."""
 
     bounded: ClassVar[bool] = False
@@ -90,8 +94,8 @@ class Loss(ABC):
             )
 
     @abstractmethod
-    def start(self, y: Target, weight: Floats | None) -> Floats:
-        """F_0, the constant scores (n_scores,) of least weighted loss."""
+    def start(self, rows: RowParts) -> Floats:
+        """F_0, the constant scores (n_scores,) of least weighted loss; the rows have targets only."""
 
     @abstractmethod
     def derivatives(self, y: Target, score: Floats, gradient: Floats, hessian: Floats) -> None:
@@ -109,12 +113,12 @@ class Loss(ABC):
         """Scores of given responses, (n_scores, n) to (n_scores, n); always finite."""
         return response
 
-    def leaf_step(self, y: Target, score: Floats, weight: Floats | None, k: int = 0) -> float:
-        """The step that minimises the weighted sum of L(y, score + step) over the rows of a leaf of score k's tree."""
+    def leaf_steps(self, rows: RowParts, k: int = 0) -> Floats:
+        """The step that minimises Σ w L(y, F_k + step) over the rows of each group, a leaf; 0 without rows."""
         raise NotImplementedError(f"leaves of the loss {self.name!r} are set by Newton's step")
 
-    def begin_round(self, y: Target, score: Floats, weight: Floats | None) -> Loss:  # noqa: ARG002 - a hook
-        """The loss to use in the round that begins with these scores, (n_scores, n) of all rows."""
+    def begin_round(self, rows: RowParts) -> Loss:  # noqa: ARG002 - a hook
+        """The loss to use in the round that begins with the scores of these rows."""
         return self
 
     def of_rows(self, first: int, last: int) -> Loss:  # noqa: ARG002 - a hook

@@ -8,11 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sapwood.arrays import Array
-from sapwood.elementary import exp, log
+from sapwood.elementary import exp, log, sum_of_rows
 from sapwood.kernels.exponential import add_exponential, class_derivatives
-from sapwood.losses.centre import class_shares
+from sapwood.losses.class_shares import class_shares
 from sapwood.losses.loss import LEAST_HESSIAN, LEAST_SHARE, Floats, Loss, Target
 from sapwood.parameters import Flag, Interval, Rule, check_parameters
+from sapwood.row_parts.rows import RowParts
 
 _RULES: dict[str, tuple[Rule, ...]] = {
     "n_classes": (Interval(int, low=2),),
@@ -59,11 +60,11 @@ class Multinomial(Loss):
         legal: Array = (y >= 0) & (y < self.n_scores) & (y == np.floor(y))
         return legal
 
-    def start(self, y: Target, weight: Floats | None) -> Floats:
+    def start(self, rows: RowParts) -> Floats:
         """The log-priors, or zeros."""
         if not self.prior_start:
             return np.zeros(self.n_scores)
-        return log(class_shares(y, weight, self.n_scores))
+        return log(class_shares(rows, self.n_scores))
 
     def derivatives(self, y: Target, score: Floats, gradient: Floats, hessian: Floats) -> None:
         """The differences p_k - 1(y = k) and the products p_k (1 - p_k); OUT gradient, hessian."""
@@ -77,7 +78,7 @@ class Multinomial(Loss):
         """Log Σ_j e^F_j - F_y."""
         centred = score - score.max(axis=0)
         own = centred[y.astype(np.int64), np.arange(len(y))]
-        return np.asarray(log(_sum_of_rows(exp(centred))) - own)
+        return np.asarray(log(sum_of_rows(exp(centred))) - own)
 
     def response(self, score: Floats) -> Floats:
         """Probabilities of the classes, the softmax."""
@@ -86,18 +87,10 @@ class Multinomial(Loss):
     def link(self, response: Floats) -> Floats:
         """Logarithms of the probabilities, less their mean: of all scores that mean the same, those of sum 0."""
         logs = log(np.clip(response, LEAST_SHARE, 1.0 - LEAST_SHARE))
-        return np.asarray(logs - _sum_of_rows(logs) / len(logs))
+        return np.asarray(logs - sum_of_rows(logs) / len(logs))
 
 
 def softmax(score: Floats) -> Floats:
     """Shares e^F_k / Σ_j e^F_j, (n_scores, n)."""
     parts = exp(score - score.max(axis=0))
-    return np.asarray(parts / _sum_of_rows(parts))
-
-
-def _sum_of_rows(table: Floats) -> Floats:
-    """The sum over the first axis, always in the same order: NumPy's own depends on the number of columns."""
-    total: Floats = table[0].copy()
-    for row in table[1:]:
-        total += row
-    return total
+    return np.asarray(parts / sum_of_rows(parts))

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from copy import copy
+from dataclasses import replace
+from functools import partial
 from typing import ClassVar, Self
 
 import numpy as np
@@ -17,8 +19,8 @@ from numpy.typing import NDArray
 
 from sapwood.arrays import Array
 from sapwood.errors import ParameterError
-from sapwood.losses.centre import mean
 from sapwood.losses.loss import Floats, Loss, Target
+from sapwood.row_parts.rows import RowPart, RowParts, targets_of
 
 CONSTANT = 1e-12  # a target whose values differ by no more than this share of their size
 
@@ -42,24 +44,25 @@ class PerTarget(Loss):
         self._factors = np.ones(self.n_scores)
 
     @classmethod
-    def of(cls, loss: Loss, targets: Sequence[str], y: Target, weight: Floats | None) -> Self:
-        """The same loss for each target, measured by the training rows (rows, targets)."""
+    def of(cls, loss: Loss, targets: Sequence[str], rows: RowParts) -> Self:
+        """The same loss for each target, measured by the training rows, whose y is (rows, targets)."""
         if loss.n_scores > 1:
             raise ParameterError(
                 f"The loss {loss.name!r} has {loss.n_scores} scores, but y has {len(targets)} targets, and each may "
                 "have one score only. Use one quantile, or fit one model for each target."
             )
         found = cls([loss] * len(targets), targets)
-        found._measure(y, weight)
+        found._measure(rows)
         return found
 
-    def _measure(self, y: Target, weight: Floats | None) -> None:
+    def _measure(self, rows: RowParts) -> None:
         """Set the factors by which targets are compared; those of constant targets are 0."""
         factors = np.zeros((3, self.n_scores))  # of losses, gradients and hessians
-        for k, (loss, own) in enumerate(zip(self.losses_of, columns_of(y), strict=True)):
-            used = own if weight is None else own[weight > 0]
-            if used.max() - used.min() > CONSTANT * np.abs(used).max():
-                factors[:, k] = 1.0 / _sizes(loss, own, weight)
+        for k, loss in enumerate(self.losses_of):
+            own = rows.of_target(k)
+            (least,), (most,) = own.extremes(targets_of)
+            if most - least > CONSTANT * max(abs(least), abs(most)):
+                factors[:, k] = 1.0 / _sizes(loss, own)
         factors[0] *= self.n_scores / max(1, int(np.count_nonzero(factors[0])))  # a mean of those that can be learned
         self._factors, self.scales = factors[0], factors[1:]
 
@@ -105,10 +108,9 @@ class PerTarget(Loss):
         for loss, name, own in zip(self.losses_of, self.targets, columns_of(y), strict=True):
             loss.check_target(own, f"target {name!r} of {owner}")
 
-    def start(self, y: Target, weight: Floats | None) -> Floats:
+    def start(self, rows: RowParts) -> Floats:
         """The best constant of each target."""
-        pairs = zip(self.losses_of, columns_of(y), strict=True)
-        return np.concatenate([loss.start(own, weight) for loss, own in pairs])
+        return np.concatenate([loss.start(rows.of_target(k)) for k, loss in enumerate(self.losses_of)])
 
     def derivatives(self, y: Target, score: Floats, gradient: Floats, hessian: Floats) -> None:
         """Those of each target's own loss; OUT gradient, hessian."""
@@ -131,14 +133,13 @@ class PerTarget(Loss):
         """Scores of given responses."""
         return np.concatenate([loss.link(response[k : k + 1]) for k, loss in enumerate(self.losses_of)])
 
-    def leaf_step(self, y: Target, score: Floats, weight: Floats | None, k: int = 0) -> float:
-        """The step of target k."""
-        return self.losses_of[k].leaf_step(np.ascontiguousarray(y[:, k]), score, weight)
+    def leaf_steps(self, rows: RowParts, k: int = 0) -> Floats:
+        """The steps of target k."""
+        return self.losses_of[k].leaf_steps(rows.of_target(k))
 
-    def begin_round(self, y: Target, score: Floats, weight: Floats | None) -> Loss:
+    def begin_round(self, rows: RowParts) -> Loss:
         """Each target's loss in the round that begins."""
-        each = enumerate(zip(self.losses_of, columns_of(y), strict=True))
-        begun = tuple(loss.begin_round(own, score[k : k + 1], weight) for k, (loss, own) in each)
+        begun = tuple(loss.begin_round(rows.of_target(k)) for k, loss in enumerate(self.losses_of))
         if all(new is old for new, old in zip(begun, self.losses_of, strict=True)):
             return self
         following = copy(self)
@@ -146,14 +147,29 @@ class PerTarget(Loss):
         return following
 
 
-def _sizes(loss: Loss, y: Target, weight: Floats | None) -> Floats:
+def _sizes(loss: Loss, rows: RowParts) -> Floats:
     """Mean loss, root mean square of the gradients, and mean hessian, at the best constant."""
-    score = np.repeat(loss.start(y, weight)[:, None], len(y), axis=1)
-    gradient, hessian = np.empty_like(score), np.empty_like(score)
-    begun = loss.begin_round(y, score, weight)
-    begun.derivatives(y, score, gradient, hessian)
-    square = mean(np.square(gradient[0]), weight)
-    return np.array([mean(begun.losses(y, score), weight), np.sqrt(square), mean(hessian[0], weight)])
+    rows = rows.changed(partial(scored, loss.start(rows)))
+    begun = loss.begin_round(rows)
+    square, hessian = (rows.mean(partial(derivatives_of, begun, place)) for place in (0, 1))
+    return np.array([rows.mean(partial(losses_of_rows, begun)), np.sqrt(square), hessian])
+
+
+def scored(constants: Floats, part: RowPart) -> RowPart:
+    """The rows of a part with constants for their scores."""
+    return replace(part, score=np.repeat(constants[:, None], len(part.y), axis=1))
+
+
+def losses_of_rows(loss: Loss, part: RowPart) -> Floats:
+    """The losses of a part's rows."""
+    return loss.losses(part.y, part.score)
+
+
+def derivatives_of(loss: Loss, place: int, part: RowPart) -> Floats:
+    """Squared gradients (place 0) or hessians (1) of a part's rows, of losses of one score."""
+    gradient, hessian = np.empty_like(part.score), np.empty_like(part.score)
+    loss.derivatives(part.y, part.score, gradient, hessian)
+    return np.asarray(np.square(gradient[0]) if place == 0 else hessian[0])
 
 
 def columns_of(y: Target) -> list[Array]:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from functools import partial
 from typing import ClassVar
 
 import numpy as np
 
-from sapwood.losses import centre
+from sapwood.elementary import sum_of_rows
 from sapwood.losses.loss import Floats, Loss, Target
 from sapwood.parameters import ArrayLike, Interval, Rule, check_parameters
+from sapwood.row_parts.rows import RowParts, residuals_of, targets_of
 
 _SHARE = Interval(float, 0, 1, closed="neither")
 
@@ -56,9 +58,9 @@ class Quantile(Loss):
     def _column(self) -> Floats:
         return np.array(self.quantiles)[:, None]
 
-    def start(self, y: Target, weight: Floats | None) -> Floats:
+    def start(self, rows: RowParts) -> Floats:
         """The quantiles."""
-        return np.array([centre.quantile(y, weight, q) for q in self.quantiles])
+        return np.array([rows.quantile(targets_of, q) for q in self.quantiles])
 
     def derivatives(self, y: Target, score: Floats, gradient: Floats, hessian: Floats) -> None:
         """1(F > y) - q of each quantile's own loss, and 1; OUT gradient, hessian."""
@@ -69,7 +71,7 @@ class Quantile(Loss):
         """The mean of the quantiles' losses."""
         residual = y - score
         pinball = np.maximum(self._column * residual, (self._column - 1.0) * residual)
-        return np.asarray(pinball.mean(axis=0))
+        return np.asarray(sum_of_rows(pinball) / len(pinball))
 
     def response(self, score: Floats) -> Floats:
         """Scores in the order of their quantiles, so that a higher quantile is never below a lower one.
@@ -79,6 +81,6 @@ class Quantile(Loss):
         rank = np.argsort(np.argsort(self.quantiles, kind="stable"), kind="stable")
         return np.sort(score, axis=0)[rank]
 
-    def leaf_step(self, y: Target, score: Floats, weight: Floats | None, k: int = 0) -> float:
+    def leaf_steps(self, rows: RowParts, k: int = 0) -> Floats:
         """Quantile k of the residuals."""
-        return centre.quantile(y - score, weight, self.quantiles[k])
+        return rows.quantiles(partial(residuals_of, k), self.quantiles[k])

@@ -15,6 +15,7 @@ from sapwood.errors import InputError, ParameterError
 from sapwood.kernels.ranking import rank_pairs, rank_rows
 from sapwood.losses.loss import LEAST_HESSIAN, Floats, Loss, Target
 from sapwood.parameters import Interval, Nothing, Rule, check_parameters
+from sapwood.row_parts.rows import RowParts
 
 _RULES: dict[str, tuple[Rule, ...]] = {"k": (Interval(int, low=1), Nothing(remedy="Use k=None for all documents."))}
 _MOST_GRADE = 31
@@ -34,7 +35,7 @@ class LambdaRank(Loss):
 
     name: ClassVar[str] = "lambdarank"
     metric: str = "ndcg"
-    whole: ClassVar[bool] = True
+    whole: bool = True
     _domain = f"grades of relevance from 0 to {_MOST_GRADE}"
     _remedy = "Use a few grades, such as 0, 1, 2, 3, 4: gains are 2^grade - 1."
 
@@ -68,7 +69,7 @@ class LambdaRank(Loss):
             )
         super().check_target(y, owner)
 
-    def start(self, y: Target, weight: Floats | None) -> Floats:  # noqa: ARG002 - a constant does not change the order
+    def start(self, rows: RowParts) -> Floats:  # noqa: ARG002 - a constant does not change the order
         """Zero."""
         return np.zeros(1)
 

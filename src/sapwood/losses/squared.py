@@ -6,8 +6,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from sapwood.losses.centre import mean
 from sapwood.losses.loss import Floats, Loss, Target
+from sapwood.row_parts.rows import RowParts, targets_of
 
 
 class Squared(Loss):
@@ -17,9 +17,9 @@ class Squared(Loss):
     metric: str = "rmse"
     constant_hessian: ClassVar[bool] = True
 
-    def start(self, y: Target, weight: Floats | None) -> Floats:
+    def start(self, rows: RowParts) -> Floats:
         """The mean."""
-        return np.array([mean(y, weight)])
+        return np.array([rows.mean(targets_of)])
 
     def derivatives(self, y: Target, score: Floats, gradient: Floats, hessian: Floats) -> None:
         """F - y and 1; OUT gradient, hessian."""

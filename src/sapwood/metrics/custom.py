@@ -10,7 +10,7 @@ from numbers import Real
 import numpy as np
 
 from sapwood.errors import ParameterError
-from sapwood.metrics.metric import Floats, Groups, Metric, Target
+from sapwood.metrics.metric import Floats, Groups, Metric, OfAllRows, Target
 from sapwood.parameters import CallableRule, check_parameters
 from sapwood.signature import n_needed, positional_arguments
 
@@ -18,14 +18,15 @@ MOST_ARGUMENTS = 4  # y_true, y_pred, weight, group
 
 
 @dataclass(frozen=True)
-class _Checked:
+class _Checked(OfAllRows):
     """A function of (y_true, y_pred), which must return a finite number; it may take weights and groups too."""
 
     name: str
     function: Callable[..., object]
     n_arguments: int
 
-    def __call__(self, y: Target, prediction: Floats, weight: Floats | None, groups: Groups | None) -> float:
+    def value(self, y: Target, prediction: Floats, weight: Floats | None, groups: Groups | None) -> float:
+        """The function's number."""
         more = (weight, groups)[: self.n_arguments - 2]
         return finite_number(self.name, self.function(y, prediction.T, *more))
 

@@ -25,6 +25,7 @@ from sapwood.metrics.metric import (
     Metric,
     RowLosses,
 )
+from sapwood.metrics.ranking import MeanOfQueries
 from sapwood.metrics.scikit import is_scikit, scikit_metric, scorer_names
 from sapwood.parameters import Interval, OneOf, check_parameters
 
@@ -98,10 +99,10 @@ METRICS: dict[str, Metric] = {
         _rows("error", classification.mistakes, _OF_TWO, decides=True),
         _rows("mlogloss", classification.class_log_losses, _OF_CLASSES, many=True),
         _rows("merror", classification.class_mistakes, _OF_CLASSES, many=True, decides=True),
-        Metric("auc", True, curve.auc, kinds=_OF_ONE_NUMBER),
-        Metric("aucpr", True, curve.aucpr, kinds=_OF_ONE_NUMBER),
-        Metric("ndcg", True, ranking.ndcg, kinds=_OF_RANKINGS),
-        Metric("map", True, ranking.average_precision, kinds=_OF_RANKINGS),
+        Metric("auc", True, curve.AreaUnderCurve("auc", curve.area_under_roc), kinds=_OF_ONE_NUMBER),
+        Metric("aucpr", True, curve.AreaUnderCurve("aucpr", curve.area_under_precision), kinds=_OF_ONE_NUMBER),
+        Metric("ndcg", True, ranking.MeanOfQueries("ndcg", ranking.ndcg), kinds=_OF_RANKINGS),
+        Metric("map", True, ranking.MeanOfQueries("map", ranking.average_precision), kinds=_OF_RANKINGS),
     )
 }
 
@@ -200,7 +201,8 @@ def _with_option(metric: Metric, option: _Option, name: str, text: str) -> Metri
     function = metric.function
     if isinstance(function, MeanOfRows):
         return replace(metric, name=name, function=replace(function, name=name, rows=partial(function.rows, **chosen)))
-    return replace(metric, name=name, function=partial(function, **chosen))
+    assert isinstance(function, MeanOfQueries)
+    return replace(metric, name=name, function=replace(function, quality=partial(function.quality, **chosen)))
 
 
 def _loss_metric(losses: RowLosses | None) -> Metric:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from sapwood.elementary import log, log1p, log_gamma
+from sapwood.elementary import log, log1p, log_gamma, sum_of_rows
 from sapwood.elementary import power as raised
 from sapwood.errors import InputError
 from sapwood.metrics.metric import Floats, Target
@@ -52,7 +52,8 @@ def pinball(y: Target, predicted: Floats, quantiles: tuple[float, ...] = (0.5,))
             "each row. Name those of the model, for example 'quantile@0.1,0.5,0.9'."
         )
     residual, q = y - rows, np.array(quantiles)[:, None]
-    return np.asarray(np.maximum(q * residual, (q - 1.0) * residual).mean(axis=0))
+    losses = np.maximum(q * residual, (q - 1.0) * residual)
+    return np.asarray(sum_of_rows(losses) / len(losses))
 
 
 def poisson_likelihood(y: Target, predicted: Floats) -> Floats:

@@ -17,7 +17,7 @@ import numpy as np
 
 from sapwood.errors import ParameterError
 from sapwood.metrics.custom import finite_number
-from sapwood.metrics.metric import CLASSES, NUMBERS, TARGETS, TWO_CLASSES, Floats, Groups, Metric, Target
+from sapwood.metrics.metric import CLASSES, NUMBERS, TARGETS, TWO_CLASSES, Floats, Groups, Metric, OfAllRows, Target
 
 Takes = Literal["numbers", "classes", "scores", "probabilities", "decisions"]
 LARGE_ENDINGS, SMALL_ENDINGS = ("_score", "_ratio", "_corrcoef"), ("_loss", "_error", "_deviance")
@@ -125,7 +125,7 @@ def _from_signature(function: Callable[..., object]) -> Takes:
 
 
 @dataclass(frozen=True)
-class _Scikit:
+class _Scikit(OfAllRows):
     """A function of scikit-learn, given what it takes; its errors become errors of `eval_metric`."""
 
     name: str
@@ -134,7 +134,8 @@ class _Scikit:
     sign: int
     takes: Takes
 
-    def __call__(self, y: Target, prediction: Floats, weight: Floats | None, groups: Groups | None) -> float:
+    def value(self, y: Target, prediction: Floats, weight: Floats | None, groups: Groups | None) -> float:
+        """The function's number."""
         del groups  # scikit-learn's metrics do not take them
         predicted = np.atleast_2d(prediction)
         options = self._options(len(predicted), weight)

@@ -11,8 +11,8 @@ The last step of a tree may close it. Trees of several scores may grow at the sa
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -20,9 +20,16 @@ from sapwood.arrays import Array, Floats, Ints, Mask
 from sapwood.kernels.boosting_records import NODE
 from sapwood.kernels.level_groups import Moves
 from sapwood.losses.loss import Loss
+from sapwood.row_parts.exact_sum import ExactSum
+from sapwood.row_parts.rows import RowPart
+from sapwood.row_parts.selection import Keyed
+from sapwood.row_parts.smallest import Smallest
+from sapwood.shard.asked import Asked
 from sapwood.shard.gradient_units import GradientUnits
 from sapwood.shard.row_state import RoundFacts, RoundPlan, RowState
 from sapwood.shard.shard import Shard, total
+
+T = TypeVar("T")
 
 
 class Open(NamedTuple):
@@ -107,10 +114,45 @@ class RoundShard:
         """Derivatives at the scores."""
         self.state.differentiate(self.loss)
 
-    def take_sample(self, rows: Array | None, factor: Floats | None, plan: RoundPlan) -> RoundFacts:
-        """Grow the trees of the round on these rows (the shard's own numbers), with weights times the factor."""
-        self.state.rows, self.state.factor = rows, factor
+    def take_all(self, plan: RoundPlan) -> RoundFacts:
+        """Grow the trees of the round on all rows that train."""
+        self.state.rows, self.state.factor = self.state.own, None
         return self.state.prepare_trees(self.loss, plan)
+
+    def draw(self, plan: RoundPlan) -> RoundFacts:
+        """Grow the trees of the round on a sample drawn row by row."""
+        self.state.draw(plan.share, plan.key)
+        return self.state.prepare_trees(self.loss, plan)
+
+    def of_candidates(self, question: Callable[[Keyed], T], key: int) -> T:
+        """The answer to a question about the numbers by which rows are drawn."""
+        return question(self.state.candidates(key))
+
+    def take_counted(self, which: Smallest, plan: RoundPlan) -> RoundFacts:
+        """Grow the trees of the round on the rows of the smallest numbers."""
+        self.state.take_counted(which, plan.key)
+        return self.state.prepare_trees(self.loss, plan)
+
+    def of_sizes(self, question: Callable[[Floats], T]) -> T:
+        """The answer to a question about the sizes of the derivatives of the rows that train."""
+        sizes = self.state.sizes
+        return question(sizes if self.state.own is None else sizes[self.state.own])
+
+    def take_by_size(self, mu: float, plan: RoundPlan) -> RoundFacts:
+        """Grow the trees of the round on rows drawn by the size of their derivatives."""
+        self.state.take_by_size(mu, plan.key)
+        return self.state.prepare_trees(self.loss, plan)
+
+    def take_last(self, takes: bool, plan: RoundPlan) -> RoundFacts:
+        """Add the last row that trains to an empty sample."""
+        state = self.state
+        if takes:
+            state.rows = np.array([state.n_rows - 1]) if state.own is None else state.own[-1:]
+        return state.prepare_trees(self.loss, plan)
+
+    def n_own(self) -> int:
+        """Rows that train."""
+        return self.state.n_own
 
     def large_rows(self, k: int, step: int) -> Floats:
         """|gradient| and hessian (2, rows) of tree k for every step-th of all rows, weights included."""
@@ -216,7 +258,16 @@ class RoundShard:
         """Add its leaf's value to a score of every row, or values (nodes, scores) to several."""
         self.trees[place].add_to(self.state.score[scores], values)
 
-    # ---------------------------------------------------------------- what is read back
+    # ---------------------------------------------------------------- what is asked of the rows
+
+    def answer(self, question: Callable[[RowPart], T], asked: Asked) -> T:
+        """The answer to a question about the rows."""
+        return question(asked.part(self.state, self.trees))
+
+    def squared_gradients(self) -> tuple[ExactSum, int]:
+        """The sum of the squared gradients of the rows that train, and how many there are."""
+        gradient = self.state.gradient if self.state.own is None else self.state.gradient[:, self.state.own]
+        return ExactSum.of(np.square(gradient, dtype=np.float64).reshape(-1)), gradient.size
 
     def read(self, name: str, at: Any = None) -> Any:
         """An array of the rows: y, weight, score, gradient, hessian, own_weight, or rows of the sample."""

@@ -13,10 +13,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sapwood.arrays import Array, Floats, Ints
-from sapwood.kernels.bagging import draw_rows
 from sapwood.kernels.routing import largest
 from sapwood.losses.loss import Loss
+from sapwood.row_parts.selection import Keyed
+from sapwood.row_parts.smallest import Smallest, taken
 from sapwood.shard.projection import project_all
+from sapwood.shard.sampling import counted_keys, draw_by_size, draw_uniform, sizes_of
 from sapwood.threads import blocks, run_all
 
 BLOCK = 1 << 15  # rows whose gradients are computed at a time
@@ -51,6 +53,7 @@ class RowState:
     offset: int  # of the first row among those of all shards
     dtype: type = np.float64  # of derivatives
     n_jobs: int = 1
+    first_own: int = 0  # the number of its first row that trains among all of these
 
     def __post_init__(self) -> None:
         self._whole: RowState | None = None  # whose rows these are, if its arrays are shared
@@ -66,12 +69,14 @@ class RowState:
 
     def part(self, start: int, stop: int) -> RowState:
         """Consecutive rows, with parts of the same arrays."""
-        own, weight = self.own, self.weight
+        own, weight, first_own = self.own, self.weight, self.first_own + start
         if own is not None:
-            own = own[np.searchsorted(own, start) : np.searchsorted(own, stop)] - start
+            first, last = np.searchsorted(own, (start, stop)).tolist()
+            own, first_own = own[first:last] - start, self.first_own + first
         weight = None if weight is None else weight[start:stop]
         score = self.score[:, start:stop]
-        found = RowState(self.y[start:stop], weight, score, own, self.offset + start, self.dtype, self.n_jobs)
+        of = self.offset + start, self.dtype, self.n_jobs, first_own
+        found = RowState(self.y[start:stop], weight, score, own, *of)
         found._whole = self
         return found
 
@@ -97,6 +102,8 @@ class RowState:
     def differentiate(self, loss: Loss) -> None:
         """Derivatives of the loss at the scores."""
         self._most: Floats | None = None
+        self._sizes: Floats | None = None
+        self.scales = loss.scales
         if self.gradient.shape[1] < self.n_rows:
             self.gradient, self.hessian = (np.empty(self.score.shape, dtype=self.dtype) for _ in range(2))
         if loss.whole:
@@ -118,18 +125,48 @@ class RowState:
                 np.maximum(most[k], found, out=most[k])
         return most
 
+    @property
+    def n_own(self) -> int:
+        """Rows that train."""
+        return self.n_rows if self.own is None else len(self.own)
+
+    def candidates(self, key: int) -> Keyed:
+        """The numbers by which rows that train are drawn, if their number is given."""
+        return counted_keys(key, self.first_own, self.n_own)
+
+    def take_counted(self, which: Smallest, key: int) -> None:
+        """Take the rows that are among those of the smallest numbers."""
+        drawn = taken(which, self.candidates(key))
+        self.rows, self.factor = drawn if self.own is None else self.own[drawn], None
+
+    @property
+    def sizes(self) -> Floats:
+        """The size of the derivatives of each row, on one scale, with weights."""
+        if self._sizes is None:
+            scales = np.ones((2, len(self.score), 1)) if self.scales is None else self.scales[:, :, None]
+            self._sizes = sizes_of(self.gradient * scales[0], self.hessian * scales[1], self.weight)
+        return self._sizes
+
+    @property
+    def size_of_hessian(self) -> Floats:
+        """The sum of the hessians of each row, on one scale, with weights."""
+        scales = 1.0 if self.scales is None else self.scales[1, :, None]
+        sizes: Floats = (self.hessian * scales).sum(axis=0)
+        return sizes * (1.0 if self.weight is None else self.weight)
+
+    def take_by_size(self, mu: float, key: int) -> None:
+        """Draw each row with a probability by the size of its derivatives."""
+        sample = draw_by_size(self.own, self.sizes, mu, self.offset, key)
+        assert sample.rows is not None
+        self.rows, self.factor = sample.rows, sample.factor
+
     def draw(self, share: float, key: int) -> None:
         """Each row with the same probability: a hash of the key and its number among all rows."""
         self.factor = None
         if share >= 1.0:
             self.rows = self.own
             return
-        candidates = self.own
-        if self.offset > 0:  # numbers among all rows
-            candidates = self.offset + (np.arange(self.n_rows) if self.own is None else self.own)
-        rows = np.empty(self.n_rows if candidates is None else len(candidates), dtype=np.int64)
-        count = draw_rows(np.uint64(key), None, share, candidates, rows)
-        self.rows = rows[:count] if self.offset == 0 else rows[:count] - self.offset
+        self.rows = draw_uniform(self.own, self.n_rows, self.offset, share, key)
 
     def prepare_trees(self, loss: Loss, plan: RoundPlan) -> RoundFacts:
         """Set what trees are grown on: `tree_gradient` and `tree_hessian` (trees, rows)."""

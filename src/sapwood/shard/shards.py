@@ -14,6 +14,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from sapwood.arrays import Array, Floats, Ints, Mask
+from sapwood.cached_property import cached_property
 from sapwood.codes.coding import Coded
 from sapwood.codes.ranked import RankedTable
 from sapwood.codes.sparse import SparseTable
@@ -24,7 +25,9 @@ from sapwood.shard.gradient_units import PACKED_ROWS, GradientUnits, fine_units
 from sapwood.shard.ranked_shard import RankedShard
 from sapwood.shard.round_shard import Message, RoundShard
 from sapwood.shard.row_state import RoundFacts, RoundPlan, RowState
+from sapwood.shard.sampling import choose_counted
 from sapwood.shard.shard import Shard, total
+from sapwood.shard.size_threshold import threshold
 from sapwood.shard.sparse_shard import SparseShard
 
 OUTLIER = 64.0  # times as large as most rows
@@ -35,11 +38,21 @@ OUTLIER_SAMPLE = 1 << 15  # rows that are looked at, evenly spaced
 SHARED = ("y", "weight", "score", "own", "own_weight")  # arrays of which those of shards in this process are parts
 
 
+class Each(NamedTuple):
+    """An argument that differs by shard."""
+
+    values: Sequence[Any]
+
+
 class Command(NamedTuple):
     """A method of `RoundShard`, and its arguments."""
 
     method: str
     arguments: tuple[Any, ...]
+
+    def of(self, number: int) -> Command:
+        """The command as the shard of this number gets it."""
+        return Command(self.method, tuple(a.values[number] if isinstance(a, Each) else a for a in self.arguments))
 
     def run(self, shard: RoundShard) -> Any:
         """What the shard answers."""
@@ -65,7 +78,7 @@ class InProcess:
 
     def exchange(self, commands: Sequence[Command]) -> list[Any]:
         """Answers to the last of the commands."""
-        return [[command.run(shard) for command in commands][-1] for shard in self._shards]
+        return [[own.of(number).run(shard) for own in commands][-1] for number, shard in enumerate(self._shards)]
 
 
 class Shards:
@@ -117,8 +130,8 @@ class Shards:
         if self.local is None:
             self._waiting.append(command)
             return
-        for shard in self.local:
-            command.run(shard)
+        for number, shard in enumerate(self.local):
+            command.of(number).run(shard)
 
     def ask(self, method: str, *arguments: Any) -> list[Any]:
         """The answers of a method of all shards."""
@@ -136,19 +149,39 @@ class Shards:
 
     def begin_round(self, plan: RoundPlan) -> RoundFacts:
         """Derivatives at the scores, and a sample drawn row by row; what is known of all rows."""
-        return self._joined(self.ask("begin_round", plan))
+        return self._at_least_one(self.ask("begin_round", plan), plan)
 
-    def take_sample(self, rows: Array | None, factor: Floats | None, plan: RoundPlan) -> RoundFacts:
-        """Grow the trees of the round on these of all rows, with weights times the factor."""
-        answers, first = [], 0
-        self.n_exchanges += 1
-        assert self.local is not None
-        for shard in self.local:
-            last = first + shard.state.n_rows
-            own = None if rows is None else rows[np.searchsorted(rows, first) : np.searchsorted(rows, last)] - first
-            answers.append(shard.take_sample(own, None if factor is None else factor[first:last], plan))
-            first = last
-        return self._joined(answers)
+    def take_all(self, plan: RoundPlan) -> RoundFacts:
+        """Grow the trees of the round on all rows that train; derivatives are known."""
+        return self._joined(self.ask("take_all", plan))
+
+    def draw(self, plan: RoundPlan) -> RoundFacts:
+        """The same on rows that are drawn one by one."""
+        return self._at_least_one(self.ask("draw", plan), plan)
+
+    def draw_counted(self, share: float, plan: RoundPlan) -> RoundFacts:
+        """The same on a share of the rows, rounded down, at least one."""
+        count = max(1, int(share * sum(self.n_own)))
+        which = choose_counted(lambda question: self.ask("of_candidates", question, plan.key), count)
+        return self._joined(self.ask("take_counted", Each(which), plan))
+
+    def draw_by_size(self, share: float, plan: RoundPlan) -> RoundFacts:
+        """The same on rows that are drawn by the size of their derivatives."""
+        mu = threshold(lambda question: self.ask("of_sizes", question), share * sum(self.n_own))
+        return self._at_least_one(self.ask("take_by_size", mu, plan), plan)
+
+    @cached_property
+    def n_own(self) -> list[int]:
+        """Rows of each shard that train."""
+        return self.ask("n_own")
+
+    def _at_least_one(self, answers: Sequence[RoundFacts], plan: RoundPlan) -> RoundFacts:
+        """What is known of all rows; if none was drawn, the last one is."""
+        facts = self._joined(answers)
+        if facts.n_rows:
+            return facts
+        last = max(s for s, n in enumerate(self.n_own) if n)
+        return self._joined(self.ask("take_last", Each([s == last for s in range(len(self.n_own))]), plan))
 
     def _joined(self, facts: Sequence[RoundFacts]) -> RoundFacts:
         n_rows, *largest = zip(*facts, strict=True)
