@@ -162,7 +162,7 @@ def validation_for(rows: Rows, setup: Setup, is_class: bool, folds: Sequence[tup
 def draw_folds(n_folds: int, n_rows: int, classes: Floats | None, seed: int) -> list[Ints]:
     """Rows of each fold, ascending, by a hash of the seed and the row's number; classes keep their shares."""
     drawn = np.empty(n_rows, dtype=np.uint64)
-    mix_into(np.uint64(seed), drawn)
+    mix_into(np.uint64(seed), 0, drawn)
     order = np.argsort(drawn, kind="stable") if classes is None else np.lexsort((drawn, classes))
     fold = np.empty(n_rows, dtype=np.int64)
     fold[order] = np.arange(n_rows) % n_folds

@@ -16,9 +16,10 @@ from sapwood.boosting.rate import Rate
 from sapwood.boosting.rounds import Rounds
 from sapwood.boosting.training import Progress
 from sapwood.losses.loss import Loss
+from sapwood.metrics.metric import MeanPart, mean
 from sapwood.threads import blocks, run_all
 
-BLOCK = 1 << 15  # rows whose losses are summed at a time, in this order whatever the number of threads
+BLOCK = 1 << 15  # rows whose losses are summed at a time
 
 CURVES = ("train_score_", "oob_scores_", "oob_improvement_", "validation_score_", "learning_rates_")
 """Fitted attributes that hold a number for each stage."""
@@ -104,13 +105,22 @@ def mean_loss(rounds: Rounds, scores: Floats, rows: Array | None) -> float:
     of = slice(None) if rows is None else rows
     y, score, weight = rounds.y[of], scores[:, of], None if rounds.weight is None else rounds.weight[of]
 
-    def total(start: int, stop: int) -> float:
-        losses = rounds.loss.losses(y[start:stop], score[:, start:stop])
-        return float(losses.sum() if weight is None else (weight[start:stop] * losses).sum())
+    def part(start: int, stop: int) -> MeanPart:
+        own = None if weight is None else weight[start:stop]
+        return losses_of_part(rounds.loss, y[start:stop], score[:, start:stop], own)
 
-    sums = run_all([partial(total, *block) for block in blocks(len(y), BLOCK)], rounds.options.n_jobs)
-    whole = len(y) if weight is None else float(weight.sum())
-    return FACTORS.get(rounds.loss.name, 1.0) * (sum(sums) / whole if whole > 0 else float("nan"))
+    parts = run_all([partial(part, *block) for block in blocks(len(y), BLOCK)], rounds.options.n_jobs)
+    return reported_loss(rounds.loss, parts)
+
+
+def losses_of_part(loss: Loss, y: Array, score: Floats, weight: Floats | None) -> MeanPart:
+    """Sums of the losses of a part's rows."""
+    return MeanPart.of(loss.losses(y, score), weight)
+
+
+def reported_loss(loss: Loss, parts: Sequence[MeanPart]) -> float:
+    """The mean loss of the rows of all parts, as people report it; NaN without rows."""
+    return FACTORS.get(loss.name, 1.0) * mean(parts) if parts else float("nan")
 
 
 def _drawn_rows(rounds: Rounds) -> tuple[Array | None, Array | None]:

@@ -172,6 +172,6 @@ def draw_orders(rows: Ints, n_rows: int, seed: int) -> list[Ints]:
     drawn, found = np.empty(n_rows, dtype=np.uint64), []
     key = np.uint64(mix(np.uint64(seed), np.int64(BY_ORDER)))
     for number in range(N_ORDERS):
-        mix_into(np.uint64(mix(key, np.int64(number))), drawn)
+        mix_into(np.uint64(mix(key, np.int64(number))), 0, drawn)
         found.append(rows[np.argsort(drawn[rows], kind="stable")])
     return found

@@ -14,7 +14,7 @@ from sapwood.boosting.limits import check_size
 from sapwood.errors import naming
 from sapwood.estimators.boosting_task import BoostingTask
 from sapwood.losses.loss import Loss
-from sapwood.table.digest import digest_arrays, digest_table
+from sapwood.table.digest import digest_arrays, digest_numbers, digest_table
 from sapwood.table.identifiers import warn_of_identifiers
 from sapwood.table.queries import remaining_queries, weight_of_rows
 from sapwood.table.storage import Absent
@@ -99,8 +99,8 @@ def digests(parts: Sequence[Rows], start: Any) -> dict[str, str]:
     for number, rows in enumerate(parts):
         of = "" if number == 0 else f"eval_set[{number - 1}]: "
         found[f"{of}X"] = digest_table(rows.table)
-        found[f"{of}y"] = digest_arrays(rows.y)
-        found[f"{of}weight"] = digest_arrays(rows.weight, rows.measured)
+        found[f"{of}y"] = digest_numbers(rows.y)
+        found[f"{of}weight"] = digest_numbers(rows.weight, rows.measured)
         found[f"{of}group"] = digest_arrays(rows.groups)
     if start is not None:
         from sapwood.estimators.model_file import fingerprint  # which knows all estimators

@@ -23,6 +23,7 @@ from sapwood.files.checks import floats
 from sapwood.files.content import read_content
 from sapwood.interrupts import INTERRUPTED
 from sapwood.parameters import Interval, Nothing, check_parameters
+from sapwood.table.digest import BEGINNING
 
 EXTENSION = "checkpoint"
 SCORES = f"extensions.{EXTENSION}.scores"
@@ -108,6 +109,11 @@ class Checkpoints:
                     f"checkpoint={str(self._path)!r} was made with {name}={getattr(self.found, name)!r}, but now it is "
                     f"{name}={getattr(model, name)!r}. Use the same parameters, or {AFRESH}."
                 )
+        if "X" in note["data"] and not str(note["data"]["X"]).startswith(BEGINNING):
+            raise InputError(
+                f"checkpoint={str(self._path)!r} is of an earlier version of Sapwood, which noted in another way what "
+                f"the data were, and whose last digits may differ. Resume with that version, or {AFRESH}."
+            )
         for name in {**note["data"], **self._data}:
             if note["data"].get(name) != self._data.get(name):
                 raise InputError(

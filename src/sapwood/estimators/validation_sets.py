@@ -8,9 +8,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.model_selection import train_test_split
 
 from sapwood.arrays import Floats, Ints
+from sapwood.boosting.hold_out import held_out_rows
 from sapwood.counted import counted
 from sapwood.errors import InputError, InputTypeError, ParameterError
 from sapwood.estimators.boosting_rows import GivenRows
@@ -83,20 +83,21 @@ def rows_held_out(estimator: NewtonBoosting, rows: Rows, is_class: bool) -> Ints
 def hold_out(n: int, share: float, classes: Floats | None, groups: Ints | None, seed: int) -> Ints:
     """Rows to validate on, ascending: a share of all rows, of each class if there are enough, or of the queries."""
     labels, units = None, n if groups is None else len(groups)
-    if groups is None and classes is not None:
-        counts, n_held_out = np.unique(classes, return_counts=True)[1], int(np.ceil(share * n))
-        if counts.min() > 1 and min(n_held_out, n - n_held_out) >= len(counts):
-            labels = classes
-    try:
-        _, held_out = train_test_split(np.arange(units), test_size=share, random_state=seed % 2**32, stratify=labels)
-    except ValueError as error:
+    n_held_out = int(np.ceil(share * units))
+    if units - n_held_out < 1:
         what = "row" if groups is None else "query"
         raise InputError(
             f"validation_fraction={share} of {counted(units, what)} leaves too few to train or to validate on. Use "
             "more of them, another fraction, or pass eval_set to fit."
-        ) from error
-    is_held_out = np.isin(np.arange(units), held_out)
-    return np.flatnonzero(is_held_out if groups is None else np.repeat(is_held_out, groups)).astype(np.int64)
+        )
+    if groups is None and classes is not None:
+        counts = np.unique(classes, return_counts=True)[1]
+        if counts.min() > 1 and min(n_held_out, n - n_held_out) >= len(counts):
+            labels = classes
+    held_out = held_out_rows(units, share, labels, seed)
+    if groups is None:
+        return held_out
+    return np.flatnonzero(np.repeat(np.isin(np.arange(units), held_out), groups)).astype(np.int64)
 
 
 def with_queries(sets: Sequence[GivenRows], groups: Any, qids: Any) -> list[GivenRows]:

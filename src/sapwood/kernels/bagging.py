@@ -44,6 +44,15 @@ def hash_rows(block, keys, hashes):
 
 
 @lean_kernel
+def sum_of_hashes(hashes, first_row):
+    """The sum of hashes of rows and their numbers, of which the first is given; it may overflow."""
+    total = np.uint64(0)
+    for i in range(len(hashes)):
+        total += mix(hashes[i], np.int64(first_row + i))
+    return total
+
+
+@lean_kernel
 def place_of(ends, position):
     """The first place whose end is beyond the position: the inverse of cumulative weights."""
     low, high = 0, len(ends) - 1

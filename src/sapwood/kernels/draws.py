@@ -44,7 +44,7 @@ def normal(key):
 
 
 @lean_kernel
-def mix_into(key, out):
-    """New keys from a key and the numbers 0, 1, 2, …; OUT out."""
+def mix_into(key, first, out):
+    """New keys from a key and the numbers first, first + 1, first + 2, …; OUT out."""
     for i in range(len(out)):
-        out[i] = mix(key, np.int64(i))
+        out[i] = mix(key, np.int64(first + i))
