@@ -80,6 +80,10 @@ class RowState:
         found._whole = self
         return found
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Sent elsewhere, the rows are on their own."""
+        return vars(self) | {"_whole": None}
+
     def __deepcopy__(self, memo: dict[int, Any]) -> RowState:
         """A copy; arrays that were parts of others are parts of their copies."""
         if self._whole is not None:
