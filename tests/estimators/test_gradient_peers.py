@@ -26,6 +26,7 @@ from sklearn import ensemble
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from sapwood import GradientBoostingClassifier, GradientBoostingRegressor
+from sapwood.estimators.validation_sets import hold_out
 
 DATA = make_data()
 COARSE = make_data(n=1500, n_values=4)
@@ -130,7 +131,16 @@ def test_init_zero_and_init_by_an_estimator(kind: str) -> None:
 
 
 @pytest.mark.parametrize(("kind", "target"), [("numbers", "number"), ("classes", "three")])
-def test_early_stopping_holds_out_the_same_rows_and_stops_at_the_same_stage(kind: str, target: str) -> None:
+def test_early_stopping_stops_at_the_same_stage(kind: str, target: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the same rows held out; scikit-learn draws them as a permutation of all."""
+
+    def split(*arrays: Any, test_size: float, stratify: Any, **_: Any) -> list[Any]:
+        classes = None if stratify is None else np.unique(stratify, return_inverse=True)[1].astype(np.float64)
+        rest = np.ones(len(arrays[0]), dtype=np.bool_)
+        rest[hold_out(len(rest), test_size, classes, None, seed=0)] = False
+        return [array[chosen] for array in arrays for chosen in (rest, ~rest)]
+
+    monkeypatch.setattr("sklearn.ensemble._gb.train_test_split", split)
     given = getattr(COARSE, target), COARSE.weight, COARSE.X
     options = {"n_iter_no_change": 3, "validation_fraction": 0.3, "n_estimators": 100, "max_depth": 2}
     own, other = fit_both(kind, *given, **options, learning_rate=0.3, tol=0.003)

@@ -53,7 +53,7 @@ class RowDigest:
     @classmethod
     def of_numbers(cls, numbers: Array, first_row: int = 0) -> RowDigest:
         """Numbers of rows, (n,) or (n, columns)."""
-        block = np.ascontiguousarray(numbers, dtype=np.float64).reshape(len(numbers), -1)
+        block = np.ascontiguousarray(numbers[:, None] if numbers.ndim == 1 else numbers, dtype=np.float64)
         lanes = []
         for keys in _keys(block.shape[1]):
             hashes = np.zeros(len(block), dtype=np.uint64)
