@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from sapwood.atomic_file import complete_or_untouched
-from sapwood.cli.data_file import PARQUET
 from sapwood.errors import DataFileError
 from sapwood.plot.style import pyplot
+from sapwood.sources.files import IPC, PARQUET
 
 if TYPE_CHECKING:
     from pyarrow import Schema, Table
