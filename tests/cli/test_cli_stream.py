@@ -12,7 +12,7 @@ from outcomes import error_line
 from tables import read_table, write_table
 
 import sapwood as sw
-from sapwood.cli import csv_file
+from sapwood.sources import csv_file
 from sapwood.cli.data_file import open_data
 from sapwood.cli.model_file import read_model
 

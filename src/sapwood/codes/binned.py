@@ -144,7 +144,7 @@ def pack_table(
     """Write coded columns row by row, block by block."""
     n, n_codes = columns.shape[1], np.array([own.n_codes for own in bins], dtype=np.int64)
     bundles = find_bundles(columns, n_codes, n_jobs) if is_worth_it(n, n_codes) else separate(columns, n_codes)
-    rows = _aligned(n, _width_of(len(bundles.sizes)))
+    rows = _aligned(n, row_width(len(bundles.sizes)))
     rows[:, len(bundles.sizes) :] = 0
 
     def pack(start: int, stop: int) -> None:  # a block of rows, which stays in the cache
@@ -181,7 +181,7 @@ def code_columns(table: Table, bins: Sequence[Bins], features: Sequence[int], dt
     return columns
 
 
-def _width_of(n_bundles: int) -> int:
+def row_width(n_bundles: int) -> int:
     """Bytes of a row: whole words; or many lines, an odd number, so that rows do not compete in the caches."""
     if n_bundles < MANY_LINES * LINE:
         return -(-n_bundles // WORD) * WORD
