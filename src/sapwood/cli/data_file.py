@@ -23,10 +23,9 @@ from sapwood.table.names import nearest_name, shorten
 from sapwood.table.reading import Reading, Recognition
 
 if TYPE_CHECKING:
-    from pyarrow import DataType, Table
+    from pyarrow import Table
 
     from sapwood.cli.dataset import Dataset
-
 
 
 def arrow() -> ModuleType:

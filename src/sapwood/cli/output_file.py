@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 from sapwood.atomic_file import complete_or_untouched
 from sapwood.errors import DataFileError
 from sapwood.plot.style import pyplot
-from sapwood.sources.files import IPC, PARQUET
+from sapwood.sources.files import PARQUET
 
 if TYPE_CHECKING:
     from pyarrow import Schema, Table

@@ -106,7 +106,7 @@ class CodeFile:
                 stamp = _stamp(file)
                 document = _read_document(file, where)
             contents, blocks = from_json(document["contents"]), document["blocks"]
-            places = [BlockPlace(*one[:5], {k: Section(d, tuple(s), o) for k, (d, s, o) in one[5].items()}) for one in blocks]
+            places = [_place(one) for one in blocks]
         _check(places, contents, stamp[0], where)
         return cls(where, contents, places, stamp)
 
@@ -149,8 +149,8 @@ class CodeFile:
             length = place.offset + place.n_bytes - first
             mapped = mmap.mmap(file.fileno(), length, access=mmap.ACCESS_COPY, offset=first)
         arrays = {name: _array(mapped, own, place.offset - first) for name, own in place.sections.items()}
-        others = [arrays.get(name) for name in OTHERS]
-        return CodeBlock(place.start, _table(arrays, self.bins), *others, mapped)
+        y, weight, query = (arrays.get(name) for name in OTHERS)
+        return CodeBlock(place.start, _table(arrays, self.bins), y, weight, query, mapped)
 
     def __iter__(self) -> Iterator[CodeBlock]:
         """One block after the other, each released once the next one is asked for."""
@@ -269,12 +269,18 @@ def _read_document(file: BinaryIO, path: Path) -> dict[str, Any]:
     return document
 
 
+def _place(found: list[Any]) -> BlockPlace:
+    start, n_rows, offset, n_bytes, checksum, sections = found
+    own = {name: Section(dtype, tuple(shape), begin) for name, (dtype, shape, begin) in sections.items()}
+    return BlockPlace(start, n_rows, offset, n_bytes, checksum, own)
+
+
 def _check(places: list[BlockPlace], contents: Contents, size: int, path: Path) -> None:
     """Arrays lie inside of the file and have the shapes that the rows imply."""
     row = 0
     for place in places:
         sections = place.sections
-        inside = place.offset % PAGE == 0 and 0 <= place.offset and place.offset + place.n_bytes <= size
+        inside = place.offset % PAGE == 0 and place.offset >= 0 and place.offset + place.n_bytes <= size
         inside &= all(own.offset >= 0 and own.offset + own.n_bytes <= place.n_bytes for own in sections.values())
         fits = sections["columns"].shape == (contents.schema.n_features, place.n_rows)
         fits &= sections["rows"].shape[0] == place.n_rows and sections["levels"].shape[1:] == (place.n_rows,)

@@ -54,8 +54,10 @@ def to_json(contents: Contents) -> dict[str, Any]:
         "version": VERSION,
         "named": schema.named,
         "columns": [_column_to_json(column) for column in schema.columns],
-        "bins": [own.cuts.tolist() if isinstance(own, NumberBins) else len(column.levels)
-                 for own, column in zip(contents.bins, schema.columns, strict=True)],
+        "bins": [
+            own.cuts.tolist() if isinstance(own, NumberBins) else len(column.levels)
+            for own, column in zip(contents.bins, schema.columns, strict=True)
+        ],
         "max_bins": contents.max_bins,
         "n_given": contents.n_given,
         "digests": dict(contents.digests),
@@ -76,7 +78,8 @@ def from_json(found: Mapping[str, Any]) -> Contents:
         )
     columns = tuple(_column_from_json(one) for one in found["columns"])
     bins: tuple[Bins, ...] = tuple(
-        level_bins(own) if isinstance(own, int) else NumberBins(np.array(own, dtype=np.float64)) for own in found["bins"]
+        level_bins(own) if isinstance(own, int) else NumberBins(np.array(own, dtype=np.float64))
+        for own in found["bins"]
     )
     classes, counts = found["classes"], found["counts"]
     return Contents(
@@ -106,7 +109,7 @@ def _column_from_json(found: list[Any]) -> ColumnSchema:
     name, kind, levels, low, high, has_missing, kept = found
     statistics = None
     if kept is not None:
-        arrays = {key: np.array(kept[key], dtype=np.float64 if key in ARRAYS[:2] else np.int64) for key in ARRAYS}
+        arrays: dict[str, Any] = {key: np.array(kept[key], dtype=np.float64 if key in ARRAYS[:2] else np.int64) for key in ARRAYS}
         statistics = ColumnStatistics(**{key: kept[key] for key in NUMBERS}, **arrays)
     return ColumnSchema(name, kind, tuple(levels), low, high, has_missing, statistics)
 

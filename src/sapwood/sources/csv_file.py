@@ -114,9 +114,7 @@ class CsvFile:
         self._settled = {None: self._settle(None, types)}
         return self._settled[None]
 
-    def _settle(
-        self, columns: Collection[str] | None, least: dict[str, DataType] | None = None
-    ) -> dict[str, DataType]:
+    def _settle(self, columns: Collection[str] | None, least: dict[str, DataType] | None = None) -> dict[str, DataType]:
         import pyarrow as pa
 
         order = _types_in_order()

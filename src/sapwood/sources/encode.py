@@ -57,7 +57,9 @@ def encode(
     """
     target = Path(os.fspath(path))
     if not 2 <= max_bins <= MOST_BINS:
-        raise ParameterError(f"max_bins={max_bins} is not allowed: a code file holds 2 to {MOST_BINS} bins of a column.")
+        raise ParameterError(
+            f"max_bins={max_bins} is not allowed: a code file holds 2 to {MOST_BINS} bins of a column."
+        )
     if block_rows < 1:
         raise ParameterError(f"block_rows={block_rows} is not allowed: it must be at least 1.")
     check_space(found, target, block_rows)

@@ -1,10 +1,10 @@
-"""Data files as one source: found by a path, folder or pattern, checked against each other, read one after the other."""
+"""Data files as one source: found by a path, folder or pattern, checked against each other, read in order."""
 
 from __future__ import annotations
 
 import glob
 import os
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -41,7 +41,7 @@ class DataFiles(DataSource):
         self.names = list(self.files[0].names)
         for other in self.files[1:]:
             _check_names(self.files[0], other)
-        self.n_bytes = sum(size for size, _ in self._stamps.values())
+        self.n_bytes: int = sum(size for size, _ in self._stamps.values())
         self.label = str(paths[0]) if len(paths) == 1 else f"{paths[0]} and {len(paths) - 1} more"
         self._is_settled = False
 
@@ -262,5 +262,3 @@ def with_durations(table: Table) -> Table:
             durations = table.column(position).cast(whole).cast("int64").cast(pa.duration(field.type.unit))
             table = table.set_column(position, field.name, durations)
     return table
-
-

@@ -156,7 +156,8 @@ def _is_ordered(relation: Any) -> bool:
 def column_names(frame: Any) -> list[str]:
     """Names of the columns of a frame; none of an array."""
     wrapped = nw.from_native(frame, pass_through=True)
-    return [name for name in wrapped.columns if isinstance(name, str)] if isinstance(wrapped, nw.DataFrame) else []
+    names: list[object] = list(wrapped.columns) if isinstance(wrapped, nw.DataFrame) else []
+    return [name for name in names if isinstance(name, str)]
 
 
 def _some(frame: Any, columns: Collection[str] | None) -> Any:

@@ -53,4 +53,5 @@ def _mixed(values: Array) -> Array:
     """The finaliser of splitmix64."""
     values = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     values = (values ^ (values >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return values ^ (values >> np.uint64(31))
+    found: Array = values ^ (values >> np.uint64(31))
+    return found

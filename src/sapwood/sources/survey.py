@@ -240,8 +240,8 @@ class _Reading:
 def different_rows(source: DataSource, now: int, before: int) -> DataFileError:
     """The error for a source that has another number of rows than before."""
     return DataFileError(
-        f"{source.label!r} gave {counted(now, 'row')}, but {before} before. A source must give the same rows each time; "
-        "files must not change meanwhile."
+        f"{source.label!r} gave {counted(now, 'row')}, but {before} before. A source must give the same rows each "
+        "time; files must not change meanwhile."
     )
 
 

@@ -76,8 +76,7 @@ class TargetFacts:
             is_bool = self._classes is not None and self._classes.dtype.kind == "b"
             few = is_bool or n == 2 or (n <= MOST_WHOLE_CLASSES and self.n_rows >= ROWS_PER_CLASS * n)
             self._may_be = {"classes" if few else "numbers"}
-        if self.task == "auto" and self._may_be == {"classes"} and self._classes is not None:
-            if self._classes.dtype.kind == "f":
+            if self._may_be == {"classes"} and self._classes is not None and self._classes.dtype.kind == "f":
                 self._classes = self._classes.astype(np.int64)
         (self.task,) = self._may_be  # type: ignore[assignment]
 
