@@ -102,12 +102,20 @@ def test_flags_share_bytes_and_numbers_are_kept(tmp_path):
 
 def test_a_level_that_only_the_last_block_has(tmp_path):
     frame = pd.DataFrame({"x": ["b"] * 99 + ["a"], "y": range(100)})
-    assert_codes(encode(survey(open_source(cut(frame, [50]))), tmp_path / "x.codes", block_rows=30), Table.from_any(frame))
+    file = encode(survey(open_source(cut(frame, [50]))), tmp_path / "x.codes", block_rows=30)
+    assert_codes(file, Table.from_any(frame))
 
 
 @pytest.mark.parametrize(
     "labels",
-    [[3, 1], ["b", "a"], [True, False], np.array(["2024-01-02", "2024-01-01"], dtype="M8[s]"), [2**40, -1], ["", "\ud800"]],
+    [
+        [3, 1],
+        ["b", "a"],
+        [True, False],
+        np.array(["2024-01-02", "2024-01-01"], dtype="M8[s]"),
+        [2**40, -1],
+        ["", "\ud800"],
+    ],
 )
 def test_classes_of_every_type_come_back(tmp_path, labels):
     frame = pd.DataFrame({"x": range(10), "y": pd.Series(list(labels) * 5)})
@@ -174,8 +182,8 @@ def test_a_full_disk_leaves_the_old_file(tmp_path, monkeypatch):
     found = survey(open_source([messy_frame(500)]))
     path = tmp_path / "x.codes"
     path.write_text("old")
-    with pytest.raises(DataFileError, match="needs .* GB, but 1e-06 GB are free"):
-        monkeypatch.setattr(encode_module.shutil, "disk_usage", lambda _: type("Free", (), {"free": 1000}))
+    monkeypatch.setattr(encode_module.shutil, "disk_usage", lambda _: type("Free", (), {"free": 1000}))
+    with pytest.raises(DataFileError, match=r"needs .* GB, but 1e-06 GB are free"):
         encode(found, path)
     monkeypatch.undo()
 

@@ -109,7 +109,9 @@ def _column_from_json(found: list[Any]) -> ColumnSchema:
     name, kind, levels, low, high, has_missing, kept = found
     statistics = None
     if kept is not None:
-        arrays: dict[str, Any] = {key: np.array(kept[key], dtype=np.float64 if key in ARRAYS[:2] else np.int64) for key in ARRAYS}
+        arrays: dict[str, Any] = {
+            key: np.array(kept[key], dtype=np.float64 if key in ARRAYS[:2] else np.int64) for key in ARRAYS
+        }
         statistics = ColumnStatistics(**{key: kept[key] for key in NUMBERS}, **arrays)
     return ColumnSchema(name, kind, tuple(levels), low, high, has_missing, statistics)
 

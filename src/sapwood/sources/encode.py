@@ -24,7 +24,7 @@ from sapwood.sources.source import DataSource
 from sapwood.sources.statistics import StatisticsReading, cells_to_hash
 from sapwood.sources.survey import Survey, different_rows
 from sapwood.sources.target_facts import Queries, class_type, code_labels, digest_values
-from sapwood.table.column import Column
+from sapwood.table.column import UNSEEN, Column
 from sapwood.table.schema import Schema, Unseen
 from sapwood.table.storage import ColumnStorage
 from sapwood.table.table import Table
@@ -67,7 +67,7 @@ def encode(
     bins = found.bins(max_bins, n_jobs)
     with writing_codes(target) as writer, WorkBar(found.n_given, verbose) as bar:
         coding = _Coding(found, bins, min(block_rows, found.n_rows), writer, n_jobs)
-        for part, table in read_tables(found.source, found.roles, found.schema, unseen="error", again=True):
+        for part, table in read_tables(found.source, found.roles, found.schema, again=True):
             with part.naming():
                 coding.add(part, table)
             bar.add(part.n_rows)
@@ -174,6 +174,11 @@ class _Coding:
         columns = []
         for j, (own, facts) in enumerate(zip(self._found.schema.columns, self._found.columns, strict=True)):
             values = table.values(j) if used is None else table.values(j)[used]
+            if own.kind == "category" and (values == UNSEEN).any():
+                raise DataFileError(
+                    f"The rows are not those of the first pass: column {own.name!r} holds other levels than then. "
+                    "Files must not change meanwhile."
+                )
             columns.append(Column(own.kind, values.astype(facts.dtype, copy=False), own.levels))
         return Table(self._found.schema, ColumnStorage(columns))
 
