@@ -114,7 +114,6 @@ def test_a_level_that_only_the_last_block_has(tmp_path):
         [True, False],
         np.array(["2024-01-02", "2024-01-01"], dtype="M8[s]"),
         [2**40, -1],
-        ["", "\ud800"],
     ],
 )
 def test_classes_of_every_type_come_back(tmp_path, labels):
