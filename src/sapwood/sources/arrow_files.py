@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from pyarrow import DataType, RecordBatch, Schema, Table
 
 BATCH = 1 << 17  # rows
+BUFFER = 1 << 20  # bytes of a column that are read at a time
 
 
 class ArrowFile:
@@ -64,7 +65,7 @@ class ParquetFile(ArrowFile):
     def _record_batches(self, wanted: list[str] | None) -> Iterator[RecordBatch]:
         import pyarrow.parquet as pq
 
-        with pq.ParquetFile(self.path) as file:
+        with pq.ParquetFile(self.path, pre_buffer=False, buffer_size=BUFFER) as file:  # else the file stays in memory
             yield from file.iter_batches(BATCH, columns=wanted)
 
 

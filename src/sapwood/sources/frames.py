@@ -48,6 +48,10 @@ class FrameChunks(DataSource):
             if not 1 <= len(parts) <= 3:
                 raise InputTypeError(f"Batch {number} is a tuple of {len(parts)}, but must be X, (X, y) or (X, y, w).")
             frame, y, weight = (*parts, None, None)[:3]
+            if not hasattr(frame, "shape") and not hasattr(frame, "__len__"):
+                raise InputTypeError(
+                    f"Batch {number} is a {type(frame).__name__}, but must be a data frame or an array."
+                )
             batch = Batch(_some(frame, columns), y, weight, f"batch {number}", 0, first, float("nan"))
             if batch.n_rows:
                 yield batch

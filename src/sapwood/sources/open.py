@@ -13,16 +13,18 @@ from sapwood.sources.csv_format import CsvFormat
 from sapwood.sources.files import DataFiles, find_files
 from sapwood.sources.frames import FrameChunks, LazyRows, RelationRows, is_relation
 from sapwood.sources.source import DataSource
+from sapwood.table.table import Table
 
 
 def is_source(X: object) -> bool:
     """Whether X is read batch by batch: a path, or anything else that `open_source` takes and `Table` does not."""
-    if isinstance(X, (DataSource, str, os.PathLike)) or is_relation(X) or _is_lazy(X):
+    if isinstance(X, (DataSource, str, os.PathLike)) or is_relation(X):
         return True
     if isinstance(X, (list, tuple)):
         return len(X) > 0 and (all(isinstance(one, (str, os.PathLike)) for one in X) or _are_frames(X))
-    is_table = hasattr(X, "shape") or hasattr(X, "__array__") or hasattr(X, "__dataframe__")
-    return hasattr(X, "__iter__") and not is_table and not isinstance(X, (dict, set, bytes))
+    if hasattr(X, "shape") or hasattr(X, "__array__") or isinstance(X, (dict, set, bytes, Table)):
+        return False
+    return _is_lazy(X) or (hasattr(X, "__iter__") and not hasattr(X, "__dataframe__"))
 
 
 def open_source(X: Any, csv: CsvFormat | None = None) -> DataSource:
@@ -70,5 +72,5 @@ def _open_lazy(X: Any) -> DataSource:
 
 def _are_frames(parts: Iterable[object]) -> bool:
     """Whether these are data frames, or tuples that begin with one."""
-    firsts = [part[0] if isinstance(part, tuple) and part else part for part in parts]
+    firsts = (part[0] if isinstance(part, tuple) and part else part for part in parts)
     return all(isinstance(nw.from_native(one, pass_through=True), nw.DataFrame) for one in firsts)
