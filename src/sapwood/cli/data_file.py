@@ -82,6 +82,7 @@ class Batches:
     def __init__(self, path: Path, file_format: FileFormat, known: Dataset, keep: Collection[str]) -> None:
         self._path, self._format, self._known = path, file_format, known
         self._file = open_data(path, file_format, text=known.string_columns)
+        self.paths = self._file.paths
         self.names = self._file.names
         self._keep = list(named_columns(keep, self.names))
         require_columns(self.names, self._keep, "--keep", path)

@@ -241,6 +241,15 @@ def reading(path: Path) -> Iterator[None]:
         raise damaged(path, "its contents are not understood") from error
 
 
+def is_code_file(path: Path) -> bool:
+    """Whether a file begins as code files do."""
+    try:
+        with path.open("rb") as file:
+            return file.read(len(MAGIC)) == MAGIC
+    except OSError:
+        return False
+
+
 def damaged(path: Path, how: str) -> DataFileError:
     """The error for a file that is not whole."""
     return DataFileError(f"The code file {str(path)!r} is damaged: {how}. Write it again.")
