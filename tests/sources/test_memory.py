@@ -37,5 +37,4 @@ def test_memory_does_not_grow_with_the_rows(tmp_path):
         n_rows, peak = map(int, done.stdout.split()[-2:])
         assert n_rows == 20_000 * times
         peaks.append(peak)
-    print(peaks)
     assert peaks[1] - peaks[0] < 40_000  # kilobytes

@@ -11,7 +11,7 @@ from dataclasses import replace
 import numpy as np
 
 from sapwood.arrays import Array, Floats
-from sapwood.codes.binned import SAMPLE
+from sapwood.codes.binned import sampled_rows
 from sapwood.sources.survey import Survey
 from sapwood.table.row_sample import are_spread, bucket_sizes, limit_of, sample_in_order
 from sapwood.table.schema import ColumnSchema, Schema
@@ -28,6 +28,7 @@ class StatisticsReading:
         self._found, n = found, found.n_rows
         self._most = sample_size(found.schema.n_features)
         self.is_wanted = found.schema.n_features <= MOST_COLUMNS
+        self._n_sampled = len(sampled_rows(n))
         self._limit = limit_of(n, self._most) if n > self._most else None
         self._numbers = [j for j, own in enumerate(found.schema.columns) if own.kind != "category"]
         self._sizes = np.zeros(1, dtype=np.int64)
@@ -40,7 +41,7 @@ class StatisticsReading:
         if not self.is_wanted or self._limit is None:
             return
         self._sizes = self._sizes + bucket_sizes(hashes)
-        if self._found.n_rows <= SAMPLE:
+        if self._n_sampled == self._found.n_rows:
             self._hashes.append(hashes)
         chosen = np.flatnonzero(hashes < self._limit)
         self._n_kept += len(chosen)
@@ -77,7 +78,7 @@ class StatisticsReading:
         if self._hashes:
             rows = sample_in_order(np.concatenate(self._hashes), self._most)
         else:
-            rows = np.arange(self._most) * SAMPLE // self._most
+            rows = np.arange(self._most) * self._n_sampled // self._most
         return [self._found.columns[j].sample()[rows] for j in self._numbers]
 
 
