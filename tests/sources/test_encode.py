@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from source_cases import OTHERS, assert_same_bins, assert_same_statistics, cut, messy_frame
 
-from sapwood.codes.binned import bin_table, find_bins
+from sapwood.codes import binned
+from sapwood.codes.binned import BinnedTable, bin_table, find_bins
 from sapwood.codes.code_file import CodeBlock, CodeFile
 from sapwood.errors import DataFileError, ParameterError
 from sapwood.sources import encode as encode_module
@@ -35,11 +36,19 @@ def decoded(block: CodeBlock) -> np.ndarray:
     return np.array(found)
 
 
+def assert_same_table(found: BinnedTable, expected: BinnedTable) -> None:
+    for name in ("columns", "rows", "levels"):
+        np.testing.assert_array_equal(getattr(found, name), getattr(expected, name))
+    for name in ("sizes", "bundle_of", "meaning_of", "meanings"):
+        np.testing.assert_array_equal(getattr(found.bundles, name), getattr(expected.bundles, name))
+
+
 def assert_codes(file: CodeFile, table: Table, max_bins: int = 255) -> None:
     """All blocks hold the codes of the whole table."""
     whole = bin_table(table, find_bins(table, max_bins))
     assert file.schema == table.schema
     assert_same_bins(file.bins, whole.bins)
+    assert_same_table(file.table(), whole)
     assert file.starts()[-1] == file.n_rows == table.n_rows
     for block in file:
         rows = slice(block.start, block.start + block.n_rows)
@@ -86,6 +95,15 @@ def test_statistics_are_those_of_the_table_where_rows_are_equal(tmp_path, rows_p
     frame = frame.iloc[np.arange(9000) // rows_per_value]
     file = encode(survey(open_source(cut(frame, [2000, 2001]))), tmp_path / "x.codes")
     assert_same_statistics(file.schema, with_statistics(Table.from_any(frame)))
+
+
+def test_statistics_of_more_equal_rows_than_the_sample_has(tmp_path, monkeypatch):
+    monkeypatch.setattr(binned, "SAMPLE", 6000)
+    frame = pd.DataFrame({"a": np.repeat([1.0, 2.0, 3.0, np.nan], 3000), "b": ["x", "y"] * 6000})
+    column, text = encode(survey(open_source(cut(frame, [50]))), tmp_path / "x.codes").schema.columns
+    assert column.statistics.n_missing == 3000
+    assert text.statistics.counts.tolist() == [6000, 6000]
+    assert column.statistics.quantiles.tolist() == [1, 1, 1, 1, 1, 2, 3, 3, 3, 3, 3]
 
 
 def test_flags_share_bytes_and_numbers_are_kept(tmp_path):

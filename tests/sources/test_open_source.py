@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import os
+import sys
 import threading
 from pathlib import Path
 
@@ -16,7 +17,7 @@ import pyarrow.parquet as pq
 import pytest
 from source_cases import Chunks, assert_as_in_memory, cut
 
-from sapwood.errors import DataFileError, InputError, InputTypeError
+from sapwood.errors import DataFileError, InputError, InputTypeError, MissingExtraError
 from sapwood.sources import arrow_files, csv_file
 from sapwood.sources.csv_format import CsvFormat
 from sapwood.sources.encode import encode
@@ -208,6 +209,12 @@ def test_files_without_rows(tmp_path, frame, name):
         survey(open_source(path), ROLES)
     with pytest.raises(InputError, match="has no rows"):
         open_source(Chunks(frame.iloc[:0]))
+
+
+def test_files_need_pyarrow(folder, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(MissingExtraError, match="pip install pyarrow"):
+        open_source(folder)
 
 
 def test_which_objects_are_sources(frame):

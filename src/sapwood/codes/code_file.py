@@ -23,7 +23,7 @@ import numpy as np
 
 from sapwood.arrays import Array
 from sapwood.atomic_file import complete_or_untouched
-from sapwood.codes.binned import BinnedTable
+from sapwood.codes.binned import BinnedTable, pack_table
 from sapwood.codes.bins import Bins
 from sapwood.codes.bundles import Bundles
 from sapwood.codes.code_file_contents import Contents, from_json, to_json
@@ -170,6 +170,15 @@ class CodeFile:
         """The target ("y"), weights or queries of all rows, in memory."""
         parts = [getattr(block, name) for block in self]
         return None if parts[0] is None else np.concatenate(parts)
+
+    def table(self, n_jobs: int = 1) -> BinnedTable:
+        """All rows as one table in memory: what `bin_table` makes of the whole table."""
+        columns = np.empty((self.schema.n_features, self.n_rows), dtype=np.uint8)
+        levels: list[Array] = []
+        for block in self:
+            columns[:, block.start : block.start + block.n_rows] = block.table.columns
+            levels.append(block.table.levels.copy())
+        return pack_table(self.bins, columns, np.concatenate(levels, axis=1), n_jobs)
 
     def verify(self) -> None:
         """Read all blocks, and raise if one is not what was written."""
