@@ -71,7 +71,7 @@ def test_predictions_are_those_of_the_whole_to_the_byte(run, model, tmp_path, sm
     whole = read_table(plain, text=["b"])
     path = tmp_path / f"new{suffix}"
     if suffix == ".parquet":
-        monkeypatch.setattr("sapwood.sources.arrow_files.BATCH", 500)
+        monkeypatch.setattr("sapwood.sources.source.BATCH", 500)
         pq.write_table(whole, path)
         whole = pq.read_table(path)  # it knows no seconds, but milliseconds
     elif suffix == ".csv.gz":

@@ -10,12 +10,12 @@ import pyarrow.parquet as pq
 PEAK = """
 import resource, sys
 from sapwood.codes import binned
-from sapwood.sources import arrow_files
+from sapwood.sources import source
 from sapwood.sources.encode import encode
 from sapwood.sources.open import open_source
 from sapwood.sources.rows import Roles
 from sapwood.sources.survey import survey
-arrow_files.BATCH, binned.SAMPLE = 8192, 20_000
+source.BATCH, binned.SAMPLE = 8192, 20_000
 found = survey(open_source(sys.argv[1]), Roles(target="y"))
 file = encode(found, sys.argv[2], block_rows=20_000)
 assert sum(int(block.table.rows.max()) for block in file) > 0

@@ -18,7 +18,7 @@ import pytest
 from source_cases import Chunks, assert_as_in_memory, cut
 
 from sapwood.errors import DataFileError, InputError, InputTypeError, MissingExtraError
-from sapwood.sources import arrow_files, csv_file
+from sapwood.sources import csv_file, source
 from sapwood.sources.csv_format import CsvFormat
 from sapwood.sources.encode import encode
 from sapwood.sources.open import is_source, open_source
@@ -44,7 +44,7 @@ def frame():
 @pytest.fixture
 def folder(frame, tmp_path, monkeypatch):
     """Three Parquet files of some row groups each, read in small batches."""
-    monkeypatch.setattr(arrow_files, "BATCH", 64)
+    monkeypatch.setattr(source, "BATCH", 64)
     for k, (start, stop) in enumerate([(0, 200), (200, 201), (201, 500)]):
         frame.iloc[start:stop].to_parquet(tmp_path / f"part-{k}.parquet", row_group_size=100)
     (tmp_path / "_SUCCESS").touch()

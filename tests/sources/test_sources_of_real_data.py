@@ -12,7 +12,7 @@ from source_cases import assert_as_in_memory, assert_same_statistics, cut
 
 from sapwood.codes.binned import bin_table, find_bins
 from sapwood.data_warnings import quiet
-from sapwood.sources import arrow_files
+from sapwood.sources import source
 from sapwood.sources.encode import encode
 from sapwood.sources.open import open_source
 from sapwood.sources.survey import survey
@@ -28,7 +28,7 @@ NAMES = ["adult", "hflights", "telco_churn", "freMTPL2freq", "compas", "skin", "
 @quiet()
 def test_a_file_is_coded_as_in_memory(name, tmp_path, monkeypatch):
     path = Path(str(FOLDER)) / f"{name}.parquet"
-    monkeypatch.setattr(arrow_files, "BATCH", 7001)
+    monkeypatch.setattr(source, "BATCH", 7001)
     whole = pq.read_table(path)
     table = Table.from_any(whole)
     found = survey(open_source(path))

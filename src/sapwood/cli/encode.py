@@ -49,7 +49,9 @@ class EncodeOptions:
         bool, typer.Option("--drop-missing-target", help="Ignore rows whose target is missing.")
     ] = False
     max_bins: Annotated[int, typer.Option("--max-bins", min=2, max=255, help="Bins of a column of numbers.")] = 255
-    block_rows: Annotated[int, typer.Option("--block-rows", min=1, help="Rows of a block.")] = 1 << 20
+    block_rows: Annotated[
+        int | None, typer.Option("--block-rows", min=1, help="Rows of a block. [default: about a million]")
+    ] = None
     file_format: FileFormat = DETECTED
 
     def __post_init__(self) -> None:

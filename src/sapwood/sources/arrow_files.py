@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sapwood.errors import DataFileError
+from sapwood.sources.source import batch_rows
 from sapwood.table.names import repeated_names, shorten
 
 if TYPE_CHECKING:
     from pyarrow import DataType, RecordBatch, Schema, Table
 
-BATCH = 1 << 17  # rows
 BUFFER = 1 << 20  # bytes of a column that are read at a time
 
 
@@ -66,7 +66,8 @@ class ParquetFile(ArrowFile):
         import pyarrow.parquet as pq
 
         with pq.ParquetFile(self.path, pre_buffer=False, buffer_size=BUFFER) as file:  # else the file stays in memory
-            yield from file.iter_batches(BATCH, columns=wanted)
+            rows = batch_rows(len(self.names if wanted is None else wanted))
+            yield from file.iter_batches(rows, columns=wanted)
 
 
 class IpcFile(ArrowFile):
@@ -88,8 +89,9 @@ class IpcFile(ArrowFile):
 
     def _record_batches(self, wanted: list[str] | None) -> Iterator[RecordBatch]:
         for batch in self._whole_batches(wanted):
-            for start in range(0, batch.num_rows, BATCH):
-                yield batch.slice(start, BATCH)
+            rows = batch_rows(batch.num_columns)
+            for start in range(0, batch.num_rows, rows):
+                yield batch.slice(start, rows)
 
     def _whole_batches(self, wanted: list[str] | None) -> Iterator[RecordBatch]:
         import pyarrow as pa

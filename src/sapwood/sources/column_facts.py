@@ -71,7 +71,7 @@ class ColumnFacts:
         if column.kind != "category":
             self._add_numbers(column.values, start)
             return column.values
-        keys = np.array([*self._add_levels(column), np.nan])
+        keys: Floats = np.append(self._add_levels(column), np.nan)
         return keys[column.values]  # the missing code -1 finds the last
 
     def _add_numbers(self, values: Array, start: int) -> None:

@@ -30,7 +30,7 @@ from sapwood.table.storage import ColumnStorage
 from sapwood.table.table import Table
 from sapwood.threads import resolve_jobs
 
-BLOCK_ROWS = 1 << 20
+BLOCK_ROWS, FEWEST_ROWS, BLOCK_CELLS = 1 << 20, 1 << 14, 1 << 26  # of a block, of a wide one, cells of a block
 PAGE = 4096
 
 
@@ -39,7 +39,7 @@ def encode(
     path: str | os.PathLike[str],
     *,
     max_bins: int = MOST_BINS,
-    block_rows: int = BLOCK_ROWS,
+    block_rows: int | None = None,
     n_jobs: int | None = None,
     verbose: bool | int = 0,
     notes: dict[str, Any] | None = None,
@@ -50,7 +50,7 @@ def encode(
         found: what `survey` found.
         path: the code file.
         max_bins: largest number of bins of a column of numbers, at most 255.
-        block_rows: rows of a block.
+        block_rows: rows of a block; by default about a million, fewer of a wide table.
         n_jobs: number of threads.
         verbose: whether a progress bar is shown.
         notes: anything else to keep in the file.
@@ -60,6 +60,8 @@ def encode(
         raise ParameterError(
             f"max_bins={max_bins} is not allowed: a code file holds 2 to {MOST_BINS} bins of a column."
         )
+    if block_rows is None:
+        block_rows = min(BLOCK_ROWS, max(FEWEST_ROWS, BLOCK_CELLS // found.schema.n_features))
     if block_rows < 1:
         raise ParameterError(f"block_rows={block_rows} is not allowed: it must be at least 1.")
     check_space(found, target, block_rows)

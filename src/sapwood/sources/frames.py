@@ -10,9 +10,7 @@ from typing import Any, ClassVar
 import narwhals as nw
 
 from sapwood.errors import DataFileError, InputError, InputTypeError
-from sapwood.sources.source import Batch, DataSource
-
-BATCH = 1 << 17  # rows
+from sapwood.sources.source import Batch, DataSource, batch_rows
 
 
 class FrameChunks(DataSource):
@@ -86,18 +84,18 @@ class LazyRows(DataSource):
         if columns is not None:
             frame = frame.select([name for name in self.names if name in set(columns)])
         first, total = 0, max(1, self.n_rows or 0)
-        for part in self._parts(frame):
+        for part in self._parts(frame, batch_rows(len(self.names if columns is None else columns))):
             if part.height:
                 share = min(1.0, (first + part.height) / total)
                 yield Batch(part, None, None, self.label, first, first, share)
                 first += part.height
 
-    def _parts(self, frame: Any) -> Iterator[Any]:
+    def _parts(self, frame: Any, rows: int) -> Iterator[Any]:
         if hasattr(frame, "collect_batches"):
-            yield from frame.collect_batches(chunk_size=BATCH, maintain_order=True)
+            yield from frame.collect_batches(chunk_size=rows, maintain_order=True)
             return
-        for start in count(0, BATCH):  # older versions
-            part = frame.slice(start, BATCH).collect(engine="streaming")
+        for start in count(0, rows):  # older versions
+            part = frame.slice(start, rows).collect(engine="streaming")
             if not part.height:
                 return
             yield part
@@ -131,7 +129,7 @@ class RelationRows(DataSource):
         first, total = 0, max(1, self.n_rows or 0)
         relation = self._relation
         read = relation.to_arrow_reader if "to_arrow_reader" in dir(relation) else relation.fetch_record_batch
-        with read(BATCH) as reader:
+        with read(batch_rows(len(self.names))) as reader:
             for part in reader:
                 if part.num_rows:
                     share = min(1.0, (first + part.num_rows) / total)

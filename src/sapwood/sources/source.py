@@ -6,6 +6,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterator
 from typing import Any, ClassVar, NamedTuple
 
+BATCH, FEWEST, CELLS = 1 << 17, 1 << 10, 1 << 22  # rows of a batch, the fewest of a wide one, and its cells
+
+
+def batch_rows(n_columns: int) -> int:
+    """Rows that are read at a time."""
+    return min(BATCH, max(FEWEST, CELLS // max(1, n_columns)))
+
 
 class Batch(NamedTuple):
     """Some consecutive rows, at least one.

@@ -5,18 +5,18 @@ Schema and bins are equal to those of a table of all rows in memory.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from sapwood.arrays import Array, Ints
+from sapwood.arrays import Array
 from sapwood.codes.binned import find_bins, sampled_rows
 from sapwood.codes.bins import Bins
 from sapwood.counted import counted
-from sapwood.errors import DataFileError, InputError, ParameterError
+from sapwood.errors import DataFileError, InputError
 from sapwood.progress_bar import WorkBar
 from sapwood.sources.column_facts import ColumnFacts
 from sapwood.sources.row_digest import RowDigest, hash_columns
@@ -243,16 +243,3 @@ def different_rows(source: DataSource, now: int, before: int) -> DataFileError:
         f"{source.label!r} gave {counted(now, 'row')}, but {before} before. A source must give the same rows each "
         "time; files must not change meanwhile."
     )
-
-
-def iterate_counts(columns: Sequence[ColumnFacts], schema: Schema) -> Iterator[Ints | None]:
-    """Rows of each level of the categories, None for other columns."""
-    for own, column in zip(columns, schema.columns, strict=True):
-        yield own.counts(column.levels) if column.kind == "category" else None
-
-
-def require_target(found: Survey) -> TargetFacts:
-    """The target, which training needs."""
-    if found.target is None:
-        raise ParameterError("The source has no target. Name its column, such as target='price'.")
-    return found.target
