@@ -122,6 +122,13 @@ def test_csv_files_have_the_types_of_one_file(tmp_path, monkeypatch):
     assert [str(kind) for kind in one.schema.types] == ["double", "bool", "string"]
 
 
+def test_a_csv_file_that_is_damaged_is_named(tmp_path):
+    (tmp_path / "0.csv").write_text("a,y\n1,2\n")
+    (tmp_path / "1.csv").write_text("a,y\n1,2\n3,4,5\n")
+    with pytest.raises(DataFileError, match=r"1.csv' cannot be read: .*Expected 2 columns, got 3"):
+        survey(open_source(tmp_path), ROLES)
+
+
 def test_format_of_csv_files(tmp_path):
     path = tmp_path / "x.csv"
     path.write_bytes("größe;y\n1,5;1\n2,5;0\n".encode("cp1252"))

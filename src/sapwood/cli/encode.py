@@ -14,7 +14,6 @@ from sapwood.cli.options import DETECTED, DropOption, FileFormat, Task
 from sapwood.counted import counted
 from sapwood.errors import DataFileError, ParameterError
 from sapwood.sources.source import Batch, DataSource
-from sapwood.sources.target_facts import Task as TargetTask
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
     from sapwood.codes.code_file import CodeFile
     from sapwood.sources.files import DataFiles
     from sapwood.sources.survey import Survey
+    from sapwood.sources.target_facts import Task as TargetTask
     from sapwood.table.reading import Reading
 
 _TASKS: dict[Task, TargetTask] = {Task.AUTO: "auto", Task.CLASSIFICATION: "classes", Task.REGRESSION: "numbers"}

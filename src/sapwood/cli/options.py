@@ -54,9 +54,9 @@ class FileFormat(CsvFormat):
         typer.Option("--day-first/--month-first", help="How to read ambiguous dates such as 03/04/2024."),
     ] = None
 
-    def option(self, name: str) -> str:
+    def option(self, name: str, value: str = "") -> str:
         """How an option is written on the command line."""
-        return f"--{name.replace('_', '-')}"
+        return f"--{name.replace('_', '-')} {value}".strip()
 
     def __post_init__(self) -> None:
         if self.encoding is None:

@@ -175,16 +175,6 @@ class CsvFile:
         return table
 
 
-def settle_together(files: Sequence[CsvFile]) -> None:
-    """Give the columns of several files the types that they would have in one."""
-    types: dict[str, DataType] = {}
-    waiting = list(files)
-    while waiting:
-        for file in waiting:
-            types = file.settle(types)
-        waiting = [file for file in files if file.types() != types]
-
-
 def _types_in_order() -> list[DataType]:
     """Types in the order in which pyarrow tries them."""
     import pyarrow as pa

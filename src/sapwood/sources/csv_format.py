@@ -20,14 +20,14 @@ class CsvFormat:
     encoding: str | None = None
     no_header: bool = False
 
-    def option(self, name: str) -> str:
+    def option(self, name: str, value: str = "") -> str:
         """How an option is written, for errors."""
-        return f"CsvFormat({name}=…)"
+        return f"CsvFormat({name}={repr(value) if value else '…'})"
 
     @property
     def not_utf8(self) -> str:
         """What is wrong with text of another encoding, and the remedy."""
         return (
-            f"not UTF-8 text. Use {self.option('encoding')}, such as cp1252 for files of older Western European "
-            "programs, or save the file as UTF-8."
+            f"not UTF-8 text. Use {self.option('encoding')}, such as {self.option('encoding', 'cp1252')} for files of "
+            "older Western European programs, or save the file as UTF-8."
         )

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from sapwood.errors import DataFileError, MissingExtraError
 from sapwood.sources.arrow_files import IpcFile, ParquetFile
-from sapwood.sources.csv_file import CsvFile, settle_together
+from sapwood.sources.csv_file import CsvFile
 from sapwood.sources.csv_format import CsvFormat
 from sapwood.sources.source import Batch, DataSource
 from sapwood.table.names import nearest_name, shorten
@@ -112,13 +112,17 @@ class DataFiles(DataSource):
             return ParquetFile(path) if suffix in PARQUET else IpcFile(path)
 
     def _settle(self) -> None:
-        """Find the types of the columns of CSV files, once."""
+        """Find, once, the types that the columns of CSV files would have in one file."""
         if self._is_settled:
             return
         files = [file for file in self.files if isinstance(file, CsvFile)]
-        if files:
-            with readable(files[0].path, self._csv):
-                settle_together(files)
+        types: dict[str, DataType] = {}
+        waiting = files
+        while waiting:
+            for file in waiting:
+                with readable(file.path, self._csv):
+                    types = file.settle(types)
+            waiting = [file for file in files if file.types() != types]
         self._is_settled = True
 
     def _read(self, file: DataFile, columns: Collection[str] | None) -> Iterator[tuple[Table, float]]:
