@@ -52,7 +52,9 @@ def test_no_such_file_names_the_nearest(run, houses):
     message = one_red_line(run("train", houses.with_name("house.csv"), "--target", "y"))
     assert "There is no file" in message
     assert "Did you mean 'houses.csv'?" in message
-    assert "is a folder" in one_red_line(run("train", houses.parent, "--target", "y"))
+    empty = houses.with_name("empty")
+    empty.mkdir()
+    assert "is a folder without" in one_red_line(run("train", empty, "--target", "y"))
 
 
 @pytest.mark.parametrize(

@@ -12,9 +12,10 @@ from outcomes import error_line
 from tables import read_table, write_table
 
 import sapwood as sw
-from sapwood.cli import csv_file
 from sapwood.cli.data_file import open_data
 from sapwood.cli.model_file import read_model
+from sapwood.sources import csv_file
+from sapwood.sources.files import with_durations
 
 
 def long_lines(n: int) -> str:
@@ -36,17 +37,17 @@ def small_blocks(monkeypatch):
 def test_batches_have_the_types_and_values_of_the_whole(tmp_path, small_blocks):
     path = tmp_path / "late.csv"
     path.write_text(long_lines(3000))
-    whole = pa_csv.read_csv(path)
+    whole = with_durations(pa_csv.read_csv(path))
     file = open_data(path)
     batches = list(file.batches())
     assert len(batches) > 10
-    assert batches[-1][1] == 1.0
-    shares = [share for _, share in batches]
+    assert batches[-1].share == 1.0
+    shares = [batch.share for batch in batches]
     assert shares == sorted(shares)
-    joined = pa.concat_tables(table for table, _ in batches)
+    joined = pa.concat_tables(batch.frame for batch in batches)
     assert joined.schema.types == file.read().schema.types == whole.schema.types
     assert joined.equals(file.read().cast(joined.schema))
-    some = pa.concat_tables(table for table, _ in file.batches(["e", "b"]))
+    some = pa.concat_tables(batch.frame for batch in file.batches(["e", "b"]))
     assert some.column_names == ["b", "e"]
     assert some["b"].equals(joined["b"])
 
@@ -70,7 +71,7 @@ def test_predictions_are_those_of_the_whole_to_the_byte(run, model, tmp_path, sm
     whole = read_table(plain, text=["b"])
     path = tmp_path / f"new{suffix}"
     if suffix == ".parquet":
-        monkeypatch.setattr("sapwood.cli.data_file._BATCH", 500)
+        monkeypatch.setattr("sapwood.sources.source.BATCH", 500)
         pq.write_table(whole, path)
         whole = pq.read_table(path)  # it knows no seconds, but milliseconds
     elif suffix == ".csv.gz":
@@ -115,7 +116,9 @@ def test_pipes_and_folders(model, tmp_path, run):
     assert done.stdout == out.read_bytes()
     assert b"Predictions of 100 rows" in done.stderr
     folder.mkdir()
-    assert "without Parquet files" in error_line(run("predict", "--model", model, "--input", folder, "--out", out))
+    assert "without Parquet, CSV or Arrow files" in error_line(
+        run("predict", "--model", model, "--input", folder, "--out", out)
+    )
     whole = read_table(plain, text=["b"])
     pq.write_table(whole.slice(0, 40), folder / "a.parquet")
     pq.write_table(whole.slice(40), folder / "b.parquet")

@@ -16,6 +16,7 @@ from typer.core import TyperGroup
 from sapwood.cli.console import counting_bar, print_error, print_line, print_note
 from sapwood.cli.cv import cv
 from sapwood.cli.demo import demo
+from sapwood.cli.encode import encode
 from sapwood.cli.evaluate import evaluate
 from sapwood.cli.explain import explain
 from sapwood.cli.inspect import inspect
@@ -131,7 +132,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     help="Tree-based machine learning on data files.",
 )
-for each in (demo, train, predict, evaluate, explain, cv, inspect, check, warmup):
+for each in (demo, train, encode, predict, evaluate, explain, cv, inspect, check, warmup):
     app.command()(command(each))
 
 

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from pyarrow import Array as ArrowArray
     from pyarrow import ChunkedArray, DataType, Table
 
+    from sapwood.sources.files import DataFiles
+
 _KINDS = ("number", "category", "boolean", "date", "duration")
 _MOST_NAMES = 5
 _MOST_NOTES = 8
@@ -78,6 +80,34 @@ def find_readings(
             notes.append(f"{name!r} stays text: {levels[0]!r} is an ambiguous date. Use --day-first or --month-first.")
         elif (odd := odd_value(levels)) is not None:
             notes.append(f"{name!r} stays text: {odd!r} is not a number, but most values are. Leave such cells empty.")
+    return readings, notes
+
+
+def readings_of_batches(
+    files: DataFiles, names: Iterable[str], file_format: FileFormat
+) -> tuple[dict[str, Reading], list[str]]:
+    """The same for files that are read batch by batch; the columns that are text are not read to the end."""
+    from pyarrow import types
+
+    kinds = files.types()
+    found = {name: Recognition() for name in names if is_text(kinds[name]) and not types.is_dictionary(kinds[name])}
+    longest = dict.fromkeys(found, "")
+    for batch in files.batches(list(found)) if found else ():
+        for name in list(found):
+            levels = levels_of(batch.frame.column(name))
+            if levels and not found[name].look(levels):
+                del found[name]
+            longest[name] = max([longest[name], *levels], key=len)
+        if not found:
+            break
+    readings, notes = {}, []
+    for name, recognition in found.items():
+        reading = recognition.reading(files.decimal if files.decimal == "," else None, file_format.day_first)
+        if reading is not None:
+            readings[name] = reading
+            notes.append(_note(name, reading, [longest[name]]))
+        elif recognition.is_open:
+            notes.append(f"{name!r} stays text: its dates are ambiguous. Use --day-first or --month-first.")
     return readings, notes
 
 

@@ -26,10 +26,8 @@ from sapwood.cli.data_file import (
     named_columns,
     no_rows,
     open_data,
-    readable,
     repeated_notes,
     require_columns,
-    times_as_durations,
 )
 from sapwood.cli.options import Task, TrainingOptions
 from sapwood.errors import DataFileError, InputError, ParameterError
@@ -103,8 +101,7 @@ def read_dataset(path: Path, options: TrainingOptions) -> Dataset:
 def read_rows(path: Path, options: TrainingOptions) -> tuple[Dataset, Table]:
     """The rows of a training file, and all columns of these rows."""
     file = open_data(path, options.file_format)
-    with readable(path):
-        table = _usable_rows(file.read(), path, options)
+    table = _usable_rows(file.read(), path, options)
     if table.num_rows < 2:
         raise DataFileError(f"The file {str(path)!r} has only one usable row. Training needs at least two.")
     drop = named_columns(options.drop, table.column_names)
@@ -124,8 +121,7 @@ def read_more(path: Path, options: TrainingOptions, known: Dataset) -> Dataset:
     """The rows of another file, read as those of the training file."""
     text = [options.target] if known.y.dtype == object else []
     file = open_data(path, options.file_format, [*known.string_columns, *text])
-    with readable(path):
-        table = _usable_rows(file.read(), path, options)
+    table = _usable_rows(file.read(), path, options)
     kinds = known.kinds | ({options.target: "number"} if known.task is Task.REGRESSION else {})
     text = [each.name for each in table.schema if is_text(each.type) and each.name in kinds]
     found = {name: recognise(levels_of(table.column(name))) for name in text if name not in known.readings}
@@ -150,7 +146,6 @@ def _usable_rows(table: Table, path: Path, options: TrainingOptions) -> Table:
 
     if table.num_rows == 0:
         raise no_rows(path)
-    table = times_as_durations(table)
     require_columns(table.column_names, [options.target], "--target", path)
     missing = pc.is_null(table.column(options.target), nan_is_null=True)
     n_missing = pc.sum(missing).as_py() or 0

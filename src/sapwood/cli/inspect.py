@@ -7,6 +7,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
@@ -46,15 +47,19 @@ def inspect(
     max_depth: Annotated[int, typer.Option("--max-depth", min=0, help="Levels of the tree to print.")] = 3,
     as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON, for programs.")] = False,
 ) -> None:
-    """Show what a model file holds.
+    """Show what a model file, or a code file, holds.
 
     Prints the file's checksum and version, and the model's parameters, columns, classes, training history,
     importance of columns, and one of its trees.
     """
     from sapwood.cli.model_file import read_any_model
+    from sapwood.codes.code_file import is_code_file
     from sapwood.show import export_text
     from sapwood.show.one_tree import pick_tree
 
+    if is_code_file(model):
+        _show_codes(model, as_json)
+        return
     saved = read_any_model(model)
     title = pick_tree(saved.model, tree).title
     text = export_text(saved.model, tree=tree, max_depth=max_depth)
@@ -69,6 +74,27 @@ def inspect(
     _show_importance(saved.estimator)
     print_line(f"Tree: {title}" if title else "Tree:")
     print_line(text)
+
+
+def _show_codes(path: Path, as_json: bool) -> None:
+    """What a code file holds."""
+    from sapwood.cli.encode import describe_size
+    from sapwood.codes.code_file import CodeFile
+
+    file = CodeFile.open(path)
+    contents = file.contents
+    if as_json:
+        facts = {name: getattr(contents, name) for name in ("max_bins", "n_given", "digests", "roles", "classes")}
+        sizes = {name: getattr(file, name) for name in ("n_rows", "n_blocks", "block_rows", "n_bytes")}
+        facts |= {"columns": [vars(column) | {"statistics": None} for column in file.schema.columns]}
+        print_line(json.dumps(_plain({"file": str(path), **sizes, **facts}), indent=2, allow_nan=False))
+        return
+    print_line(describe_size(file))
+    print_line(f"Source: {contents.source}")
+    for role, name in contents.roles.items():
+        if name is not None:
+            print_line(f"{role.capitalize()}: {one_line(name)}")
+    _show_columns(file.schema.columns)
 
 
 def _facts(saved: SavedModel) -> dict[str, object]:

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sapwood.cached_property import cached_property
-from sapwood.cli.data_file import Batches, arrow, check_exists, named_columns, require_columns
+from sapwood.cli.data_file import Batches, arrow, named_columns, require_columns
 from sapwood.cli.dataset import Choice, Dataset, target_values
 from sapwood.cli.model_kinds import require_one_output
 from sapwood.cli.options import InputOptions, Task
 from sapwood.errors import InputError, ModelFileError
+from sapwood.sources.files import check_exists
 from sapwood.table.reading import Reading
 
 if TYPE_CHECKING:

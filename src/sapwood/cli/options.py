@@ -16,6 +16,7 @@ import typer
 
 from sapwood.cli.model_kinds import KINDS
 from sapwood.errors import ParameterError
+from sapwood.sources.csv_format import CsvFormat
 
 MODEL_FILES = (".sapwood", ".json")
 _TRACEBACK = "sapwood.traceback"
@@ -31,7 +32,7 @@ class Task(StrEnum):
 
 
 @dataclass(frozen=True, kw_only=True)
-class FileFormat:
+class FileFormat(CsvFormat):
     """Format of a data file; None for what is to be detected."""
 
     delimiter: Annotated[
@@ -52,6 +53,10 @@ class FileFormat:
         bool | None,
         typer.Option("--day-first/--month-first", help="How to read ambiguous dates such as 03/04/2024."),
     ] = None
+
+    def option(self, name: str, value: str = "") -> str:
+        """How an option is written on the command line."""
+        return f"--{name.replace('_', '-')} {value}".strip()
 
     def __post_init__(self) -> None:
         if self.encoding is None:

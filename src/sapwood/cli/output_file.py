@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from sapwood.atomic_file import complete_or_untouched
-from sapwood.cli.data_file import PARQUET
 from sapwood.errors import DataFileError
 from sapwood.plot.style import pyplot
+from sapwood.sources.files import IPC, PARQUET
 
 if TYPE_CHECKING:
     from pyarrow import Schema, Table
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from sapwood.estimators.boosting_cv import BoostingCV
     from sapwood.estimators.estimator import Estimator
 
-TABLES = (".csv", ".tsv", *PARQUET)
+TABLES = (".csv", ".tsv", *PARQUET, *IPC)
 _PICTURES = (".png", ".svg", ".pdf")
 _MOST_LEAVES = 150
 _LEVELS_OF_LARGE = 5
@@ -97,6 +97,11 @@ def _writer(sink: Path | BinaryIO, suffix: str, schema: Schema) -> Any:
         import pyarrow.parquet as pq
 
         return pq.ParquetWriter(sink, schema)
+    if suffix in IPC:
+        import pyarrow as pa
+
+        file = str(sink) if isinstance(sink, Path) else sink
+        return pa.ipc.new_stream(file, schema) if suffix == ".arrows" else pa.ipc.new_file(file, schema)
     from pyarrow import csv
 
     return csv.CSVWriter(sink, schema, write_options=csv.WriteOptions(delimiter="\t" if suffix == ".tsv" else ","))

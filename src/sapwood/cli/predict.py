@@ -32,10 +32,13 @@ def predict(
         Path,
         typer.Option(
             "--input",
-            help="CSV or Parquet file with the rows to predict, a folder of Parquet files, or - for standard input.",
+            help="CSV, Parquet or Arrow file with the rows to predict, a folder of such files, a pattern in quotes, "
+            "or - for standard input.",
         ),
     ],
-    out: Annotated[Path, typer.Option("--out", help="CSV or Parquet file to write, or - for CSV on standard output.")],
+    out: Annotated[
+        Path, typer.Option("--out", help="CSV, Parquet or Arrow file to write, or - for CSV on standard output.")
+    ],
     model: FileOrKindOption = "tree",
     train: TrainFile = None,
     target: Annotated[str, typer.Option("--target", show_default=False, help="Column to predict, with --train.")] = "",
@@ -84,10 +87,14 @@ class _Job:
     def open(self, known: Dataset) -> Batches:
         """The rows to predict, read as those of training."""
         from sapwood.cli.data_file import Batches
+        from sapwood.cli.output_file import TABLES, check_output, is_standard
 
         if self.proba and known.task is Task.REGRESSION:
             raise ParameterError("--proba needs classes, but the task is regression. Leave out --proba.")
-        return Batches(self.new, self.file_format, known, self.keep)
+        batches = Batches(self.new, self.file_format, known, self.keep)
+        if not is_standard(self.out):
+            check_output(self.out, TABLES, inputs=batches.paths)
+        return batches
 
     def write(self, estimator: Estimator, batches: Batches, columns: Collection[str]) -> None:
         """Predict and write batch by batch."""

@@ -104,8 +104,8 @@ def find_bins(table: Table, max_bins: int, n_jobs: int = 1) -> tuple[Bins, ...]:
     """Cuts of every column, from a sample where there are many rows."""
     sample: Array | slice = slice(None)
     in_sample, n_drawn = None, min(table.n_rows, SAMPLE)
-    if table.n_rows > SAMPLE:  # evenly spaced, so that the sample does not depend on a seed
-        sample = (np.arange(SAMPLE) * (table.n_rows / SAMPLE)).astype(np.int64)
+    if table.n_rows > SAMPLE:
+        sample = sampled_rows(table.n_rows)
         in_sample = np.zeros(table.n_rows, dtype=np.bool_)
         in_sample[sample] = True
     levels = table.schema.n_levels
@@ -120,6 +120,13 @@ def find_bins(table: Table, max_bins: int, n_jobs: int = 1) -> tuple[Bins, ...]:
         return cut_values(values, max_bins, n_drawn - len(values) if table.schema.sparse_absent == "zero" else 0)
 
     return tuple(run_all([partial(cut, j) for j in range(table.n_features)], n_jobs))
+
+
+def sampled_rows(n_rows: int) -> NDArray[np.int64]:
+    """The rows that decide about the cuts: evenly spaced, so that they do not depend on a seed."""
+    if n_rows <= SAMPLE:
+        return np.arange(n_rows)
+    return (np.arange(SAMPLE) * (n_rows / SAMPLE)).astype(np.int64)
 
 
 def bin_table(table: Table, bins: tuple[Bins, ...], n_jobs: int = 1) -> BinnedTable:
@@ -137,7 +144,7 @@ def pack_table(
     """Write coded columns row by row, block by block."""
     n, n_codes = columns.shape[1], np.array([own.n_codes for own in bins], dtype=np.int64)
     bundles = find_bundles(columns, n_codes, n_jobs) if is_worth_it(n, n_codes) else separate(columns, n_codes)
-    rows = _aligned(n, _width_of(len(bundles.sizes)))
+    rows = _aligned(n, row_width(len(bundles.sizes)))
     rows[:, len(bundles.sizes) :] = 0
 
     def pack(start: int, stop: int) -> None:  # a block of rows, which stays in the cache
@@ -174,7 +181,7 @@ def code_columns(table: Table, bins: Sequence[Bins], features: Sequence[int], dt
     return columns
 
 
-def _width_of(n_bundles: int) -> int:
+def row_width(n_bundles: int) -> int:
     """Bytes of a row: whole words; or many lines, an odd number, so that rows do not compete in the caches."""
     if n_bundles < MANY_LINES * LINE:
         return -(-n_bundles // WORD) * WORD

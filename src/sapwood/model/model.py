@@ -25,6 +25,8 @@ from sapwood.model.response import Response
 from sapwood.model.row_reader import PLAIN_KINDS, RowReader
 from sapwood.predictor import Scorer
 from sapwood.result import Part, Result
+from sapwood.sources.open import is_source, open_source
+from sapwood.sources.read_ahead import read_ahead
 from sapwood.table.drift import warn_of_drift
 from sapwood.table.one_row import as_one_row
 from sapwood.table.schema import Schema, Unseen
@@ -139,6 +141,8 @@ class Model(Result):
 
     def scores(self, X: Any, *, n_jobs: int | None = None) -> Floats:
         """Scores (columns, rows) of rows in any form."""
+        if type(X) is not np.ndarray and is_source(X):
+            return np.concatenate([self.scores(rows, n_jobs=n_jobs) for rows in self._batches(X)], axis=1)
         found = self._scores_of_matrix(X)
         if found is not None:
             return found
@@ -147,11 +151,24 @@ class Model(Result):
         return self.scorer.scores(table, begin=begin, n_jobs=resolve_jobs(n_jobs))
 
     def predict(self, X: Any, *, n_jobs: int | None = None) -> Array:
-        """Predictions of rows in any form: classes or numbers, (rows,), or (rows, outputs)."""
+        """Predictions of rows in any form: classes or numbers, (rows,), or (rows, outputs).
+
+        The path of a data file, a folder, a pattern, a LazyFrame, an ordered DuckDB relation or any other source of
+        rows is read and predicted batch by batch.
+        """
+        if type(X) is not np.ndarray and is_source(X):
+            return np.concatenate([self.predict(rows, n_jobs=n_jobs) for rows in self._batches(X)])
         scores = self._scores_of_matrix(X)
         if scores is None and len(self.trees) == 1 and self.begin is None and not self.trees.is_linear:
             return self._node_predictions[self.scorer.leaves(self.new_rows(X), resolve_jobs(n_jobs))]
         return self.predictions(self.scores(X, n_jobs=n_jobs) if scores is None else scores)
+
+    def _batches(self, X: Any) -> Iterator[Any]:
+        """The columns of the model in the rows of a source, batch by batch."""
+        source = open_source(X)
+        wanted = [name for name in self.schema.names if name in source.names] if self.schema.named else None
+        batches = source.batches(wanted or None)
+        return (batch.frame for batch in (read_ahead(batches) if source.reads_ahead else batches))
 
     @cached_property
     def _node_predictions(self) -> Array:

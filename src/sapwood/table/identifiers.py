@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,6 +10,7 @@ import numpy as np
 from sapwood.data_warnings import is_quiet
 from sapwood.errors import IdentifierWarning, warn_user
 from sapwood.table.reading import recognise
+from sapwood.table.schema import Schema
 from sapwood.table.table import Table
 
 LEAST_LEVELS = 20  # a column of fewer levels may well have each of them once by chance
@@ -19,11 +20,15 @@ MOST_SHOWN = 5  # columns that a warning describes
 
 def identifier_columns(table: Table) -> dict[str, tuple[int, int]]:
     """Category columns whose levels are nearly all different: name to (number of levels, rows with a value)."""
+    return _identifiers(table.schema, lambda j: int(np.count_nonzero(table.values(j) >= 0)))
+
+
+def _identifiers(schema: Schema, n_present_in: Callable[[int], int]) -> dict[str, tuple[int, int]]:
     found = {}
-    for j in np.flatnonzero(table.schema.n_levels >= LEAST_LEVELS).tolist():
-        n_levels, n_present = int(table.schema.n_levels[j]), int(np.count_nonzero(table.values(j) >= 0))
-        if n_levels > NEARLY_ALL * n_present and not _is_convertible(table.schema.columns[j].levels):
-            found[table.schema.names[j]] = (n_levels, n_present)
+    for j in np.flatnonzero(schema.n_levels >= LEAST_LEVELS).tolist():
+        n_levels, n_present = int(schema.n_levels[j]), n_present_in(j)
+        if n_levels > NEARLY_ALL * n_present and not _is_convertible(schema.columns[j].levels):
+            found[schema.names[j]] = (n_levels, n_present)
     return found
 
 
@@ -37,9 +42,17 @@ def _is_convertible(levels: Sequence[Any]) -> bool:
 
 def warn_of_identifiers(table: Table) -> None:
     """Name the columns of a training table that look like identifiers, in one warning."""
-    if is_quiet():
-        return
-    found = identifier_columns(table)
+    if not is_quiet():
+        _warn(identifier_columns(table))
+
+
+def warn_of_counted_identifiers(schema: Schema, n_present: Sequence[int]) -> None:
+    """The same for columns of which only the rows with a value were counted."""
+    if not is_quiet():
+        _warn(_identifiers(schema, lambda j: n_present[j]))
+
+
+def _warn(found: Mapping[str, tuple[int, int]]) -> None:
     if not found:
         return
     described = [f"{name!r} has {k} different values in {n} rows" for name, (k, n) in found.items()]

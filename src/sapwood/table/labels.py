@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import narwhals as nw
 import numpy as np
 
-from sapwood.arrays import Array
+from sapwood.arrays import Array, Mask
 from sapwood.errors import InputError, InputTypeError, naming
 from sapwood.table.arrays import fill_masked
 from sapwood.table.column import first_row
@@ -142,13 +142,19 @@ def _check(labels: Array, n_rows: int) -> None:
     _refuse_missing(labels)
 
 
-def _refuse_missing(labels: Array) -> None:
+def missing_labels(labels: Array) -> Mask:
+    """Which labels are missing."""
     if labels.dtype.kind in "mM":
-        missing = np.isnat(labels)
-    elif labels.dtype.kind == "O":
-        missing = np.fromiter(map(is_missing, labels.tolist()), dtype=bool, count=len(labels))
-    else:
+        return np.isnat(labels)
+    if labels.dtype.kind == "O":
+        return np.fromiter(map(is_missing, labels.tolist()), dtype=bool, count=len(labels))
+    return np.isnan(labels) if labels.dtype.kind == "f" else np.zeros(len(labels), dtype=bool)
+
+
+def _refuse_missing(labels: Array) -> None:
+    if labels.dtype.kind == "f":  # which numbers refuse in words of their own
         return
+    missing = missing_labels(labels)
     if missing.any():
         raise InputError(
             f"Input y contains NaN. The first missing value is in row {first_row(missing)}. "

@@ -51,7 +51,7 @@ def sort_levels(levels: Iterable[Level]) -> tuple[Level, ...]:
 def encode(codes: Array, uniques: Sequence[object]) -> Column:
     """A category column from any dictionary coding; negative codes and missing entries of `uniques` are missing."""
     found = [None if is_missing(value) else to_level(value) for value in uniques]
-    found = _one_type_of_number(found)
+    found = one_type_of_number(found)
     levels = sort_levels(level for level in found if level is not None)
     code_of = {level: code for code, level in enumerate(levels)}
     return Column("category", recode(codes, found, code_of, otherwise=MISSING), levels)
@@ -94,7 +94,7 @@ def drop_unobserved(column: Column) -> Column:
     return Column("category", values, kept)
 
 
-def _one_type_of_number(levels: list[Level | None]) -> list[Level | None]:
+def one_type_of_number(levels: list[Level | None]) -> list[Level | None]:
     """True equals 1, so which of both stays would depend on the order of rows if they met."""
     if any(type(level) in (int, float) for level in levels):
         return [int(level) if isinstance(level, bool) else level for level in levels]

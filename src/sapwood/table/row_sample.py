@@ -26,12 +26,32 @@ def sample_rows(table: Table, most: int, n_jobs: int = 1) -> Array | None:
     if table.n_rows <= most:
         return None
     hashes = _hashes(table, n_jobs)
-    sizes = np.bincount((hashes >> np.uint64(64 - BUCKET_BITS)).view(np.int64), minlength=1 << BUCKET_BITS)
-    if sizes.max() <= 4 * table.n_rows / len(sizes) + LARGEST_GROUP * most:
-        chosen = np.flatnonzero(hashes < np.uint64(2**64 * (most / table.n_rows)))
+    if are_spread(bucket_sizes(hashes), most):
+        chosen = np.flatnonzero(hashes < limit_of(table.n_rows, most))
         if len(chosen):
             return chosen
-    places = np.arange(most) * table.n_rows // most
+    return sample_in_order(hashes, most)
+
+
+def bucket_sizes(hashes: Array) -> Array:
+    """How many rows have hashes that begin alike."""
+    found: Array = np.bincount((hashes >> np.uint64(64 - BUCKET_BITS)).view(np.int64), minlength=1 << BUCKET_BITS)
+    return found
+
+
+def are_spread(sizes: Array, most: int) -> bool:
+    """Whether few rows are equal, so that those with low hashes are a fair sample."""
+    return bool(sizes.max() <= 4 * sizes.sum() / len(sizes) + LARGEST_GROUP * most)
+
+
+def limit_of(n_rows: int, most: int) -> np.uint64:
+    """The hash below which about `most` rows are."""
+    return np.uint64(2**64 * (most / n_rows))
+
+
+def sample_in_order(hashes: Array, most: int) -> Array:
+    """Every k-th row in the order of the hashes."""
+    places = np.arange(most) * len(hashes) // most
     return np.sort(np.argsort(hashes, kind="stable")[places])
 
 

@@ -102,13 +102,18 @@ def _places(n: int) -> Array:
 
 def _of_codes(codes: Array, n_levels: int) -> ColumnStatistics:
     counts = np.bincount(codes - MISSING, minlength=n_levels + 1)
-    n_missing, counts = int(counts[0]), counts[1:]
+    return of_counts(counts[1:], int(counts[0]))
+
+
+def of_counts(counts: Array, n_missing: int) -> ColumnStatistics:
+    """Statistics of a category, from the rows that hold each level."""
+    n_levels = len(counts)
     kept = np.arange(n_levels)
     if n_levels > MOST_LEVELS:
         kept = np.sort(np.argsort(-counts, kind="stable")[:MOST_LEVELS])
     n_single = int(np.count_nonzero(counts == 1))
     none = np.empty(0)
-    return ColumnStatistics(len(codes), n_missing, none, none, kept, counts[kept], n_single)
+    return ColumnStatistics(int(counts.sum()) + n_missing, n_missing, none, none, kept, counts[kept], n_single)
 
 
 def _n_missing(table: Table) -> list[int]:

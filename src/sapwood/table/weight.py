@@ -16,7 +16,7 @@ def check_weight(sample_weight: object, n_rows: int) -> NDArray[np.float64] | No
     """One finite weight of at least zero for each row, not all of them zero; None stays None."""
     if sample_weight is None:
         return None
-    weight = _to_floats(sample_weight)
+    weight = read_weights(sample_weight)
     if weight.ndim == 0:
         weight = np.full(n_rows, weight)
     _check_shape(weight, n_rows)
@@ -24,7 +24,8 @@ def check_weight(sample_weight: object, n_rows: int) -> NDArray[np.float64] | No
     return read_only(weight)
 
 
-def _to_floats(sample_weight: object) -> Array:
+def read_weights(sample_weight: object) -> Array:
+    """Weights as floats, missing ones as NaN; whether they are allowed is for `check_weight`."""
     try:
         weight = read_array(sample_weight, "sample_weight")
         if weight.dtype == object:

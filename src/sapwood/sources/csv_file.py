@@ -14,8 +14,8 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sapwood.cli.options import FileFormat
 from sapwood.errors import DataFileError, ParameterError
+from sapwood.sources.csv_format import CsvFormat
 from sapwood.table.names import shorten
 from sapwood.table.reading import recognise
 
@@ -30,10 +30,6 @@ _SMALL_BLOCK = 1 << 22  # batch by batch, where pyarrow reads up to 32 blocks ah
 _MARKS = ((b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))
 _WRONG_TYPE = re.compile(r"In CSV column #(\d+): (?:Row #\d+: )?CSV conversion error to (?!string)")
 
-NOT_UTF8 = (
-    "not UTF-8 text. Use --encoding, such as --encoding cp1252 for files of older Western European programs, or "
-    "save the file as UTF-8."
-)
 _DELIMITERS = ",;\t|"
 _NAMED = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";"}
 _DECIMAL_COMMA = re.compile(r"\s*[-+]?\d+,\d+\s*")
@@ -43,10 +39,13 @@ _DECIMAL_POINT = re.compile(r"\s*[-+]?\d+\.\d+\s*")
 class CsvFile:
     """A CSV file. Columns named in `text` are read as strings, whatever they look like."""
 
-    def __init__(self, path: Path, file_format: FileFormat, text: Collection[str] = ()) -> None:
+    def __init__(self, path: Path, file_format: CsvFormat, text: Collection[str] = ()) -> None:
         import pyarrow as pa
 
         self.path = path
+        self.n_rows: int | None = None
+        """Number of rows, known once the types are."""
+        self._format = file_format
         with pa.input_stream(str(path)) as stream:
             head = stream.read(_HEAD)
         self._encoding = file_format.encoding or next((name for mark, name in _MARKS if head.startswith(mark)), "utf8")
@@ -54,7 +53,7 @@ class CsvFile:
         if not start.strip("\ufeff\x00 \r\n\t"):
             raise DataFileError(f"The file {str(path)!r} is empty. Give a file with a line of column names and rows.")
         rows = _Start(start, len(head) < _HEAD)
-        self._delimiter = _checked(file_format.delimiter) if file_format.delimiter else rows.delimiter()
+        self._delimiter = _checked(file_format) if file_format.delimiter else rows.delimiter()
         self.decimal = rows.decimal(self._delimiter)
         self._blank_lines = start.count("\n", 0, len(start) - len(start.lstrip("\ufeff\r\n")))
         self._header = not file_format.no_header
@@ -72,7 +71,7 @@ class CsvFile:
         if self._header and looks_like_data(self.names) and len(set(self.names)) < len(self.names):
             raise DataFileError(
                 f"The first line of {str(self.path)!r} looks like data, not column names: {shorten(self.names)}. "
-                "Use --no-header, which names the columns column1, column2 and so on."
+                f"Use {self._format.option('no_header')}, which names the columns column1, column2 and so on."
             )
         taken, seen = set(self.names), set()
         repeated: dict[str, list[str]] = {}
@@ -104,21 +103,27 @@ class CsvFile:
     def types(self, columns: Collection[str] | None = None) -> dict[str, DataType]:
         """The type of each column; reads the whole file."""
         key = None if columns is None else frozenset(columns)
+        if key is not None and None in self._settled:
+            return {name: kind for name, kind in self._settled[None].items() if name in key}
         if key not in self._settled:
             self._settled[key] = self._settle(columns)
         return self._settled[key]
 
-    def _settle(self, columns: Collection[str] | None) -> dict[str, DataType]:
+    def settle(self, types: dict[str, DataType]) -> dict[str, DataType]:
+        """The types of the columns if they are at least these, as other files need them."""
+        self._settled = {None: self._settle(None, types)}
+        return self._settled[None]
+
+    def _settle(self, columns: Collection[str] | None, least: dict[str, DataType] | None = None) -> dict[str, DataType]:
         import pyarrow as pa
 
         order = _types_in_order()
-        types = dict(self._types)
+        types = dict(least or {}) | self._types
         while True:
             try:
                 reader = self._stream(types, columns)
                 types |= {field.name: field.type for field in reader.schema}
-                for _ in reader:
-                    pass
+                self.n_rows = sum(batch.num_rows for batch in reader)
                 return types
             except pa.ArrowInvalid as error:
                 found = _WRONG_TYPE.match(str(error))
@@ -164,7 +169,7 @@ class CsvFile:
 
         for position, field in enumerate(table.schema):
             if pa.types.is_binary(field.type):
-                raise DataFileError(f"Column {field.name!r} of {str(self.path)!r} is {NOT_UTF8}")
+                raise DataFileError(f"Column {field.name!r} of {str(self.path)!r} is {self._format.not_utf8}")
             if pa.types.is_string(field.type):
                 table = table.set_column(position, field.name, _trimmed_strings(table.column(position)))
         return table
@@ -206,10 +211,11 @@ def _is_value(name: str) -> bool:
     return recognise([name]).reading() is not None if name else False
 
 
-def _checked(delimiter: str) -> str:
-    delimiter = _NAMED.get(delimiter, delimiter)
+def _checked(file_format: CsvFormat) -> str:
+    delimiter = _NAMED.get(str(file_format.delimiter), str(file_format.delimiter))
     if len(delimiter) != 1 or not delimiter.isascii() or delimiter in '"\r\n':
-        raise ParameterError(f"--delimiter {delimiter!r} is not allowed: use one character, or tab.")
+        option = file_format.option("delimiter")
+        raise ParameterError(f"{option} {delimiter!r} is not allowed: use one character, or tab.")
     return delimiter
 
 
