@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -21,6 +21,7 @@ from sapwood.boosting.target_statistics import DerivedColumns, StatisticOptions,
 from sapwood.boosting.training import Outcome, Plan, train
 from sapwood.cached_property import cached_property
 from sapwood.codes.bins import origins_of
+from sapwood.codes.block_table import BlockTable
 from sapwood.codes.coding import Coded, Recode, code
 from sapwood.codes.ranked import RankedTable
 from sapwood.codes.sparse import SparseTable
@@ -28,6 +29,8 @@ from sapwood.errors import InputError, ParameterError
 from sapwood.losses.loss import Loss
 from sapwood.metrics.metric import Metric
 from sapwood.row_parts.rows import LocalRows
+from sapwood.shard.arrays_of_rows import ArraysOfRows, InMemory
+from sapwood.shard.block_shards import block_shards
 from sapwood.shard.gradient_units import PACKED_ROWS
 from sapwood.shard.row_state import RowState
 from sapwood.shard.shards import Shards, evenly, local_shards
@@ -48,11 +51,32 @@ class Rows:
     offset: Floats | None = None  # (n_scores, rows), added to the scores a model starts from
     index: NDArray[np.intp] | None = None  # which rows of the user's these are; None: all
     measured: Floats | None = None  # weights for metrics, where they are not those of training
+    coded: CodedRows | None = None  # if the cells themselves are not in memory
 
     @cached_property
     def cells(self) -> Array:
         """All cells (rows, columns), those of a sparse table that are absent filled in."""
         return self.table.block(0, self.table.n_rows)
+
+
+@dataclass(frozen=True, eq=False)
+class CodedRows:
+    """Rows of which only the codes are kept, in memory or on disk."""
+
+    table: Coded | BlockTable
+    arrays: ArraysOfRows  # where other arrays of the rows are kept
+    batches: Callable[[], Iterator[Table]]  # reads the cells again, batch by batch
+
+    def scores(self, ensemble: Ensemble, n_jobs: int) -> Floats:
+        """Scores (n_scores, rows) of a model."""
+        found = self.arrays.empty((ensemble.n_scores, self.table.n_rows), np.float64)
+        found[:] = ensemble.base[:, None]
+        if ensemble.n_rounds:
+            start = 0
+            for batch in self.batches():
+                found[:, start : start + batch.n_rows] = ensemble.scores(batch, None, n_jobs)
+                start += batch.n_rows
+        return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,7 +166,9 @@ def begin_rounds(
             base = setup.loss.start(LocalRows.of(rows.y[of], None if rows.weight is None else rows.weight[of]))
         start = Ensemble(base)
     so_far = start if setup.done is None else setup.done
-    if coded is None:
+    if rows.coded is not None:
+        coded = rows.coded.table, None
+    elif coded is None:
         coded = code(rows.table, options.method, setup.max_bins, options.n_jobs)
     if setup.statistics is not None:
         found = derive_columns(rows.table, rows.y, rows.weight, own, setup.statistics)
@@ -151,6 +177,8 @@ def begin_rounds(
             options = with_derived(options, origins_of(coded[0].bins))
 
     def score(of: Rows) -> Floats:
+        if of.coded is not None:
+            return of.coded.scores(so_far, options.n_jobs)
         return so_far.scores(of.table, None, options.n_jobs, of.offset)
 
     return Rounds(
@@ -167,6 +195,7 @@ def begin_rounds(
             own,
             setup.loss,
             options,
+            None if rows.coded is None else rows.coded.arrays,
         ),
         validation=[(e.table, score(e)) for e in evals],
         trees=list(so_far.rounds[start.n_rounds :]),
@@ -176,17 +205,21 @@ def begin_rounds(
 
 
 def place_rows(
-    table: Coded,
+    table: Coded | BlockTable,
     y: Floats,
     weight: Floats | None,
     score: Floats,
     own: Ints | None,
     loss: Loss,
     options: RoundOptions,
+    arrays: ArraysOfRows | None = None,
 ) -> Shards:
-    """Rows of this process, with their scores, in as many shards as the options say."""
+    """Rows of this process, with their scores: in as many shards as the options say, or as there are blocks."""
     is_short = loss.bounded and table.n_rows >= PACKED_ROWS and not isinstance(table, RankedTable)
-    state = RowState(y, weight, score, own, 0, np.float32 if is_short else np.float64, options.n_jobs)
+    dtype, arrays = np.float32 if is_short else np.float64, arrays or InMemory()
+    state = RowState(y, weight, score, own, 0, dtype, options.n_jobs, arrays=arrays)
+    if isinstance(table, BlockTable):
+        return block_shards(table, state, arrays)
     return local_shards(table, state, evenly(table.n_rows, options.n_shards))
 
 

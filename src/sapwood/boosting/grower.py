@@ -23,6 +23,7 @@ from sapwood.boosting.level_groups import LevelGroups
 from sapwood.boosting.options import NO_LIMIT, TreeOptions
 from sapwood.boosting.search import ExactSearch, HistogramSearch, Search
 from sapwood.boosting.team_growth import TeamGrowth, is_leaf_wise
+from sapwood.codes.block_table import BlockTable
 from sapwood.codes.coding import Coded
 from sapwood.codes.ranked import RankedTable
 from sapwood.kernels.boosting_records import NODE
@@ -66,7 +67,7 @@ class Grower:
     """Grows trees on shards that share their codes."""
 
     def __init__(
-        self, shards: Shards, table: Coded, options: TreeOptions, groups: LevelGroups, n_jobs: int = 1
+        self, shards: Shards, table: Coded | BlockTable, options: TreeOptions, groups: LevelGroups, n_jobs: int = 1
     ) -> None:
         n_features = table.n_features
         self._shards, self._table, self._groups = shards, table, groups

@@ -25,6 +25,7 @@ from sapwood.boosting.replay import Replay, StepRules, steps_of_sums
 from sapwood.boosting.robust_leaves import set_leaf_steps
 from sapwood.boosting.team_growth import TeamGrowth
 from sapwood.boosting.trees import decoder_of, to_tree
+from sapwood.codes.block_table import BlockTable
 from sapwood.codes.coding import Coded, Recode
 from sapwood.codes.ranked import RankedTable
 from sapwood.kernels.draws import mix
@@ -47,7 +48,7 @@ from sapwood.tree import Tree
 class Rounds:
     """Training rows and their scores. `rows` are those that take part (None: all); the others are for validation."""
 
-    table: Coded
+    table: Coded | BlockTable
     n_levels: NDArray[np.int32]
     loss: Loss
     options: RoundOptions
@@ -153,13 +154,15 @@ class Rounds:
             grown = self._grower.grow(starts, wants_sums=not (self._apart or self._true_hessian))
             trees += [self._add_tree(own, place, facts, rate) for place, own in enumerate(grown)]
         self.trees.append(tuple(trees))
+        if self.shards.has_whole:  # whose scores may be looked at
+            self.shards.flush()
 
     def _begin_round(self, plan: RoundPlan) -> RoundFacts:
         """Derivatives, new bins if there are any in each round, and the sample."""
         options = self.options
         if self.recode is None and not (options.subsample < 1.0 and (options.by_gradient or options.counted)):
             return self.shards.begin_round(plan)
-        self.shards.tell("differentiate")
+        self.shards.differentiate()
         if self.recode is not None:
             self.table = self.recode(self.shards.only.state.size_of_hessian)
             self.shards.only.place(shard_of(self.table, options.n_jobs))

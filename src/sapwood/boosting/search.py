@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from sapwood.arrays import Array, Ints, Mask
 from sapwood.boosting.columns import ColumnChoice
 from sapwood.cached_property import cached_property
+from sapwood.codes.block_table import BlockTable
 from sapwood.codes.sparse import Binned
 from sapwood.kernels.boosting_records import NODE
 from sapwood.kernels.level_scan import begin_level, give_split, new_level, scan_level
@@ -64,7 +65,7 @@ class HistogramSearch:
 
     needs_histograms: ClassVar[bool] = True
 
-    def __init__(self, table: Binned, signs: NDArray[np.int8], counts_rows: bool, n_jobs: int) -> None:
+    def __init__(self, table: Binned | BlockTable, signs: NDArray[np.int8], counts_rows: bool, n_jobs: int) -> None:
         self._n_jobs, self.n_sums = n_jobs, 3 if counts_rows else 2
         self._columns = Columns(table.starts, table.n_codes, table.is_category, signs)
         self._pool = Pool(int(table.starts[-1]), self.n_sums)

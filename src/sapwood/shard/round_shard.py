@@ -96,7 +96,7 @@ class RoundShard:
     def set_loss(self, loss: Loss) -> None:
         """The loss from this round on."""
         first = self.state.offset
-        self._loss = loss.of_rows(first, first + self.state.n_rows)
+        self._loss = loss if self.state.is_part else loss.of_rows(first, first + self.state.n_rows)
 
     @property
     def loss(self) -> Loss:
@@ -149,6 +149,9 @@ class RoundShard:
         if takes:
             state.rows = np.array([state.n_rows - 1]) if state.own is None else state.own[-1:]
         return state.prepare_trees(self.loss, plan)
+
+    def done(self) -> None:
+        """Nothing: what was told before is done."""
 
     def n_own(self) -> int:
         """Rows that train."""
@@ -224,6 +227,10 @@ class RoundShard:
         """Code grouped columns (place, feature, codes) for the tree that has been opened."""
         for place, feature, codes in groups:
             self.trees[0].begin_groups(place, feature, codes)
+
+    def restore_groups(self) -> None:
+        """Write the codes of grouped columns again after a table was given back."""
+        self.trees[0].restore_groups()
 
     def reroute(self, moves: Moves) -> tuple[Ints, Ints]:
         """Find the new leaves of rows; sums of the leaves, and how many rows each of them gained."""

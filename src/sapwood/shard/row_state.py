@@ -6,7 +6,7 @@ Everything here is about one shard. What depends on the rows of all shards is in
 from __future__ import annotations
 
 from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -17,6 +17,7 @@ from sapwood.kernels.routing import largest
 from sapwood.losses.loss import Loss
 from sapwood.row_parts.selection import Keyed
 from sapwood.row_parts.smallest import Smallest, taken
+from sapwood.shard.arrays_of_rows import ArraysOfRows, InMemory
 from sapwood.shard.projection import project_all
 from sapwood.shard.sampling import counted_keys, draw_by_size, draw_uniform, sizes_of
 from sapwood.threads import blocks, run_all
@@ -54,6 +55,7 @@ class RowState:
     dtype: type = np.float64  # of derivatives
     n_jobs: int = 1
     first_own: int = 0  # the number of its first row that trains among all of these
+    arrays: ArraysOfRows = field(default_factory=InMemory)
 
     def __post_init__(self) -> None:
         self._whole: RowState | None = None  # whose rows these are, if its arrays are shared
@@ -75,10 +77,15 @@ class RowState:
             own, first_own = own[first:last] - start, self.first_own + first
         weight = None if weight is None else weight[start:stop]
         score = self.score[:, start:stop]
-        of = self.offset + start, self.dtype, self.n_jobs, first_own
+        of = self.offset + start, self.dtype, self.n_jobs, first_own, self.arrays
         found = RowState(self.y[start:stop], weight, score, own, *of)
         found._whole = self
         return found
+
+    @property
+    def is_part(self) -> bool:
+        """Whether the arrays are parts of those of more rows, in this process."""
+        return self._whole is not None
 
     def __getstate__(self) -> dict[str, Any]:
         """Sent elsewhere, the rows are on their own."""
@@ -108,8 +115,12 @@ class RowState:
         self._most: Floats | None = None
         self._sizes: Floats | None = None
         self.scales = loss.scales
+        if loss.whole and self._whole is not None:  # whose derivatives are known
+            of = slice(self.offset - self._whole.offset, self.offset - self._whole.offset + self.n_rows)
+            self.gradient, self.hessian = self._whole.gradient[:, of], self._whole.hessian[:, of]
+            return
         if self.gradient.shape[1] < self.n_rows:
-            self.gradient, self.hessian = (np.empty(self.score.shape, dtype=self.dtype) for _ in range(2))
+            self.gradient, self.hessian = (self.arrays.empty(self.score.shape, self.dtype) for _ in range(2))
         if loss.whole:
             loss.derivatives(self.y, self.score, self.gradient, self.hessian)
             return

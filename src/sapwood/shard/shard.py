@@ -32,6 +32,7 @@ from sapwood.kernels.routing import (
 from sapwood.kernels.shard_frame import SHARD
 from sapwood.kernels.used_columns import list_columns
 from sapwood.kernels.vector_leaves import add_all_by_leaf, sum_all_by_leaf
+from sapwood.shard.arrays_of_rows import ArraysOfRows, InMemory
 from sapwood.shard.gradient_units import GradientUnits
 from sapwood.threads import run_all
 
@@ -49,13 +50,24 @@ class Shard:
     hessian: Array
     weight: Floats | None
 
-    def __init__(self, table: Binned | RankedTable, n_jobs: int = 1, offset: int = 0) -> None:
+    def __init__(
+        self,
+        table: Binned | RankedTable,
+        n_jobs: int = 1,
+        offset: int = 0,
+        arrays: ArraysOfRows | None = None,
+        spare: Array | None = None,
+    ) -> None:
         self.table: Any = table
         self.n_rows, self.n_features = table.n_rows, table.n_features
         self.n_jobs = n_jobs
         self.offset = offset  # of its first row among all rows
-        self._buffers = np.empty((2, table.n_rows), dtype=np.uint64)
+        self._make = arrays or InMemory()
+        self._buffers = self._make.empty((2, table.n_rows), np.uint64)  # the second takes no memory if it is not used
         self._records, self._spare = self._buffers
+        if spare is not None:
+            self._spare = spare
+        self._group_codes: dict[int, tuple[int, NDArray[np.uint8]]] = {}  # what was written of groups, by place
         self._wide: Ints | None = None
         self.leaf_of: Array = np.empty(0, dtype=np.uint16)  # the node that every row ends in
         self._ranges: dict[int, tuple[int, int]] = {}
@@ -83,7 +95,7 @@ class Shard:
         self.units = units
         n = self.n_rows if rows is None else len(rows)
         if not units.packed and self._wide is None:
-            self._wide = np.empty((self.n_rows, 2), dtype=np.int64)
+            self._wide = self._make.empty((self.n_rows, 2), np.int64)
         self._quantized = None if units.packed else self._wide  # None: the records hold the numbers
         self._n_inside, self._key = n, np.uint64(key)
         parts = self.by_blocks(partial(self._begin, rows), n)
@@ -150,7 +162,7 @@ class Shard:
         """Room for the leaf of every row; rows outside of the tree are in none."""
         dtype = np.uint16 if n_nodes < 2**16 else np.uint32
         if self.leaf_of.dtype != dtype or len(self.leaf_of) != self.n_rows:
-            self.leaf_of = np.empty(self.n_rows, dtype=dtype)
+            self.leaf_of = self._make.empty(self.n_rows, dtype)
         if self._n_inside < self.n_rows:
             self.leaf_of.fill(np.iinfo(dtype).max)
 
@@ -253,8 +265,14 @@ class Shard:
     def _write_groups(
         self, place: int, feature: int, codes: NDArray[np.uint8], rows: NDArray[np.uint8] | None = None, at: int = 0
     ) -> None:
+        self._group_codes[place] = feature, codes
         of, out = (self.table.levels[place], codes, self.offset, self._key), (self.table.columns[feature], rows, at)
         self.by_blocks(lambda first, last: write_group_codes(*of, first, last, *out))
+
+    def restore_groups(self) -> None:
+        """Write the codes of grouped columns again, which are lost where a table is read anew from a file."""
+        for place, (feature, codes) in list(self._group_codes.items()):
+            self.begin_groups(place, feature, codes)
 
     def reroute(self, moves: Moves) -> tuple[Ints, Ints]:
         """Find the new leaves of rows; returns the sums of the leaves, and how many rows each of them gained."""

@@ -120,6 +120,11 @@ class Shards:
         return self.local is not None and len(self.local) == 1
 
     @property
+    def has_whole(self) -> bool:
+        """Whether arrays of all rows are in this process."""
+        return self._whole is not None
+
+    @property
     def parts(self) -> list[Shard]:
         """Rows of shards in this process, for the first tree that grows on them."""
         return [shard.trees[0] for shard in self.local or ()]
@@ -132,6 +137,11 @@ class Shards:
             return
         for number, shard in enumerate(self.local):
             command.of(number).run(shard)
+
+    def flush(self) -> None:
+        """Run what waits."""
+        if self._waiting:
+            self.ask("done")
 
     def ask(self, method: str, *arguments: Any) -> list[Any]:
         """The answers of a method of all shards."""
@@ -149,7 +159,19 @@ class Shards:
 
     def begin_round(self, plan: RoundPlan) -> RoundFacts:
         """Derivatives at the scores, and a sample drawn row by row; what is known of all rows."""
+        self._compare_rows()
         return self._at_least_one(self.ask("begin_round", plan), plan)
+
+    def differentiate(self) -> None:
+        """Derivatives at the scores."""
+        self._compare_rows()
+        self.tell("differentiate")
+
+    def _compare_rows(self) -> None:
+        """Derivatives of a loss that compares rows of all shards, if these are parts of arrays of this process."""
+        if self._whole is not None and not self.is_alone and self._loss is not None and self._loss.whole:
+            self.flush()
+            self._whole.differentiate(self._loss)
 
     def take_all(self, plan: RoundPlan) -> RoundFacts:
         """Grow the trees of the round on all rows that train; derivatives are known."""
@@ -226,6 +248,7 @@ class Shards:
 
     def read(self, name: str, axis: int = -1) -> Any:
         """An array of the rows of all shards, by its name in `RowState`; the array itself if it is in this process."""
+        self.flush()
         if self.is_alone or (self._whole is not None and name in SHARED):
             return getattr(self._whole, name)
         parts = self.ask("read", name)

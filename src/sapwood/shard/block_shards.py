@@ -1,0 +1,55 @@
+"""Shards on disk: each is a block of a code file, which is in memory only while it is being worked on.
+
+An exchange visits one block after the other. While one is worked on, the system reads the next.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any
+
+from sapwood.codes.block_table import BlockTable
+from sapwood.shard.arrays_of_rows import ArraysOfRows
+from sapwood.shard.round_shard import RoundShard
+from sapwood.shard.row_state import RowState
+from sapwood.shard.shard import Shard
+from sapwood.shard.shards import Command, Shards
+
+READS_CODES = frozenset({"work", "settle_rest", "begin_groups", "reroute"})
+
+
+class BlockVisits:
+    """Runs commands block by block."""
+
+    local: Sequence[RoundShard] | None = None
+
+    def __init__(self, table: BlockTable, rows: RowState, arrays: ArraysOfRows) -> None:
+        self._file, self._arrays = table.file, arrays
+        self._blocks = [self._file.block(number) for number in range(self._file.n_blocks)]
+        largest = max(block.n_rows for block in self._blocks)
+        spare = arrays.empty(largest, "u8")  # one is enough for all: they take turns
+        self._shards = []
+        for block, (start, stop) in zip(self._blocks, pairwise(self._file.starts()), strict=True):
+            shard = Shard(block.table, rows.n_jobs, start, arrays, spare[: block.n_rows])
+            self._shards.append(RoundShard(shard, rows.part(start, stop)))
+        self.bytes_read = 0  # of codes, for reports
+
+    def exchange(self, commands: Sequence[Command]) -> list[Any]:
+        """Answers to the last of the commands."""
+        reads_codes, answers = any(command.method in READS_CODES for command in commands), []
+        for number, (block, shard) in enumerate(zip(self._blocks, self._shards, strict=True)):
+            if reads_codes:
+                self._file.read_ahead(number + 1)
+                shard.restore_groups()
+            answers.append([command.of(number).run(shard) for command in commands][-1])
+            if reads_codes:
+                block.release()
+            self._arrays.release()
+        return answers
+
+
+def block_shards(table: BlockTable, rows: RowState, arrays: ArraysOfRows) -> Shards:
+    """Rows whose codes are on disk; their other arrays are where `arrays` makes them."""
+    visits = BlockVisits(table, rows, arrays)
+    return Shards(visits, rows.n_rows, rows, hold_validation_rows=rows.own is not None)
