@@ -255,3 +255,14 @@ def test_reading_ahead_keeps_order_raises_errors_and_ends():
     next(endless)
     endless.close()
     assert threading.active_count() == before
+
+
+def test_a_file_that_is_damaged_in_the_middle_is_named(tmp_path, frame):
+    path = tmp_path / "x.parquet"
+    pd.concat([frame] * 20).to_parquet(path, row_group_size=1000, index=False)
+    damaged = bytearray(path.read_bytes())
+    middle = len(damaged) // 2
+    damaged[middle : middle + 2000] = bytes(2000)
+    path.write_bytes(damaged)
+    with pytest.raises(DataFileError, match=r"x.parquet' cannot be read"):
+        survey(open_source(path), ROLES)
