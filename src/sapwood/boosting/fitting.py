@@ -66,6 +66,7 @@ class CodedRows:
     table: Coded | BlockTable
     arrays: ArraysOfRows  # where other arrays of the rows are kept
     batches: Callable[[], Iterator[Table]]  # reads the cells again, batch by batch
+    digest: str  # of all cells
 
     def scores(self, ensemble: Ensemble, n_jobs: int) -> Floats:
         """Scores (n_scores, rows) of a model."""
@@ -166,42 +167,40 @@ def begin_rounds(
             base = setup.loss.start(LocalRows.of(rows.y[of], None if rows.weight is None else rows.weight[of]))
         start = Ensemble(base)
     so_far = start if setup.done is None else setup.done
+    table: Coded | BlockTable
+    recode: Recode | None = None
     if rows.coded is not None:
-        coded = rows.coded.table, None
-    elif coded is None:
-        coded = code(rows.table, options.method, setup.max_bins, options.n_jobs)
-    if setup.statistics is not None:
-        found = derive_columns(rows.table, rows.y, rows.weight, own, setup.statistics)
-        if found is not None:
-            coded = beside(coded, found, options.n_jobs)
-            options = with_derived(options, origins_of(coded[0].bins))
-
-    def score(of: Rows) -> Floats:
-        if of.coded is not None:
-            return of.coded.scores(so_far, options.n_jobs)
-        return so_far.scores(of.table, None, options.n_jobs, of.offset)
-
+        table = rows.coded.table
+    else:
+        found = code(rows.table, options.method, setup.max_bins, options.n_jobs) if coded is None else coded
+        if setup.statistics is not None:
+            derived = derive_columns(rows.table, rows.y, rows.weight, own, setup.statistics)
+            if derived is not None:
+                found = beside(found, derived, options.n_jobs)
+                options = with_derived(options, origins_of(found[0].bins))
+        table, recode = found
+    known = setup.done_scores
+    score = _scores(rows, so_far, options.n_jobs) if known is None else _known_scores(known, rows, setup.loss)
+    arrays = None if rows.coded is None else rows.coded.arrays
     return Rounds(
-        coded[0],
+        table,
         rows.table.schema.n_levels,
         setup.loss,
         options,
         start,
-        place_rows(
-            coded[0],
-            rows.y,
-            rows.weight,
-            score(rows) if setup.done_scores is None else _known_scores(setup.done_scores, rows, setup.loss),
-            own,
-            setup.loss,
-            options,
-            None if rows.coded is None else rows.coded.arrays,
-        ),
-        validation=[(e.table, score(e)) for e in evals],
+        place_rows(table, rows.y, rows.weight, score, own, setup.loss, options, arrays),
+        validation=[(e.table, _scores(e, so_far, options.n_jobs)) for e in evals],
         trees=list(so_far.rounds[start.n_rounds :]),
-        recode=coded[1],
+        recode=recode,
         linear=_linear_fit(rows, options) if options.linear else None,
     )
+
+
+def _scores(rows: Rows, so_far: Ensemble, n_jobs: int) -> Floats:
+    """Scores of rows by the model so far."""
+    if rows.coded is not None:
+        return rows.coded.scores(so_far, n_jobs)
+    return so_far.scores(rows.table, None, n_jobs, rows.offset)
 
 
 def place_rows(

@@ -98,7 +98,7 @@ def digests(parts: Sequence[Rows], start: Any) -> dict[str, str]:
     found = {}
     for number, rows in enumerate(parts):
         of = "" if number == 0 else f"eval_set[{number - 1}]: "
-        found[f"{of}X"] = digest_table(rows.table)
+        found[f"{of}X"] = digest_table(rows.table) if rows.coded is None else rows.coded.digest
         found[f"{of}y"] = digest_numbers(rows.y)
         found[f"{of}weight"] = digest_numbers(rows.weight, rows.measured)
         found[f"{of}group"] = digest_arrays(rows.groups)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Mapping, Sequence
-from copy import copy
 from dataclasses import replace
 from typing import Any, ClassVar, Literal, Self
 
@@ -13,12 +12,8 @@ import numpy as np
 from sapwood.arrays import Array, Ints
 from sapwood.boosting.eval_metrics import warn_of_direction
 from sapwood.boosting.fitting import fit_ensemble, statistics_of_levels
-from sapwood.boosting.history import History
 from sapwood.boosting.internal_validation import Validated, fit_validated, validation_for
 from sapwood.boosting.recipe import AUTO, is_auto
-from sapwood.boosting.refit import Refit
-from sapwood.boosting.training import Outcome
-from sapwood.counted import counted
 from sapwood.declaration import WIDTH, declared, fitted, parameter
 from sapwood.errors import ParameterError
 from sapwood.estimators import newton_parameters as newton
@@ -28,7 +23,16 @@ from sapwood.estimators.boosting_rows import GivenRows, digests, read_boosting_r
 from sapwood.estimators.checkpoint import Checkpoints, take_over
 from sapwood.estimators.continuation import check_same_loss, model_to_continue
 from sapwood.estimators.newton_parameters import AT_LEAST_ZERO, QUANTILE, SHARE
-from sapwood.estimators.newton_setup import newton_loss, newton_setup
+from sapwood.estimators.newton_refit import refitted
+from sapwood.estimators.newton_setup import newton_loss, newton_setup, tree_limits
+from sapwood.estimators.source_rows import (
+    ReadRows,
+    SourceColumns,
+    is_training_source,
+    read_source_rows,
+    scratch_folder,
+    source_columns,
+)
 from sapwood.estimators.splits import folds_of_rows
 from sapwood.estimators.validation_sets import read_eval_set, rows_held_out
 from sapwood.estimators.without_effect import WITHOUT_EFFECT
@@ -179,6 +183,8 @@ class NewtonBoosting(Boosting):
     early_stopping_rounds: int | None = parameter(newton.EARLY_STOPPING_ROUNDS, default=None)
     validation_fraction: float | None = parameter(newton.VALIDATION_FRACTION, default=None)
     cv: Any = parameter(newton.CV, default=None)
+    max_memory: Any = parameter(newton.MAX_MEMORY, default=None)
+    scratch: Any = parameter(newton.SCRATCH, default=None)
     verbose: bool | int = parameter(
         Flag(),
         Interval(int, low=0),
@@ -197,9 +203,10 @@ class NewtonBoosting(Boosting):
     def fit(
         self,
         X: Any,
-        y: Any,
+        y: Any = None,
         sample_weight: Any = None,
         *,
+        target: str | None = None,
         eval_set: EvalSet = None,
         sample_weight_eval_set: Sequence[Any] | None = None,
         init_model: Any = None,
@@ -209,9 +216,12 @@ class NewtonBoosting(Boosting):
         """Train.
 
         Args:
-            X: table of rows.
+            X: table of rows; or a source that is read batch by batch and may be larger than memory: the path of a
+                Parquet, CSV or Arrow file, a folder or pattern of them, a polars LazyFrame, an ordered DuckDB relation,
+                anything that yields frames, or a file that `sapwood encode` wrote. See `max_memory`.
             y: targets, one for each row; numbers may have several columns.
-            sample_weight: weights of the rows.
+            sample_weight: weights of the rows; of a source, the name of the column that holds them.
+            target: name of the column of a source that is to be predicted.
             eval_set: validation sets, of which the last one decides about early stopping: a list of pairs (X, y), one
                 pair, or a mapping from names to pairs.
             sample_weight_eval_set: weights (or None) for each of the pairs.
@@ -224,7 +234,12 @@ class NewtonBoosting(Boosting):
         sets = []
         if eval_set is not None or sample_weight_eval_set is not None:
             sets = read_eval_set(eval_set, sample_weight_eval_set, "sample_weight_eval_set")
-        return self._train(GivenRows(X, y, sample_weight), sets, init_model, checkpoint, verbose)
+        given = GivenRows(X, y, sample_weight)
+        if is_training_source(X):
+            given = GivenRows(X, source_columns(y, target, sample_weight, self.weight_name))
+        elif target is not None:
+            raise ParameterError(f"target={target!r} names a column of a source, but X is a table. Pass y instead.")
+        return self._train(given, sets, init_model, checkpoint, verbose)
 
     def _train(
         self,
@@ -237,11 +252,29 @@ class NewtonBoosting(Boosting):
         """Read rows, make the setup, train, and keep what comes out."""
         self._seed = seed_from(self.random_state)
         start = None if init_model is None else model_to_continue(init_model, self)
-        rows, task = read_boosting_rows(self, given, start)
+        if not isinstance(given.y, SourceColumns):
+            rows, task = read_boosting_rows(self, given, start)
+            n_given = len(rows.y) if rows.index is None else len(np.asarray(given.y))
+            return self._train_on(ReadRows(rows, task, n_given), validation, start, checkpoint, verbose)
+        with scratch_folder(self.scratch) as folder:
+            read = read_source_rows(self, given.X, given.y, start, folder)
+            return self._train_on(read, validation, start, checkpoint, verbose)
+
+    def _train_on(
+        self,
+        read: ReadRows,
+        validation: Sequence[GivenRows],
+        start: Any,
+        checkpoint: Any,
+        verbose: bool | int | None,
+    ) -> Self:
+        """Make the setup, train, and keep what comes out."""
+        rows, task = read.rows, read.task
         loss = self._loss(rows, task)
         if start is not None:
             check_same_loss(start, loss)
-        self._describe(rows.table, () if task.classes is None else [task.classes])
+        columns = rows.table if rows.coded is None else rows.table.schema
+        self._describe(columns, () if task.classes is None else [task.classes])
         if task.factors is not None:
             self._factors = task.factors
         evals = [read_validation_rows(self, one, task, loss) for one in validation]
@@ -273,7 +306,7 @@ class NewtonBoosting(Boosting):
         self._chosen, self.recipe_, self._member_rounds = setup.recipe.values, setup.recipe.sentences, list[int]()
         self.target_statistics_ = statistics_of_levels(rows, setup)
         if setup.recipe.n_folds:
-            n_given, classes = len(np.asarray(given.y)), task.classes
+            n_given, classes = read.n_given, task.classes
             folds = None if self.cv is None else folds_of_rows(self.cv, rows, n_given, classes)
             validated = fit_validated(rows, setup, validation_for(rows, setup, classes is not None, folds))
             recipe = setup.recipe.replaced(validated.chosen)
@@ -309,23 +342,7 @@ class NewtonBoosting(Boosting):
         """
         self._check_fitted()
         check_parameters("refit", {"decay": (Interval(float, 0, 1),)}, {"decay": decay})
-        rows, _ = read_boosting_rows(self, GivenRows(X, y, sample_weight), self)
-        if self.loss_.whole:
-            raise ParameterError("refit() is not for rankings and losses of all rows together. Use init_model of fit.")
-        if self.model_.trees.is_linear:
-            raise ParameterError("refit() is not for linear leaves. Use linear_tree=False, or init_model of fit.")
-        known: dict[str, Any] = {"_chosen": {}, "_member_rounds": [], "recipe_": []}  # of an old file
-        model, known = copy(self), known | dict(vars(self))
-        resolved = known["_chosen"] | {"linear_tree": False}  # what "auto" and "validate" were in training
-        setup = copy(self).set_params(**resolved)._setup(rows, self.loss_)
-        options, start = setup.rounds, self.ensemble_.upto(self.best_n_rounds_)
-        of = Refit(rows, self.loss_, options.tree, setup.plan.rate, options.alternates, float(decay), options.n_jobs)
-        new = of.ensemble(start, known["_member_rounds"])
-        model._keep(Outcome(new, History((), ()), None, f"refitted to {counted(len(rows.y), 'row')}"), self.loss_)
-        model.__dict__.pop("oof_prediction_", None)
-        kept = known["recipe_"][: len(known["_chosen"])]
-        model.recipe_ = [*kept, f"Leaf values: {model.stopped_reason_}, decay {decay}."]
-        return model
+        return refitted(self, GivenRows(X, y, sample_weight), float(decay))
 
     def __str__(self) -> str:
         """The parameters that were given, and once fitted what the recipe chose."""
@@ -344,6 +361,7 @@ class NewtonBoosting(Boosting):
 
     _loss = newton_loss
     _setup = newton_setup
+    tree_limits = tree_limits
 
     def _constraints(self, schema: Schema) -> Constraints:
         signs = monotone_signs(self.monotone_constraints, schema)

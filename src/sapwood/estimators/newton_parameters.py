@@ -53,6 +53,16 @@ CATEGORICAL_FEATURES = Meaning(
     "by their effect on its gradients as far as two halves of the rows agree on it, and cut like numbers; "
     "max_cat_to_onehot, max_cat_threshold, cat_smooth, cat_l2 and min_data_per_group do not apply to it.",
 )
+MAX_MEMORY = Meaning(
+    (Interval(float, low=0, closed="neither"), Text(), Nothing()),
+    'Memory that training on a source of rows may take, such as "8GB" or a number of bytes; None is 70 % of what is '
+    "free. If they need more, codes are kept on disk, and the other arrays of the rows, too, if they must be.",
+)
+SCRATCH = Meaning(
+    (Text(), Nothing()),
+    "Folder for files that training on a source of rows needs, which are removed at the end; None is the system's "
+    "folder for temporary files.",
+)
 TARGET_STATISTICS = Meaning(
     (Flag(),),
     "Beside each category of more than max_cat_to_onehot levels, add columns of the mean target of its levels: of "

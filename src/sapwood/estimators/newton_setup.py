@@ -70,6 +70,13 @@ def newton_loss(parameters: NewtonBoosting, rows: Rows, task: BoostingTask) -> L
     return loss
 
 
+def tree_limits(parameters: NewtonBoosting, n_rows: int, n_features: int, n_classes: int) -> SimpleNamespace:
+    """The parameters on so many rows, of which the recipe chooses those that are "auto"."""
+    given = parameters.get_params(deep=False)
+    recipe = resolve(Counts(n_rows, n_features, n_classes, 1), given, validates=False)
+    return SimpleNamespace(**given | recipe.values)
+
+
 def _named_loss(parameters: NewtonBoosting, name: str) -> Loss:
     if name == "huber":
         delta = parameters.huber_delta

@@ -25,9 +25,12 @@ from sapwood.sources.statistics import StatisticsReading, cells_to_hash
 from sapwood.sources.survey import Survey, different_rows
 from sapwood.sources.target_facts import Queries, class_type, code_labels, digest_values
 from sapwood.table.column import UNSEEN, Column
+from sapwood.table.digest import RowDigest as CellsDigest
+from sapwood.table.digest import text_of_table
 from sapwood.table.schema import Schema, Unseen
 from sapwood.table.storage import ColumnStorage
 from sapwood.table.table import Table
+from sapwood.table.unread import UnreadStorage
 from sapwood.threads import resolve_jobs
 
 BLOCK_ROWS, FEWEST_ROWS, BLOCK_CELLS = 1 << 20, 1 << 14, 1 << 26  # of a block, of a wide one, cells of a block
@@ -136,6 +139,7 @@ class _Coding:
         ]
         self._has_categories = "category" in found.schema.kinds
         self._digests = {name: RowDigest() for name in found.digests}
+        self._cells = CellsDigest()  # as of a table in memory, whose levels are codes
         self._statistics = StatisticsReading(found)
         self._queries = Queries()
         self._n_rows = self._filled = 0
@@ -188,6 +192,7 @@ class _Coding:
         """Digest and statistics."""
         hashes = hash_columns(cells_to_hash(table, self._keys), self._n_jobs)
         self._digests["X"].add(hashes, self._n_rows)
+        self._cells += CellsDigest.of_table(table, self._n_rows, self._n_jobs)
         if self._has_categories and self._statistics.is_wanted:  # statistics hash codes
             codes = [None if own is None else np.append(np.arange(len(own) - 1.0), np.nan) for own in self._keys]
             hashes = hash_columns(cells_to_hash(table, codes), self._n_jobs)
@@ -230,7 +235,7 @@ class _Coding:
             bins=self._bins,
             max_bins=max_bins,
             n_given=found.n_given,
-            digests=digests,
+            digests=digests | {"table": text_of_table(self._cells, Table(found.schema, UnreadStorage(0, "")))},
             roles={"target": roles.target, "weight": roles.weight, "query": roles.query},
             classes=None if target is None else target.classes,
             counts=None if target is None else target.counts,

@@ -1,0 +1,178 @@
+"""How much memory a training takes, and which of its arrays are to be on disk so that it takes no more than it may."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import Enum
+
+from sapwood.errors import ParameterError
+from sapwood.memory_size import written_size
+from sapwood.result import Part, Result
+from sapwood.shard.gradient_units import PACKED_ROWS
+
+BASE = 48 << 20  # what reading and growing take in any case
+BLOCK_SHARE = 8  # a block has at most this part of the memory
+MOST_BLOCK_ROWS, LEAST_BLOCK_ROWS = 1 << 20, 1 << 12
+DERIVED = 3  # copies of a block while it is coded
+READ_AHEAD = 3  # batches of a source that are in memory at a time
+
+
+class Keep(Enum):
+    """Where the arrays of a training are."""
+
+    MEMORY = "codes and row state in memory"
+    CODES_ON_DISK = "codes on disk, row state in memory"
+    ALL_ON_DISK = "codes and row state on disk"
+
+
+@dataclass(frozen=True)
+class TrainingSize:
+    """What memory depends on."""
+
+    n_rows: int
+    n_features: int
+    row_width: int  # bytes of a row of codes, row by row
+    n_scores: int
+    n_cells: int  # of a histogram, two or three numbers each
+    most_nodes: int  # of a tree that may be split at a time
+    n_rounds: int
+    n_splits: int  # levels of a tree, or splits of one that grows leaf by leaf
+    weighted: bool = False
+    sampled: bool = False
+    short: bool = False  # derivatives are 32-bit floats
+    counts_rows: bool = False
+    one_tree: bool = False
+    batch_bytes: int = 0  # of the source
+
+    @property
+    def codes(self) -> int:
+        """Bytes of all codes."""
+        return self.n_rows * (self.n_features + self.row_width)
+
+    def state(self, keep: Keep) -> int:
+        """Bytes of target, weights, scores, derivatives, records and leaves of all rows."""
+        derivatives = (4 if self.short else 8) * 2
+        records = 16 if keep is Keep.MEMORY else 8  # blocks on disk share a spare one
+        of_row = 8 + 8 * self.n_scores + derivatives * self.n_scores + records + 2
+        of_row += 16 if self.n_rows < PACKED_ROWS or self.counts_rows else 0  # gradients that are not packed
+        of_row += 8 * self.weighted + 8 * self.sampled + derivatives * self.one_tree
+        return self.n_rows * of_row
+
+    @property
+    def histograms(self) -> int:
+        """Bytes of those that are open at a time."""
+        return 3 * self.most_nodes * self.n_cells * 8 * (3 if self.counts_rows else 2)
+
+    def block_rows(self, limit: int) -> int:
+        """Rows of a block on disk."""
+        of_row = self.n_features + self.row_width + 32
+        return max(LEAST_BLOCK_ROWS, min(MOST_BLOCK_ROWS, limit // BLOCK_SHARE // of_row))
+
+    def needed(self, keep: Keep, limit: int) -> int:
+        """Bytes of memory in all."""
+        block = min(self.n_rows, self.block_rows(limit)) * (self.n_features + self.row_width + 32)
+        fixed = BASE + self.histograms + max(READ_AHEAD * self.batch_bytes + DERIVED * block, 0)
+        if keep is Keep.MEMORY:
+            return fixed + self.codes + self.state(keep)
+        return fixed + block + (self.state(keep) if keep is Keep.CODES_ON_DISK else 0)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class TrainingPlan(Result):
+    """Where the arrays of a training will be, and what it will take.
+
+    | name | meaning |
+    |---|---|
+    | keep | which arrays are on disk |
+    | memory, limit | bytes of memory that it takes, and that it may take |
+    | memory_by_part | the same by part |
+    | disk | bytes of scratch files |
+    | block_rows, n_blocks | rows of a block on disk, and how many there are |
+    | passes | times that codes are read for a tree |
+    | bytes_read | bytes of codes that are read for a tree |
+    | seconds_per_tree | about how long a tree takes, from and to |
+    """
+
+    size: TrainingSize
+    keep: Keep
+    limit: int
+    source: str = ""
+
+    @property
+    def memory(self) -> int:
+        """Bytes of memory."""
+        return self.size.needed(self.keep, self.limit)
+
+    @property
+    def block_rows(self) -> int:
+        """Rows of a block."""
+        return min(self.size.n_rows, self.size.block_rows(self.limit))
+
+    @property
+    def n_blocks(self) -> int:
+        """Blocks on disk."""
+        return -(-self.size.n_rows // self.block_rows)
+
+    @property
+    def memory_by_part(self) -> dict[str, int]:
+        """Bytes of memory by what they hold."""
+        in_memory = self.keep is not Keep.ALL_ON_DISK
+        parts = {
+            "codes": self.size.codes if self.keep is Keep.MEMORY else 0,
+            "row state": self.size.state(self.keep) if in_memory else 0,
+            "histograms": self.size.histograms,
+        }
+        return parts | {"reading and blocks": self.memory - sum(parts.values())}
+
+    @property
+    def disk(self) -> int:
+        """Bytes of scratch files."""
+        codes = self.size.codes + 8 * self.size.n_rows * (1 + self.size.weighted)
+        return codes + (self.size.state(self.keep) if self.keep is Keep.ALL_ON_DISK else 0)
+
+    @property
+    def passes(self) -> int:
+        """Times that codes are read for a tree."""
+        return 1 + self.size.n_splits
+
+    @property
+    def bytes_read(self) -> int:
+        """Bytes of codes that are read for a tree: by row for histograms, a column for each split."""
+        rows = self.size.n_rows * self.size.row_width * self.passes / 2
+        return int(rows + self.size.n_rows * self.size.n_splits)
+
+    @property
+    def seconds_per_tree(self) -> tuple[float, float]:
+        """About how long a tree takes where files are in the system's cache, and where they are read at 1 GB/s."""
+        cells = self.size.n_rows * self.size.n_features * self.passes / 2
+        least = cells * 0.5e-9 + self.size.n_rows * self.passes * 4e-9
+        slow = self.bytes_read / 1e9 if self.keep is not Keep.MEMORY else 0.0
+        return least, 2.0 * least + slow
+
+    def _parts(self) -> Iterator[Part]:
+        size, own = self.size, self.memory_by_part
+        of = f" of {self.source}" if self.source else ""
+        yield f"{size.n_rows:,} rows x {size.n_features} columns{of}, read twice"
+        listed = ", ".join(f"{name} {written_size(n_bytes)}" for name, n_bytes in own.items() if n_bytes)
+        yield f"{self.keep.value}: {written_size(self.memory)} of {written_size(self.limit)} of memory ({listed})"
+        if self.keep is not Keep.MEMORY:
+            yield f"{written_size(self.disk)} on disk, in {self.n_blocks} blocks of {self.block_rows:,} rows"
+        low, high = self.seconds_per_tree
+        yield (
+            f"each tree: {self.passes} passes, {written_size(self.bytes_read)} of codes read, about {low:.2g} to "
+            f"{high:.2g} s; {size.n_rounds} rounds"
+        )
+        yield "The model is bit for bit the one that training in memory gives."
+
+
+def plan_for(size: TrainingSize, limit: int, source: str = "") -> TrainingPlan:
+    """The fastest way to train that takes no more memory than it may; an error if there is none."""
+    for keep in Keep:
+        if size.needed(keep, limit) <= limit:
+            return TrainingPlan(size, keep, limit, source)
+    least = size.needed(Keep.ALL_ON_DISK, limit)
+    raise ParameterError(
+        f"max_memory={written_size(limit)} is too little: {size.n_rows:,} rows of {size.n_features} columns need at "
+        f"least {written_size(least)}, even with codes and row state on disk. Allow more, or use smaller trees."
+    )
