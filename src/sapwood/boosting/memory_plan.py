@@ -6,13 +6,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
 
+from sapwood.codes.binned import SAMPLE
 from sapwood.errors import ParameterError
 from sapwood.memory_size import written_size
 from sapwood.result import Part, Result
 from sapwood.shard.gradient_units import PACKED_ROWS
 
 BASE = 48 << 20  # what reading and growing take in any case
-BLOCK_SHARE = 8  # a block has at most this part of the memory
+BLOCK_SHARE = 16  # a block has at most this part of the memory
 MOST_BLOCK_ROWS, LEAST_BLOCK_ROWS = 1 << 20, 1 << 12
 DERIVED = 3  # copies of a block while it is coded
 READ_AHEAD = 3  # batches of a source that are in memory at a time
@@ -70,12 +71,12 @@ class TrainingSize:
         return max(LEAST_BLOCK_ROWS, min(MOST_BLOCK_ROWS, limit // BLOCK_SHARE // of_row))
 
     def needed(self, keep: Keep, limit: int) -> int:
-        """Bytes of memory in all."""
+        """Bytes of memory: reading is over before training begins."""
         block = min(self.n_rows, self.block_rows(limit)) * (self.n_features + self.row_width + 32)
-        fixed = BASE + self.histograms + max(READ_AHEAD * self.batch_bytes + DERIVED * block, 0)
-        if keep is Keep.MEMORY:
-            return fixed + self.codes + self.state(keep)
-        return fixed + block + (self.state(keep) if keep is Keep.CODES_ON_DISK else 0)
+        reading = min(self.n_rows, SAMPLE) * self.n_features * 8 + READ_AHEAD * self.batch_bytes + DERIVED * block
+        training = self.histograms + (self.codes if keep is Keep.MEMORY else block)
+        training += self.state(keep) if keep is not Keep.ALL_ON_DISK else 0
+        return BASE + max(reading, training)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -123,7 +124,7 @@ class TrainingPlan(Result):
             "row state": self.size.state(self.keep) if in_memory else 0,
             "histograms": self.size.histograms,
         }
-        return parts | {"reading and blocks": self.memory - sum(parts.values())}
+        return parts | {"blocks, reading and all else": self.memory - sum(parts.values())}
 
     @property
     def disk(self) -> int:

@@ -84,9 +84,8 @@ def source_columns(y: Any, target: str | None, weight: Any, weight_name: str, qu
         raise ParameterError("y is not allowed with a source of rows. Name the column of the target: target='price'.")
     for name, value in ((weight_name, weight), ("qid", query)):
         if value is not None and not isinstance(value, str):
-            raise ParameterError(
-                f"{name} of a source of rows must be the name of a column, not a {type(value).__name__}."
-            )
+            kind = type(value).__name__
+            raise ParameterError(f"{name} of a source of rows must be the name of a column, not a {kind}.")
     return SourceColumns(target, weight, query)
 
 
@@ -137,8 +136,8 @@ def read_source_rows(estimator: NewtonBoosting, X: Any, columns: SourceColumns, 
         return _as_table(estimator, found, start, plan)
     _check_method(estimator, plan)
     jobs, bins = resolve_jobs(estimator.n_jobs), min(255, estimator.max_bin)
-    of = {"max_bins": bins, "block_rows": plan.block_rows, "n_jobs": jobs, "verbose": estimator.verbose}
-    file = encode(found, folder / "rows.codes", **of)
+    rows, verbose = plan.block_rows, estimator.verbose
+    file = encode(found, folder / "rows.codes", max_bins=bins, block_rows=rows, n_jobs=jobs, verbose=verbose)
     return _of_codes(estimator, file, found, start, plan, folder)
 
 
@@ -261,8 +260,8 @@ def _of_code_file(
     for name, wanted in (("target", columns.target), ("weight", columns.weight), ("query", columns.query)):
         if wanted is not None and wanted != roles[name]:
             raise InputError(
-                f"The code file {str(file.path)!r} has the {name} {roles[name]!r}, not {wanted!r}. Encode the data again "
-                "with that one, or leave it out."
+                f"The code file {str(file.path)!r} has the {name} {roles[name]!r}, not {wanted!r}. Encode the data "
+                "again with that one, or leave it out."
             )
     if roles["target"] is None:
         raise InputError(f"The code file {str(file.path)!r} has no target. Encode the data again with one.")
@@ -287,7 +286,8 @@ def _of_codes(
     jobs = resolve_jobs(estimator.n_jobs)
     arrays = OnDisk(folder) if plan.keep is Keep.ALL_ON_DISK else InMemory()
     table = file.table(jobs) if plan.keep is Keep.MEMORY else BlockTable(file)
-    others = tuple(_column(file, name, arrays) for name in ("y", "weight", "query"))
+    y, weight, query = (_column(file, name, arrays) for name in ("y", "weight", "query"))
+    assert y is not None
 
     def batches() -> Iterator[Table]:
         if found is None:
@@ -297,7 +297,7 @@ def _of_codes(
 
     coded = CodedRows(table, arrays, batches, file.contents.digests["table"])
     unread = Table(file.schema, UnreadStorage(file.n_rows, file.contents.source))
-    read = _rows(estimator, unread, others, file.contents.classes, start, file.contents.n_given, plan, None)
+    read = _rows(estimator, unread, (y, weight, query), file.contents.classes, start, file.contents.n_given, plan, None)
     return replace(read, rows=replace(read.rows, coded=coded))
 
 
