@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from boosters import first_rows
-from peak_memory import HIGHEST, PRESENT, _status
+from peak_memory import HIGHEST, PRESENT, status
 
 _FEW_ROWS, _FEW_ROUNDS = 70_000, 2  # enough rows for the kernels that the fit itself uses
 
@@ -20,9 +20,9 @@ def main(path: str) -> None:
     # all of the compiled code is loaded here
     booster.fit(*first_rows(X, y, _FEW_ROWS), replace(settings, rounds=_FEW_ROUNDS))
     Path("/proc/self/clear_refs").write_text("5")
-    before = _status(PRESENT)
+    before = status(PRESENT)
     model = booster.fit(X, y, settings)
-    print((_status(HIGHEST) - before) / 1024)
+    print((status(HIGHEST) - before) / 1024)
     del model
 
 

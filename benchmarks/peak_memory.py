@@ -22,13 +22,13 @@ def main(library: str, task: str, folder: str, *settings: str) -> None:
     X, y = (np.load(Path(folder) / f"{name}.npy") for name in "Xy")
     make_model(library, task, **parameters).fit(X[:1000], y[:1000])  # all of the compiled code is loaded here
     Path("/proc/self/clear_refs").write_text("5")
-    before = _status(PRESENT)
+    before = status(PRESENT)
     model = make_model(library, task, **parameters).fit(X, y)
-    print((_status(HIGHEST) - before) / 1024)
+    print((status(HIGHEST) - before) / 1024)
     del model
 
 
-def _status(name: str) -> int:
+def status(name: str) -> int:
     """A figure of this process in kB."""
     lines = Path("/proc/self/status").read_text().splitlines()
     return next(int(line.split()[1]) for line in lines if line.startswith(name))

@@ -283,16 +283,17 @@ def _of_codes(
     estimator: NewtonBoosting, file: CodeFile, found: Survey | None, start: Any, plan: TrainingPlan, folder: Path
 ) -> ReadRows:
     """Rows of which the codes are kept, in memory or in the file."""
-    jobs = resolve_jobs(estimator.n_jobs)
+    jobs, label = resolve_jobs(estimator.n_jobs), str(file.path)
+    source = None if found is None else (found.source, found.roles, found.schema)  # and not the sample of its cells
     arrays = OnDisk(folder) if plan.keep is Keep.ALL_ON_DISK else InMemory()
     table = file.table(jobs) if plan.keep is Keep.MEMORY else BlockTable(file)
     y, weight, query = (_column(file, name, arrays) for name in ("y", "weight", "query"))
     assert y is not None
 
     def batches() -> Iterator[Table]:
-        if found is None:
-            raise InputError(f"The cells of the code file {str(file.path)!r} are needed. Pass the data files.")
-        for part, rows in read_tables(found.source, found.roles, found.schema, again=True):
+        if source is None:
+            raise InputError(f"The cells of the code file {label!r} are needed. Pass the data files.")
+        for part, rows in read_tables(*source, again=True):
             yield rows if part.used is None else rows.take_within(part.used)
 
     coded = CodedRows(table, arrays, batches, file.contents.digests["table"])
