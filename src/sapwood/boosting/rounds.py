@@ -30,11 +30,12 @@ from sapwood.codes.coding import Coded, Recode
 from sapwood.codes.ranked import RankedTable
 from sapwood.kernels.draws import mix
 from sapwood.kernels.newton import add_up, keep_order
-from sapwood.kernels.noise import noise_of
+from sapwood.kernels.noise import noise_of_sums
 from sapwood.linear_leaves import LinearLeaves
 from sapwood.losses.loss import Loss
 from sapwood.predictor import Predictor
 from sapwood.predictor.lines import add_lines_of
+from sapwood.row_parts.exact_sum import ExactSum
 from sapwood.shard.asked import Asked
 from sapwood.shard.gradient_units import PACKED_ROWS, GradientUnits
 from sapwood.shard.row_state import RoundFacts, RoundPlan
@@ -196,8 +197,9 @@ class Rounds:
 
     def _noise(self, k: int, rate: float) -> float:
         """Standard deviation of the noise of scores in tree k."""
-        rows = (self.shards.read(name)[k] for name in ("tree_gradient", "tree_hessian"))
-        return float(noise_of(*rows, self.shards.read("tree_weight"), self.options.random_strength, rate * self.n_done))
+        parts, counts = zip(*self.shards.ask("noise_sums", k), strict=True)
+        sums = ExactSum.merged(parts).limbs.copy()
+        return float(noise_of_sums(sums, sum(counts), self.options.random_strength, rate * self.n_done))
 
     def _gradient_norm(self) -> float:
         """Root of the mean squared gradient of the rows that take part."""

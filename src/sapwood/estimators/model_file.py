@@ -36,7 +36,13 @@ from sapwood.forest.leaf_targets import LeafRows
 from sapwood.keywords import answering
 from sapwood.parameters import CallableRule, RandomState, check_parameters
 
-LEFT_OUT = (*WITHOUT_EFFECT, "warm_start", "recipe", "max_memory", "scratch")  # parameters that change nothing in what a model predicts
+LEFT_OUT = (
+    *WITHOUT_EFFECT,
+    "warm_start",
+    "recipe",
+    "max_memory",
+    "scratch",
+)  # parameters that change nothing in what a model predicts
 FORMER = {"huber_delta": 1.0}  # defaults of earlier versions; a loss that has a delta is described with its own
 EARLIER: dict[str, dict[str, Any]] = {  # defaults of the first version, which models without a name for them have
     "RandomForestClassifier": {"prior_weight": 0.0, "max_features": "sqrt"},

@@ -18,7 +18,9 @@ import numpy as np
 
 from sapwood.arrays import Array, Floats, Ints, Mask
 from sapwood.kernels.boosting_records import NODE
+from sapwood.kernels.exact_sum import LENGTH
 from sapwood.kernels.level_groups import Moves
+from sapwood.kernels.noise import add_noise_terms
 from sapwood.losses.loss import Loss
 from sapwood.row_parts.exact_sum import ExactSum
 from sapwood.row_parts.rows import RowPart
@@ -270,6 +272,12 @@ class RoundShard:
     def answer(self, question: Callable[[RowPart], T], asked: Asked) -> T:
         """The answer to a question about the rows."""
         return question(asked.part(self.state, self.trees))
+
+    def noise_sums(self, k: int) -> tuple[ExactSum, int]:
+        """Σ w g² and Σ w h of what tree k is grown on, and how many rows have a weight."""
+        sums, state = np.zeros((2, LENGTH), dtype=np.int64), self.state
+        n = int(add_noise_terms(state.tree_gradient[k], state.tree_hessian[k], state.tree_weight, sums))
+        return ExactSum(sums), n
 
     def squared_gradients(self) -> tuple[ExactSum, int]:
         """The sum of the squared gradients of the rows that train, and how many there are."""
