@@ -72,7 +72,7 @@ def test_everything_is_no_sample() -> None:
         for options in ({}, {"counted": True}, {"by_gradient": True}):
             trained = fit(data, Squared(), POLICIES["depthwise"], 1, rows=rows, subsample=1.0, **options)
             assert trained.sample is rows
-            assert trained.sample.factor is None
+            assert trained.shards.only.state.factor is None
 
 
 def test_the_size_of_uniform_samples() -> None:

@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from row_parts.part_cases import cuts, part, sent
-from sapwood.boosting import sampling, size_threshold
 from sapwood.boosting.hold_out import held_out_counts, held_out_keys, held_out_rows
-from sapwood.shard.sampling import Sample
 from sapwood.row_parts.smallest import smallest, taken
+from sapwood.shard import sampling, size_threshold
+from sapwood.shard.sampling import Sample
 from strategies import examples
 
 keys = st.integers(0, 2**64 - 1)
