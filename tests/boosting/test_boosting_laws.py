@@ -27,6 +27,7 @@ from sapwood.boosting.ensemble import Ensemble
 from sapwood.boosting.options import TreeOptions
 from sapwood.codes.ranked import rank_table
 from sapwood.losses import Logistic, Squared
+from sapwood.row_parts.rows import LocalRows
 from sapwood.table import Table
 
 each_loss = pytest.mark.parametrize("loss", LOSSES)
@@ -161,7 +162,7 @@ def test_a_common_factor_of_weights_changes_nothing_without_penalties(loss: str)
 def test_rows_in_another_order(loss: str, policy: str) -> None:
     data = mixed_data(loss)
     order = np.random.default_rng(0).permutation(len(data.y))
-    start = Ensemble(LOSSES[loss]().start(data.y, None))
+    start = Ensemble(LOSSES[loss]().start(LocalRows.of(data.y)))
     first = fit(data, LOSSES[loss](), POLICIES[policy], 6, start=start)
     second = fit(data.take(order), LOSSES[loss](), POLICIES[policy], 6, start=start)
     if loss == "huber":  # means of leaves are rounded
@@ -205,7 +206,7 @@ def test_powers_of_two_scale_the_model_of_squared_errors(power: int) -> None:
 def test_rows_that_only_watch_change_nothing(loss: str, policy: str) -> None:
     data = mixed_data(loss)
     rows = np.sort(np.random.default_rng(0).permutation(250)[:170])
-    start = Ensemble(LOSSES[loss]().start(data.y[rows], None))
+    start = Ensemble(LOSSES[loss]().start(LocalRows.of(data.y[rows])))
     among = fit(data, LOSSES[loss](), POLICIES[policy], 5, start=start, rows=rows)
     alone = fit(data.take(rows), LOSSES[loss](), POLICIES[policy], 5, start=start)
     if loss == "huber":  # delta is a quantile over all rows

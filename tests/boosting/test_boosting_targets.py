@@ -45,7 +45,7 @@ def targets(loss: Loss, weight: Any = None) -> tuple[Data, PerTarget]:
 def test_splits_are_those_of_the_mixture_of_targets_on_one_scale(loss: Loss, policy: str, weight: Any) -> None:
     """By hand: gradients over their root mean square at the best constants, hessians over their mean there."""
     data, joint = targets(loss, weight)
-    start = np.repeat(joint.start(data.y, weight)[:, None], N_ROWS, axis=1)
+    start = np.repeat(joint.start(LocalRows.of(data.y, weight))[:, None], N_ROWS, axis=1)
     first = np.empty((2, 4, N_ROWS))
     joint.derivatives(data.y, start, *first)
     sizes = np.sqrt(np.average(first[0] ** 2, axis=1, weights=weight)), np.average(first[1], axis=1, weights=weight)

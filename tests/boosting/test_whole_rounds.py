@@ -17,6 +17,7 @@ from sapwood.boosting.rounds import Rounds
 from sapwood.boosting.whole_rounds import WholeRounds
 from sapwood.losses import PerTarget, Squared
 from sapwood.metrics.names import find_metric
+from sapwood.row_parts.rows import LocalRows
 
 METRICS = {"squared": "rmse", "logistic": "logloss", "multinomial": "mlogloss", "targets": "loss"}
 N_ROWS, N_ROUNDS, RATE = 700, 7, 0.3
@@ -55,7 +56,7 @@ def make(
     if loss == "targets":
         y = np.stack([y, np.full(N_ROWS, 0.3), 1e5 * frame["b"].to_numpy() ** 2], axis=1)
     data = Data.of(frame, y, weight)
-    found = LOSSES[loss]() if loss != "targets" else PerTarget.of(Squared(), "abc", y, weight)
+    found = LOSSES[loss]() if loss != "targets" else PerTarget.of(Squared(), "abc", LocalRows.of(y, weight))
     rows = np.flatnonzero(np.arange(N_ROWS) % 4 > 0) if part else None
     rounds = begin(data, found, tree, rows=rows, columns=ColumnOptions(5, columns), **options)
     if replays:

@@ -22,7 +22,7 @@ from sapwood.boosting.size_threshold import threshold
 from sapwood.elementary import sum_of_rows
 from sapwood.kernels.bagging import draw_rows
 from sapwood.row_parts.selection import Keyed, keys_of
-from sapwood.row_parts.smallest import Smallest, smallest, taken
+from sapwood.row_parts.smallest import Smallest, smallest, smallest_here
 
 T = TypeVar("T")
 PHILOX_BLOCK = 4  # numbers of its stream that are made at a time
@@ -47,9 +47,7 @@ def uniform_rows(candidates: Array | None, n_rows: int, share: float, key: int) 
 def counted_rows(candidates: Array | None, n_rows: int, share: float, key: int) -> Array:
     """A share of the candidates, rounded down; every set of so many is equally likely. At least one row."""
     n = n_rows if candidates is None else len(candidates)
-    rows = counted_keys(key, 0, n)
-    (own,) = choose_counted(lambda question: [question(rows)], max(1, int(share * n)))
-    drawn = taken(own, rows)
+    drawn = smallest_here(counted_keys(key, 0, n).keys, max(1, int(share * n)))
     return drawn if candidates is None else candidates[drawn]
 
 

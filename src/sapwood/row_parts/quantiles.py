@@ -20,9 +20,8 @@ SLACK = 1e-12  # of the total weight: tolerance for a share that is no binary fr
 def quantiles(ask: Ask, n_groups: int, share: float) -> Floats:
     """The quantile of each group; 0 of groups without rows."""
     found = select(ask, n_groups, partial(quantile_ranks, share))
-    low, high = values_of(found.keys).T
-    exists = found.keys.any(axis=1)
-    return np.where(exists, 0.5 * np.where(exists, low, 0.0) + 0.5 * np.where(exists, high, 0.0), 0.0) + 0.0
+    low, high = values_of(found.keys).T  # NaN without rows; no -0.0: which of the zeros is found is left to chance
+    return np.where(found.keys[:, 0] > 0, 0.5 * low + 0.5 * high + 0.0, 0.0)
 
 
 def quantile_ranks(share: float, units: Ints) -> Ints:

@@ -24,7 +24,7 @@ Keys = NDArray[np.uint64]
 MOST_ROWS = 1 << 16  # that parts may send in all
 MOST_CELLS = 1 << 17  # of counts that a part sends
 UNIT_BITS, SUM_BITS, LEAST_EXPONENT = 52, 62, -1000
-_MOST_KEY = np.iinfo(np.uint64).max
+_MOST_KEY = np.uint64((1 << 64) - 1)
 
 
 class Keyed(NamedTuple):
@@ -82,6 +82,13 @@ class Brackets:
         starts = np.searchsorted(group, np.arange(len(inverse_unit) + 1)).astype(np.int64)
         return cls(starts, low, high, shift, 1 << bits, inverse_unit)
 
+    @classmethod
+    def whole(cls, inverse_unit: Floats) -> Brackets:
+        """One for each group, of all keys."""
+        n = len(inverse_unit)
+        low, high = np.zeros(n, dtype=np.uint64), np.full(n, _MOST_KEY)
+        return cls(np.arange(n + 1), low, high, low, 1, inverse_unit)
+
 
 def keys_of(values: Floats) -> Keys:
     """Keys in the order of numbers."""
@@ -133,14 +140,53 @@ def select(ask: Ask, n_groups: int, ranks: Callable[[Ints], Ints]) -> Found:
     """
     facts = _merged(ask(partial(facts_of, n_groups)))
     inverse_unit = _inverse_units(facts)
+    if facts.rows.sum() <= MOST_ROWS:
+        return _select_here(_Inside.of(ask(partial(rows_of, Brackets.whole(inverse_unit))), n_groups), ranks)
     search = _Search(np.flatnonzero(facts.rows), facts, inverse_unit)
-    while search.n_rows > MOST_ROWS and search.is_open.any():
+    while not search.knows_ranks or (search.n_rows > MOST_ROWS and search.is_open.any()):
         brackets = search.brackets()
         search.narrow(brackets, _total(ask(partial(counts_of, brackets))), ranks)
-    if search.is_open.any() or not search.knows_ranks:
+    if search.is_open.any():
         brackets = search.brackets()
-        search.finish(brackets, ask(partial(rows_of, brackets)), ranks)
+        search.finish(_Inside.of(ask(partial(rows_of, brackets)), len(brackets.low)))
     return search.found(n_groups)
+
+
+class _Inside(NamedTuple):
+    """Keys and units of rows by bracket: those of bracket b are starts[b] … starts[b + 1] - 1."""
+
+    keys: Keys
+    units: Ints
+    starts: Ints
+
+    @classmethod
+    def of(cls, parts: Sequence[Inside], n_brackets: int) -> _Inside:
+        """The rows of all parts."""
+        bracket, keys, units = parts[0] if len(parts) == 1 else map(np.concatenate, zip(*parts, strict=True))
+        starts = np.zeros(n_brackets + 1, dtype=np.int64)
+        np.cumsum(np.bincount(bracket, minlength=n_brackets), out=starts[1:])
+        if n_brackets > 1:
+            order = np.argsort(bracket, kind="stable")
+            keys, units = keys[order], units[order]
+        return cls(keys, units, starts)
+
+    def select(self, bracket: Ints, ranks: Ints) -> Found:
+        """The keys of ranks in brackets."""
+        found = Found(np.empty(len(bracket), dtype=np.uint64), np.empty(len(bracket), dtype=np.int64))
+        select_ranks(*self, bracket, ranks, *found)
+        return found
+
+
+def _select_here(rows: _Inside, ranks: Callable[[Ints], Ints]) -> Found:
+    """The same of rows that are all here, whose brackets are the groups."""
+    reached = np.concatenate(([0], np.cumsum(rows.units)))
+    wanted = ranks(np.diff(reached[rows.starts]))
+    groups = np.flatnonzero(np.diff(rows.starts))
+    found = Found(np.zeros(wanted.shape, dtype=np.uint64), np.zeros(wanted.shape, dtype=np.int64))
+    own = rows.select(np.repeat(groups, wanted.shape[1]), wanted[groups].reshape(-1))
+    for out, values in zip(found, own, strict=True):
+        out[groups] = values.reshape(len(groups), wanted.shape[1])
+    return found
 
 
 class _Search:
@@ -150,8 +196,7 @@ class _Search:
         self.group, self.inverse_unit = groups, inverse_unit
         self.low, self.high = facts.least[groups], facts.most[groups]
         self.n_rows = int(facts.rows.sum())
-        self.below = np.zeros(len(groups), dtype=np.int64)
-        self.rank = np.zeros(len(groups), dtype=np.int64)
+        self.below, self.rank = np.zeros((2, len(groups)), dtype=np.int64)
         self.knows_ranks, self.n_targets = False, 1
 
     @property
@@ -160,7 +205,7 @@ class _Search:
         return np.asarray(self.low < self.high)
 
     def brackets(self) -> Brackets:
-        """The different brackets of open targets, of all before the ranks are known; sets which one each target has."""
+        """The different brackets of open targets, or of all before the ranks are known; notes which each target has."""
         use = self.is_open if self.knows_ranks else np.ones(len(self.group), dtype=np.bool_)
         bounds = np.stack([self.group[use].astype(np.uint64), self.low[use], self.high[use]])
         different, place = np.unique(bounds, axis=1, return_inverse=True)
@@ -169,9 +214,9 @@ class _Search:
         group, low, high = (np.ascontiguousarray(own) for own in different)
         return Brackets.of(group.astype(np.int64), low, high, self.inverse_unit)
 
-    def _set_ranks(self, units: Ints, n_groups: int, ranks: Callable[[Ints], Ints]) -> None:
+    def _set_ranks(self, units: Ints, ranks: Callable[[Ints], Ints]) -> None:
         """Learn the ranks from the units of each bracket, which has all rows of its group."""
-        total = np.zeros(n_groups, dtype=np.int64)
+        total = np.zeros(len(self.inverse_unit), dtype=np.int64)
         total[self.group] = units
         wanted = ranks(total)[self.group]
         self.n_targets, self.knows_ranks = wanted.shape[1], True
@@ -183,33 +228,25 @@ class _Search:
         """Put every open target into the bucket that its key is in."""
         reached = np.cumsum(counts[0], axis=1)
         if not self.knows_ranks:
-            self._set_ranks(reached[:, -1], len(self.inverse_unit), ranks)
+            self._set_ranks(reached[:, -1], ranks)
         use = np.flatnonzero(self.is_open)
         own = self.bracket[use]
         bucket = (reached[own] < (self.rank - self.below)[use, None]).sum(axis=1)
         self.below[use] += np.where(bucket > 0, reached[own, np.maximum(bucket, 1) - 1], 0)
         shift = brackets.shift[own]
         low = self.low[use] + (bucket.astype(np.uint64) << shift)
-        self.high[use] = np.minimum(self.high[use], low + ((np.uint64(1) << shift) - np.uint64(1)))
+        self.high[use] = low + np.minimum(self.high[use] - low, (np.uint64(1) << shift) - np.uint64(1))
         self.low[use] = low
         still = self.is_open[use]
         inside = np.unique(own[still] * brackets.n_buckets + bucket[still])
         self.n_rows = int(counts[1].reshape(-1)[inside].sum())
 
-    def finish(self, brackets: Brackets, rows: Sequence[Inside], ranks: Callable[[Ints], Ints]) -> None:
-        """Find the keys among the rows (bracket, key, units) of each part that are left."""
-        bracket, keys, units = (np.concatenate(own) for own in zip(*rows, strict=True))
-        order = np.argsort(bracket, kind="stable")
-        starts = np.concatenate(([0], np.cumsum(np.bincount(bracket, minlength=len(brackets.low))))).astype(np.int64)
-        keys, units = keys[order], units[order]
-        if not self.knows_ranks:
-            total = np.add.reduceat(units, starts[:-1]) if len(units) else units  # no group is without rows
-            self._set_ranks(total, len(self.inverse_unit), ranks)
+    def finish(self, rows: _Inside) -> None:
+        """Find the keys of open targets among the rows inside of their brackets."""
         use = np.flatnonzero(self.is_open)
-        found, below = np.empty(len(use), dtype=np.uint64), np.empty(len(use), dtype=np.int64)
-        select_ranks(keys, units, starts, self.bracket[use], (self.rank - self.below)[use], found, below)
-        self.low[use] = self.high[use] = found
-        self.below[use] += below
+        found = rows.select(self.bracket[use], (self.rank - self.below)[use])
+        self.low[use] = self.high[use] = found.keys
+        self.below[use] += found.below
 
     def found(self, n_groups: int) -> Found:
         """The keys of all targets, by group."""
@@ -220,6 +257,8 @@ class _Search:
 
 
 def _merged(parts: Sequence[Facts]) -> Facts:
+    if len(parts) == 1:
+        return parts[0]
     rows, least, most, largest = (np.stack(own) for own in zip(*parts, strict=True))
     return Facts(rows.sum(axis=0), least.min(axis=0), most.max(axis=0), largest.max(axis=0))
 
@@ -233,6 +272,8 @@ def _total(parts: Sequence[Ints]) -> Ints:
 
 def _inverse_units(facts: Facts) -> Floats:
     """1 / the unit of each group's weights: a power of two by which sums of all rows fit into 62 bits."""
+    if not facts.largest.any():
+        return np.ones(len(facts.rows))
     bits = np.minimum(UNIT_BITS, SUM_BITS - np.frexp(facts.rows)[1])  # there are less than 2^exponent rows
     exponent = np.frexp(facts.largest)[1] - bits  # the largest weight is below 2^bits units
     return np.asarray(np.ldexp(1.0, -np.maximum(exponent, LEAST_EXPONENT)))
