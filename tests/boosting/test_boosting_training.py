@@ -8,6 +8,7 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,7 @@ from sapwood.boosting.rounds import Rounds
 from sapwood.boosting.training import Outcome, Plan, Progress, train
 from sapwood.errors import SapwoodError
 from sapwood.losses import Logistic, Squared
-from sapwood.metrics.metric import Metric
+from sapwood.metrics.metric import Metric, OfAllRows
 from sapwood.metrics.names import find_metric
 from strategies import examples
 
@@ -41,10 +42,20 @@ def rounds_of(start: Ensemble | None = None) -> Rounds:
     return begin(squared_data(), Squared(), SMALL, start=start)
 
 
+@dataclass
+class Scripted(OfAllRows):
+    """A metric that says what it is told."""
+
+    said: Iterator[float]
+
+    def value(self, *_: object) -> float:
+        return next(self.said)
+
+
 def scripted(values: Sequence[float], larger_is_better: bool = False, name: str = "scripted") -> Metric:
     """A metric that says what it is told to say, round by round."""
     said = iter(values)
-    return Metric(name, larger_is_better, lambda *_: next(said))
+    return Metric(name, larger_is_better, Scripted(said))
 
 
 def nothing_measured() -> History:
