@@ -163,6 +163,14 @@ def test_minutes_are_a_rule_of_their_own(tmp_path: Path, monkeypatch: Any) -> No
     assert written == [2, 4, 6]
 
 
+def of_an_earlier_version(path: Path) -> Any:
+    """A checkpoint whose digest of X is the SHA-256 of all cells in their order."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("sapwood.estimators.boosting_rows.digest_table", lambda _: "0" * 64)
+        maker().fit(X, Y, checkpoint=path)
+    return maker().fit(X, Y, checkpoint=path)
+
+
 REFUSED: dict[str, tuple[Callable[[Path], Any], type[Exception], str]] = {
     "another parameter": (
         lambda path: sw.NewtonBoostingRegressor(n_estimators=4, max_depth=3, random_state=0).fit(X, Y, checkpoint=path),
@@ -178,6 +186,11 @@ REFUSED: dict[str, tuple[Callable[[Path], Any], type[Exception], str]] = {
         lambda path: maker().fit(X.iloc[::-1], Y, checkpoint=path),
         InputError,
         "was made with another X",
+    ),
+    "an earlier version": (
+        lambda path: of_an_earlier_version(path.with_name("earlier")),
+        InputError,
+        "is of an earlier version of Sapwood",
     ),
     "another target": (lambda path: maker().fit(X, Y + 1, checkpoint=path), InputError, "another y"),
     "other weights": (lambda path: maker().fit(X, Y, np.full(200, 2.0), checkpoint=path), InputError, "another weight"),

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from loss_cases import Rows
 
+from sapwood import NewtonBoostingRegressor, load, save
 from sapwood.errors import ParameterError
 from sapwood.losses import CustomLoss, Multinomial, Squared
 from sapwood.row_parts.rows import LocalRows
@@ -105,3 +107,26 @@ def test_bad_options() -> None:
         CustomLoss("squared")  # type: ignore[arg-type]
     with pytest.raises(ParameterError, match="n_scores=0 is not allowed"):
         CustomLoss(squared, 0)
+
+
+def test_a_rowwise_function_gets_blocks_of_rows(tmp_path: Path) -> None:
+    sizes: list[int] = []
+
+    def noted(y_true: Any, y_score: Any) -> tuple[Any, Any]:
+        sizes.append(len(y_true))
+        return y_score - y_true, np.ones_like(y_true)
+
+    X = np.random.default_rng(0).normal(size=(40_000, 2))
+    whole = NewtonBoostingRegressor(objective=noted, n_estimators=2, n_jobs=2, random_state=0).fit(X, X[:, 0])
+    assert set(sizes) == {40_000}
+    sizes.clear()
+    noted.rowwise = True  # type: ignore[attr-defined]
+    model = NewtonBoostingRegressor(objective=noted, n_estimators=2, n_jobs=2, random_state=0).fit(X, X[:, 0])
+    assert max(sizes) < 40_000
+    assert not model.loss_.whole
+    np.testing.assert_array_equal(model.predict(X), whole.predict(X))
+    save(model, tmp_path / "model")
+    assert not load(tmp_path / "model").loss_.whole
+    assert CustomLoss(**model.loss_.options()).options() == model.loss_.options()
+    with pytest.raises(ParameterError, match="rowwise"):
+        CustomLoss(squared, rowwise="yes")  # type: ignore[arg-type]

@@ -47,7 +47,8 @@ class NewtonBoostingRegressor(RegressorMixin, NewtonBoosting):
         default=None,
         doc="The loss to minimise; None is squared_error. A function takes (y_true, scores) and returns (gradient, "
         "hessian) of each row; its scores are predicted as they are, and start at base_score, or 0. With several "
-        "targets, all of these have a column for each.",
+        "targets, all of these have a column for each. It gets all rows at once; one with a true attribute `rowwise` "
+        "gets blocks of rows.",
     )
 
     @property
@@ -90,7 +91,8 @@ class NewtonBoostingClassifier(ClassifierMixin, NewtonBoosting):
         default=None,
         doc="The loss to minimise; None is log_loss: the logistic loss of two classes, the multinomial loss of more. "
         '"exponential" is for two classes. A function takes (y_true, scores) and returns (gradient, hessian); classes '
-        "are numbered 0, 1, 2, …, and for more than two classes scores have a column for each. Scores are log-odds.",
+        "are numbered 0, 1, 2, …, and for more than two classes scores have a column for each. Scores are log-odds. "
+        "It gets all rows at once; one with a true attribute `rowwise` gets blocks of rows.",
     )
 
     classes_: Array = fitted("The classes, in order.")

@@ -171,7 +171,9 @@ def _read_loss(found: Json, reader: Reader, where: str) -> Loss:
     for name, value in options.items():
         LOSS_OPTIONS.get(name, anything)(value, f"{where}.{name}")
     if found["name"] == CustomLoss.name:
-        expect(set(options) == {"function", "n_scores"}, where, "must have a function and a number of scores")
+        rowwise = options.get("rowwise", True) is True
+        named = set(options) - {"rowwise"} == {"function", "n_scores"}
+        expect(named and rowwise, where, "must have a function, a number of scores, and maybe rowwise=True")
         return CustomLoss(**options)
     known = isinstance(found["name"], str) and found["name"] in LOSSES
     expect(known, where, f"has the unknown name {shown(found['name'])}")
