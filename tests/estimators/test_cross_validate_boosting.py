@@ -1,7 +1,9 @@
 from __future__ import annotations
 
 import io
+import math
 import signal
+from fractions import Fraction
 
 import numpy as np
 import pandas as pd
@@ -62,7 +64,10 @@ def classifier(**parameters):
 
 
 def rmse(y, predicted, weight=None):
-    return np.sqrt(np.average((y - predicted) ** 2, weights=weight))
+    """From sums of fractions, rounded once."""
+    weights = np.ones(len(y)) if weight is None else weight
+    total = sum(map(Fraction, (weights * (y - predicted) ** 2).tolist()))
+    return math.sqrt(total / sum(map(Fraction, weights.tolist())))
 
 
 @pytest.mark.parametrize(
