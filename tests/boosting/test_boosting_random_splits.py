@@ -11,7 +11,8 @@ from engine_cases import Data, fit, one_tree
 from sapwood.boosting.options import TreeOptions
 from sapwood.boosting.rounds import Rounds
 from sapwood.kernels.draws import mix, normal
-from sapwood.kernels.noise import noise_of
+from sapwood.kernels.exact_sum import LENGTH, carry_all
+from sapwood.kernels.noise import add_noise_terms, noise_of, noise_of_sums
 from sapwood.losses import Squared
 
 STUMP = TreeOptions(max_depth=1, min_child_weight=0.0, extra_trees=True)
@@ -79,9 +80,24 @@ def test_noise_does_not_make_splits_that_gain_nothing() -> None:
 def test_the_size_of_noise_by_hand() -> None:
     """g = 3, 4 and h = 1, 4, weights 1 and 2: r sqrt(41 / 9) m, with m = 2 e^-s / (1 + 2 e^-s) at s = 0.5."""
     m = 2 * math.exp(-0.5) / (1 + 2 * math.exp(-0.5))
-    found = noise_of(np.array([3.0, 4.0]), np.array([1.0, 4.0]), np.array([1.0, 2.0]), 0.7, 0.5)
+    sums = np.empty((2, LENGTH), dtype=np.int64)
+    found = noise_of(np.array([3.0, 4.0]), np.array([1.0, 4.0]), np.array([1.0, 2.0]), 0.7, 0.5, sums)
     assert found == pytest.approx(0.7 * math.sqrt(41 / 9) * m, rel=1e-14)
-    assert noise_of(np.zeros(2), np.zeros(2), np.ones(2), 1.0, 0.0) == 0.0
+    assert noise_of(np.zeros(2), np.zeros(2), np.ones(2), 1.0, 0.0, sums) == 0.0
+
+
+def test_the_size_of_noise_is_that_of_parts() -> None:
+    g, h, w = np.random.default_rng(0).random((3, 50))
+    whole = noise_of(g, h, w, 1.0, 0.1, np.empty((2, LENGTH), dtype=np.int64))
+    for cut in (0, 1, 17, 50):
+        parts = np.zeros((2, 2, LENGTH), dtype=np.int64)
+        n = sum(
+            add_noise_terms(g[of], h[of], w[of], own)
+            for of, own in zip((slice(cut), slice(cut, 50)), parts, strict=True)
+        )
+        sums = parts.sum(axis=0)
+        carry_all(sums)
+        assert noise_of_sums(sums, n, 1.0, 0.1) == whole
 
 
 def test_normal_draws_have_mean_0_and_variance_1() -> None:

@@ -30,6 +30,7 @@ from sapwood.boosting.trees import decoder_of, to_tree
 from sapwood.codes.coding import Coded, Recode
 from sapwood.codes.ranked import RankedTable
 from sapwood.kernels.draws import mix
+from sapwood.kernels.exact_sum import LENGTH
 from sapwood.kernels.newton import add_up, keep_order
 from sapwood.kernels.noise import noise_of
 from sapwood.kernels.routing import largest
@@ -159,7 +160,8 @@ class Rounds:
             noise = 0.0
             if self.options.random_strength > 0.0:
                 rows = of.gradient[k], of.hessian[k], weight
-                noise = noise_of(*rows, self.options.random_strength, rate * self.n_done)
+                sums = np.empty((2, LENGTH), dtype=np.int64)
+                noise = noise_of(*rows, self.options.random_strength, rate * self.n_done, sums)
             grown = self._grower.grow(units, of.n_rows, self.options.columns.choice(tree_key), tree_key, noise)
             trees.append(self._add_tree(grown, units, k, of, rate))
         self.trees.append(tuple(trees))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from sapwood.kernels.boosting_records import NODE
+from sapwood.kernels.exact_sum import LENGTH
 from sapwood.kernels.frame import Array, Layout, Scratch
 from sapwood.kernels.team_frame import TEAM
 
@@ -53,6 +54,7 @@ ROUNDS = Layout(
     column_keys=Array(np.float64, "n_columns"),
     mask=Array(np.bool_, "n_origins"),
     pool=Array(np.uint32, 4),
+    noise_sums=Array(np.int64, 2, LENGTH),
     most=Array(np.float64, "n_scores", 2),
     units=Array(np.float64, "n_scores", 2),
     route_feature=Array(np.uint64, "n_capacity"),

@@ -84,7 +84,7 @@ def grow(state, gradient, hessian, n_drawn, length, key, template, rules):
     most_g, most_h = largest(gradient, hessian, state.weight, 0, n_rows)
     set_units(most_g, most_h, n_drawn, template, rules)
     if state.random_strength > 0.0:
-        rules[0].noise = noise_of(gradient, hessian, state.weight, state.random_strength, length)
+        rules[0].noise = noise_of(gradient, hessian, state.weight, state.random_strength, length, state.noise_sums)
     scales = 1.0 / rules[0].gradient_unit, 1.0 / rules[0].hessian_unit
     records, quantized = team.shard.records[0], team.shard.quantized
     sample = state.sample[:n_drawn]
