@@ -91,10 +91,8 @@ def test_the_size_of_noise_is_that_of_parts() -> None:
     whole = noise_of(g, h, w, 1.0, 0.1, np.empty((2, LENGTH), dtype=np.int64))
     for cut in (0, 1, 17, 50):
         parts = np.zeros((2, 2, LENGTH), dtype=np.int64)
-        n = sum(
-            add_noise_terms(g[of], h[of], w[of], own)
-            for of, own in zip((slice(cut), slice(cut, 50)), parts, strict=True)
-        )
+        pairs = zip((slice(cut), slice(cut, 50)), parts, strict=True)
+        n = sum(add_noise_terms(g[of], h[of], w[of], own) for of, own in pairs)
         sums = parts.sum(axis=0)
         carry_all(sums)
         assert noise_of_sums(sums, n, 1.0, 0.1) == whole

@@ -39,6 +39,7 @@ from sapwood.boosting.tree_kinds import Comparison, TreeKind, kinds_of
 from sapwood.boosting.whole_rounds import WholeRounds
 from sapwood.codes.coding import Coded, Recode, code
 from sapwood.kernels.draws import mix_into
+from sapwood.row_parts.exact_sum import ExactSum
 from sapwood.row_parts.rows import LocalRows
 from sapwood.threads import run_all
 from sapwood.tree import Tree
@@ -214,7 +215,9 @@ def _candidate(
     is_measured = len(setup.metrics) == 1 and WholeRounds.measures(setup.loss, setup.metrics[0])
     if is_measured and WholeRounds.suits(rounds, setup.plan.rate):
         whole = WholeRounds(rounds, held_out)
-    stretch = len(rows.y) / len(own) if rows.weight is None else float(rows.weight.sum() / rows.weight[own].sum())
+    stretch = len(rows.y) / len(own)
+    if rows.weight is not None:
+        stretch = ExactSum.of(rows.weight).over(ExactSum.of(rows.weight[own]))
     rate = of_member(setup.plan.rate, number, validation.members and setup.rounds.alternates)
     patience, history = setup.recipe.patience(setup.plan.rate(0, lambda: 1.0)), History([measured], setup.metrics)
     return Candidate(rounds, history, rate, min(stretch, MOST_STRETCH), held_out, patience, whole)

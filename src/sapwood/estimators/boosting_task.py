@@ -29,6 +29,7 @@ from sapwood.metrics.metric import (
     Target,
 )
 from sapwood.model.response import Response, without_factors
+from sapwood.row_parts.rows import LocalRows, weights_of_classes
 from sapwood.table.target import ClassTarget, NumberTarget
 from sapwood.table.text_warning import warn_of_classes
 
@@ -233,7 +234,7 @@ def class_factors(estimator: Any, classes: Array, y: Floats, weight: Floats | No
     if setting is not None:
         present, own = np.unique(y.astype(np.intp), return_inverse=True)
         if isinstance(setting, str):  # "balanced": the same total weight for every class
-            totals = np.bincount(own, weights=weight)
+            totals = weights_of_classes(LocalRows.of(own, weight), len(present))
             factors[present] = totals.sum() / (len(present) * totals)
         else:
             target = ClassTarget(own.astype(np.int32)[:, None], [classes[present]], single=True)

@@ -190,6 +190,6 @@ def class_sums(n_classes: int, part: RowPart) -> ExactSum:
     return ExactSum.by_group(np.ones(len(part.y)), part.weight, part.y.astype(np.int64), n_classes)
 
 
-def class_weights(rows: RowParts, n_classes: int) -> Floats:
+def weights_of_classes(rows: RowParts, n_classes: int) -> Floats:
     """Σ w of the rows of each class."""
     return ExactSum.merged(rows.ask(partial(class_sums, n_classes))).rounded()
