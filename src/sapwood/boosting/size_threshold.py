@@ -18,9 +18,9 @@ import numpy as np
 
 from sapwood.arrays import Floats, Ints
 from sapwood.kernels.selection import count_sizes, write_whole_sizes
+from sapwood.row_parts.selection import LEAST_EXPONENT, SUM_BITS, UNIT_BITS
 
 T = TypeVar("T")
-UNIT_BITS, SUM_BITS, LEAST_EXPONENT = 52, 62, -1000
 MOST_ROWS = 1 << 16  # whose sizes parts may send
 BUCKET_BITS = 12
 

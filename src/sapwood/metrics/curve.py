@@ -1,6 +1,6 @@
 """Areas under the curves of a two-class score: ROC, and precision over recall.
 
-Rows are put into an order of their own, by prediction, class and weight, so that parts may come in any order.
+Weights are whole numbers of a unit, so that sums of rows of the same prediction do not depend on their order.
 """
 
 from __future__ import annotations
@@ -11,11 +11,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sapwood.arrays import Array
+from sapwood.arrays import Array, Ints
 from sapwood.elementary import log
 from sapwood.errors import InputError
 from sapwood.metrics.metric import Floats, Groups, MetricFunction, Target, single
 from sapwood.row_parts.exact_sum import ExactSum
+from sapwood.row_parts.selection import SUM_BITS, UNIT_BITS
 
 
 class ClassRows(NamedTuple):
@@ -49,14 +50,11 @@ class AreaUnderCurve(MetricFunction):
     def merged(self, parts: Sequence[ClassRows]) -> float:
         """The area of all rows."""
         prediction, is_positive, weight = (np.concatenate(own) for own in zip(*parts, strict=True))
-        order = np.argsort(-prediction, kind="stable")
-        falls = np.diff(prediction[order]) != 0
-        if not (falls.all() or (weight == 1.0).all()):  # else no order of ties changes the sums
-            order = np.lexsort((weight, is_positive, -prediction))
-        last_of_ties = np.append(np.flatnonzero(falls), len(order) - 1)
+        order, units = np.argsort(-prediction, kind="stable"), _whole_weights(weight)
+        last_of_ties = np.append(np.flatnonzero(np.diff(prediction[order])), len(order) - 1)
         sides = []
         for label in (False, True):
-            total = np.cumsum(weight[order] * (is_positive[order] == label))[last_of_ties]
+            total = np.cumsum(units[order] * (is_positive[order] == label))[last_of_ties].astype(np.float64)
             if not len(total) or total[-1] <= 0:
                 raise InputError(
                     f"The metric {self.name!r} needs rows of the classes 0 and 1, but there are none of class "
@@ -64,6 +62,13 @@ class AreaUnderCurve(MetricFunction):
                 )
             sides.append(np.concatenate(([0.0], total)))
         return self.area(*sides)
+
+
+def _whole_weights(weight: Floats) -> Ints:
+    """Weights in units of a power of two by which the sum of all has at most 62 bits; at least 1 if above 0."""
+    bits = min(UNIT_BITS, SUM_BITS - len(weight).bit_length())
+    scaled = np.ldexp(weight, bits - np.frexp(weight.max(initial=0.0))[1])
+    return np.where(weight > 0, np.maximum(np.rint(scaled), 1.0), 0.0).astype(np.int64)
 
 
 def area_under_roc(negative: Floats, positive: Floats) -> float:
