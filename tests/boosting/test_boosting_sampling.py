@@ -10,10 +10,10 @@ from engine_cases import POLICIES, Data, begin, fit, mixed_frame, target, trees_
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
+from whole_samples import gradient_sample, uniform_rows
 
 from sapwood.boosting.ensemble import Ensemble
 from sapwood.losses import Huber, Loss, Squared
-from sapwood.shard.sampling import gradient_sample, uniform_rows
 from sapwood.shard.size_threshold import threshold
 from strategies import EXAMPLES, examples
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import whole_samples
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -29,8 +30,8 @@ def offsets(where: list[slice]) -> list[int]:
 def test_uniform_rows(key: int, n: int, share: float, data: st.DataObject) -> None:
     where = data.draw(cuts(n))
     parts = [of.start + sampling.draw_uniform(None, of.stop - of.start, of.start, share, key) for of in where]
-    together = sampling.at_least_one(np.concatenate(parts), None, n)
-    np.testing.assert_array_equal(together, sampling.uniform_rows(None, n, share, key))
+    together = whole_samples.at_least_one(np.concatenate(parts), None, n)
+    np.testing.assert_array_equal(together, whole_samples.uniform_rows(None, n, share, key))
 
 
 @examples
@@ -42,8 +43,8 @@ def test_counted_rows_are_those_of_one_stream(key: int, n: int, share: float, da
     found = np.concatenate([first + taken(which, own) for first, which, own in chosen])
     uniform = np.random.Generator(np.random.Philox(key)).random(n)
     np.testing.assert_array_equal(found, np.sort(np.argpartition(uniform, count - 1)[:count]))
-    np.testing.assert_array_equal(found, sampling.counted_rows(None, n, share, key))
-    np.testing.assert_array_equal(2 * found, sampling.counted_rows(np.arange(0, 2 * n, 2), 2 * n, share, key))
+    np.testing.assert_array_equal(found, whole_samples.counted_rows(None, n, share, key))
+    np.testing.assert_array_equal(2 * found, whole_samples.counted_rows(np.arange(0, 2 * n, 2), 2 * n, share, key))
 
 
 @pytest.mark.parametrize("by_counts", [False, True])
@@ -52,7 +53,7 @@ def test_counted_rows_are_those_of_one_stream(key: int, n: int, share: float, da
 def test_rows_by_gradient(by_counts: bool, key: int, n: int, share: float, weighted: bool, data: st.DataObject) -> None:
     rng = np.random.default_rng(key)
     g, h, weight = rng.standard_cauchy((2, n)), rng.random((2, n)), rng.random(n) if weighted else None
-    where, whole = data.draw(cuts(n)), sampling.gradient_sample(None, g, h, weight, share, key)
+    where, whole = data.draw(cuts(n)), whole_samples.gradient_sample(None, g, h, weight, share, key)
     sizes = [sampling.sizes_of(part(g, of), part(h, of), part(weight, of)) for of in where]
     with pytest.MonkeyPatch.context() as patch:
         if by_counts:
@@ -62,7 +63,7 @@ def test_rows_by_gradient(by_counts: bool, key: int, n: int, share: float, weigh
     for first, own in zip(offsets(where), sizes, strict=True):
         drawn = sampling.draw_by_size(None, own, mu, first, key)
         parts.append(Sample(first + np.asarray(drawn.rows), drawn.factor))
-    rows = sampling.at_least_one(np.concatenate([one.rows for one in parts]), None, n)
+    rows = whole_samples.at_least_one(np.concatenate([one.rows for one in parts]), None, n)
     np.testing.assert_array_equal(rows, whole.rows)
     np.testing.assert_array_equal(np.concatenate([one.factor for one in parts]), np.asarray(whole.factor))
 

@@ -39,10 +39,12 @@ class Wire:
         return [pickle.loads(answers[number]) for number in range(len(self._shards))]
 
 
-def wired(table: BinnedTable, rows: RowState, borders: Sequence[int], most_trees: int = 1, seed: int = 0) -> Shards:
+def wired(
+    table: BinnedTable, rows: RowState, borders: Sequence[int], most_trees: int = 1, copies_samples: bool = False
+) -> Shards:
     """The rows in parts between borders, each with arrays of its own."""
     shards = []
     for start, stop in pairwise(borders):
         state = pickle.loads(pickle.dumps(rows.part(start, stop)))
-        shards.append(RoundShard(Shard(table.part(start, stop), rows.n_jobs, start), state))
-    return Shards(Wire(shards, seed), rows.n_rows, hold_validation_rows=rows.own is not None, most_trees=most_trees)
+        shards.append(RoundShard(Shard(table.part(start, stop), rows.n_jobs, start), state, copies_samples))
+    return Shards(Wire(shards), rows.n_rows, hold_validation_rows=rows.own is not None, most_trees=most_trees)

@@ -81,6 +81,12 @@ class BinnedTable:
         bundles, levels = replace(self.bundles, codes=()), np.ascontiguousarray(self.levels[:, start:stop])
         return BinnedTable(self.bins, columns, self.rows[start:stop], bundles, levels)
 
+    def take(self, rows: Array) -> BinnedTable:
+        """Some rows, ascending, in memory of their own."""
+        columns = np.ascontiguousarray(self.columns[:, rows])
+        bundles, levels = replace(self.bundles, codes=()), np.ascontiguousarray(self.levels[:, rows])
+        return BinnedTable(self.bins, columns, np.ascontiguousarray(self.rows[rows]), bundles, levels)
+
     def with_own_codes(self) -> BinnedTable:
         """The same table, but other trees may group its levels at the same time."""
         if not len(self.levels):

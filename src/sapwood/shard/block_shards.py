@@ -16,7 +16,7 @@ from sapwood.shard.row_state import RowState
 from sapwood.shard.shard import Shard
 from sapwood.shard.shards import Command, Shards
 
-READS_CODES = frozenset({"work", "settle_rest", "begin_groups", "reroute"})
+READS_CODES = frozenset({"settle_rest", "begin_groups", "reroute"})
 
 
 class BlockVisits:
@@ -24,7 +24,7 @@ class BlockVisits:
 
     local: Sequence[RoundShard] | None = None
 
-    def __init__(self, table: BlockTable, rows: RowState, arrays: ArraysOfRows) -> None:
+    def __init__(self, table: BlockTable, rows: RowState, arrays: ArraysOfRows, copies_samples: bool) -> None:
         self._file, self._arrays = table.file, arrays
         self._blocks = [self._file.block(number) for number in range(self._file.n_blocks)]
         largest = max(block.n_rows for block in self._blocks)
@@ -32,12 +32,11 @@ class BlockVisits:
         self._shards = []
         for block, (start, stop) in zip(self._blocks, pairwise(self._file.starts()), strict=True):
             shard = Shard(block.table, rows.n_jobs, start, arrays, spare[: block.n_rows])
-            self._shards.append(RoundShard(shard, rows.part(start, stop)))
-        self.bytes_read = 0  # of codes, for reports
+            self._shards.append(RoundShard(shard, rows.part(start, stop), copies_samples))
 
     def exchange(self, commands: Sequence[Command]) -> list[Any]:
         """Answers to the last of the commands."""
-        reads_codes, answers = any(command.method in READS_CODES for command in commands), []
+        reads_codes, answers = any(self._reads_codes(command) for command in commands), []
         for number, (block, shard) in enumerate(zip(self._blocks, self._shards, strict=True)):
             if reads_codes:
                 self._file.read_ahead(number + 1)
@@ -48,8 +47,18 @@ class BlockVisits:
             self._arrays.release()
         return answers
 
+    def _reads_codes(self, command: Command) -> bool:
+        """Whether the codes of all rows are needed."""
+        if command.method != "work":
+            return command.method in READS_CODES
+        (messages,) = command.arguments
+        return any(self._shards[0].reads_codes(message) for _, message in messages)
 
-def block_shards(table: BlockTable, rows: RowState, arrays: ArraysOfRows) -> Shards:
-    """Rows whose codes are on disk; their other arrays are where `arrays` makes them."""
-    visits = BlockVisits(table, rows, arrays)
+
+def block_shards(table: BlockTable, rows: RowState, arrays: ArraysOfRows, copies_samples: bool = False) -> Shards:
+    """Rows whose codes are on disk; their other arrays are where `arrays` makes them.
+
+    With copies of the codes of samples in memory, trees that grow on a sample read all codes once, not once a level.
+    """
+    visits = BlockVisits(table, rows, arrays, copies_samples)
     return Shards(visits, rows.n_rows, rows, hold_validation_rows=rows.own is not None)

@@ -83,9 +83,11 @@ Message = Open | Step | Close
 class RoundShard:
     """The rows of one shard, and the trees that grow on them."""
 
-    def __init__(self, shard: Shard, state: RowState) -> None:
+    def __init__(self, shard: Shard, state: RowState, copies_sample: bool = False) -> None:
         self.trees = [shard]
         self.state = state
+        self._copies_sample = copies_sample and not len(shard.table.levels)  # halves of rows go by their numbers
+        self._copies: dict[int, Shard] = {}  # codes of the sample in memory, for trees that grow, by place
         self._loss: Loss | None = None
         self._nodes: dict[int, Array] = {}  # of the trees that grow, by place
 
@@ -198,6 +200,8 @@ class RoundShard:
 
     def _open(self, place: int, message: Open) -> Opened:
         tree = self.begin_tree(message.k, message.units, message.key, place)
+        if self._copies_sample and self.state.rows is not None:
+            tree = self._begin_copy(message, place)
         self._nodes[place] = np.zeros(64, dtype=NODE)
         tree.use_columns(message.columns)
         histograms = None
@@ -206,8 +210,23 @@ class RoundShard:
             histograms = tree.histograms([0], message.n_sums)
         return Opened(tree.level_sums, histograms)
 
+    def _begin_copy(self, message: Open, place: int) -> Shard:
+        """The tree on a table of the sample alone: the codes of all rows are not read again until it has grown."""
+        tree, rows = self.tree(place), self.state.rows
+        assert rows is not None
+        copied = Shard(tree.table.take(rows), tree.n_jobs)
+        copied.gradient, copied.hessian = tree.gradient[rows], tree.hessian[rows]
+        copied.weight = None if tree.weight is None else tree.weight[rows]
+        copied.begin(message.units, None, message.key)
+        self._copies[place] = copied
+        return copied
+
+    def reads_codes(self, message: Message) -> bool:
+        """Whether the codes of all rows are needed for the answer."""
+        return isinstance(message, Open) or not (self._copies_sample and self.state.rows is not None)
+
     def _step(self, place: int, message: Step) -> Stepped:
-        tree, nodes = self.tree(place), self._nodes[place]
+        tree, nodes = self._copies.get(place) or self.tree(place), self._nodes[place]
         n_left, ids = np.zeros(0, dtype=np.int64), list(message.ids)
         if ids:
             most = 1 + int(message.nodes["right"].max())
@@ -219,8 +238,12 @@ class RoundShard:
         return Stepped(n_left, histograms, None if message.close is None else self._close(place, message.close))
 
     def _close(self, place: int, message: Close) -> Ints | None:
-        tree = self.tree(place)
-        tree.settle(message.leaves, message.n_nodes)
+        tree, copied = self.tree(place), self._copies.pop(place, None)
+        if copied is None:
+            tree.settle(message.leaves, message.n_nodes)
+        else:
+            copied.settle(message.leaves, message.n_nodes)
+            tree.take_leaves(copied.leaf_of, self.state.rows, message.n_nodes)
         return tree.leaf_sums(message.n_nodes, tree.units) if message.sums else None
 
     # ---------------------------------------------------------------- levels in groups

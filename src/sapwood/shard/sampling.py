@@ -21,8 +21,7 @@ from sapwood.arrays import Array, Floats, Ints
 from sapwood.elementary import sum_of_rows
 from sapwood.kernels.bagging import draw_rows
 from sapwood.row_parts.selection import Keyed, keys_of
-from sapwood.row_parts.smallest import Smallest, smallest, smallest_here
-from sapwood.shard.size_threshold import threshold
+from sapwood.row_parts.smallest import Smallest, smallest
 
 T = TypeVar("T")
 PHILOX_BLOCK = 4  # numbers of its stream that are made at a time
@@ -34,43 +33,6 @@ class Sample:
 
     rows: Array | None = None
     factor: Floats | None = None
-
-
-# All rows, as one part
-
-
-def uniform_rows(candidates: Array | None, n_rows: int, share: float, key: int) -> Array:
-    """Each candidate with the same probability; at least one row."""
-    return at_least_one(draw_uniform(candidates, n_rows, 0, share, key), candidates, n_rows)
-
-
-def counted_rows(candidates: Array | None, n_rows: int, share: float, key: int) -> Array:
-    """A share of the candidates, rounded down; every set of so many is equally likely. At least one row."""
-    n = n_rows if candidates is None else len(candidates)
-    drawn = smallest_here(counted_keys(key, 0, n).keys, max(1, int(share * n)))
-    return drawn if candidates is None else candidates[drawn]
-
-
-def gradient_sample(
-    candidates: Array | None, gradient: Floats, hessian: Floats, weight: Floats | None, share: float, key: int
-) -> Sample:
-    """By the size of gradients (scores, rows): rows of the largest ones are surely drawn. At least one row."""
-    sizes = sizes_of(gradient, hessian, weight)
-    own = sizes if candidates is None else sizes[candidates]
-    mu = threshold(lambda question: [question(own)], share * len(own))
-    sample = draw_by_size(candidates, sizes, mu, 0, key)
-    assert sample.rows is not None
-    return Sample(at_least_one(sample.rows, candidates, len(sizes)), sample.factor)
-
-
-def at_least_one(drawn: Array, candidates: Array | None, n_rows: int) -> Array:
-    """The drawn rows, or the last candidate if there are none."""
-    if len(drawn):
-        return drawn
-    return np.array([n_rows - 1]) if candidates is None else np.asarray(candidates[-1:])
-
-
-# A part of the rows: rows and candidates are numbered from 0 there, and the first has a number among all rows
 
 
 def draw_uniform(candidates: Array | None, n_rows: int, first_row: int, share: float, key: int) -> Array:

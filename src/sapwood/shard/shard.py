@@ -222,6 +222,11 @@ class Shard:
         tasks = [partial(mark_leaves, pieces, self._records, self.leaf_of) for pieces in self._deal(leaves, 4)]
         run_all(tasks, self.n_jobs)
 
+    def take_leaves(self, leaf_of: Array, rows: Array | None, n_nodes: int) -> None:
+        """The leaves of the sample, whose rows these are, as a copy of it has found them."""
+        self._number_leaves(n_nodes)
+        self.leaf_of[rows] = leaf_of
+
     def merge_leaves(self, leaf_above: Ints) -> None:
         """Rows move from nodes that were cut off to the leaves above them: leaf_above[node]."""
         if self._n_inside == self.n_rows:
