@@ -46,6 +46,7 @@ from numba.core.serialize import dumps
 from numba.core.typing.templates import Signature
 
 from sapwood.errors import KernelCacheWarning
+from sapwood.kernels._bitcode import BITCODE, rebuilt
 from sapwood.kernels._compiling import is_compiling
 from sapwood.kernels._processor_levels import chosen_levels
 from sapwood.kernels._source_stamp import source_stamp
@@ -53,7 +54,7 @@ from sapwood.kernels._source_stamp import source_stamp
 PACKAGE_FOLDER = Path(__file__).parent / "__pycache__"
 SHIPPED_FOLDER = Path(__file__).parent / "compiled"  # of a wheel
 SUBFOLDER = "sapwood"  # of NUMBA_CACHE_DIR
-_MARK = b"sapwood\2"
+_MARK = b"sapwood\3"
 _OPTIONS = ("BOUNDSCHECK", "DEBUGINFO_DEFAULT", "LLVM_REFPRUNE_PASS", "LOOP_VECTORIZE", "OPT", "SLP_VECTORIZE")
 _VERSIONS = (numba.__version__, llvmlite.__version__, sys.implementation.cache_tag, getattr(sys, "abiflags", ""))
 
@@ -152,6 +153,8 @@ def _read(path: Path, key: str, target_context: CPUContext) -> CompileResult | N
             return None
         if path.parent.parent == SHIPPED_FOLDER:
             _define(compiled[1], target_context)
+        if compiled[0][1] == BITCODE:
+            return rebuilt(target_context, compiled)
         result: CompileResult = CompileResult._rebuild(target_context, *compiled)
     except Exception:  # any defect: the kernel is compiled again
         return None

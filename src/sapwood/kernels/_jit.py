@@ -20,6 +20,7 @@ from numba.core.dispatcher import Dispatcher
 from numba.core.registry import CPUDispatcher
 from numba.extending import intrinsic
 
+from sapwood.kernels._bitcode import BitcodeCompiler
 from sapwood.kernels._cache import KernelCache
 from sapwood.kernels._compiling import watch_compilations
 from sapwood.kernels.intrinsic_types import BaseContext, Intrinsic, Signature, Values
@@ -47,8 +48,13 @@ kernel = _stored(_nrt=True)
 lean_kernel = _stored(_nrt=False)
 
 # An inner kernel is a lean kernel that kernels call. A tenth of the time of compiling went into wrappers for calls from
-# Python.
-_INNER = {"_nrt": False, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+# Python, and a seventh into its machine code.
+_INNER = {
+    "_nrt": False,
+    "no_cpython_wrapper": True,
+    "no_cfunc_wrapper": True,
+    "pipeline_class": BitcodeCompiler,
+}
 LEAN: Any = {"error_model": "numpy", "nogil": True, **_INNER}  # its options, for versions chosen by type
 
 
