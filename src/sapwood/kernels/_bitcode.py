@@ -1,7 +1,7 @@
 """Kernels that only kernels call: kept as LLVM's code, which is copied into their callers.
 
-Numba makes machine code of every kernel. Nobody enters that of such kernels, and it took a seventh of the time of
-compiling.
+Numba optimizes every kernel fully and makes machine code of it. Nobody enters that of such kernels, and they are
+optimized again in each caller. A third of the time of compiling went into both.
 """
 
 from __future__ import annotations
@@ -22,6 +22,12 @@ BITCODE = "bitcode"  # Numba's name of this form
 
 class BitcodeLibrary(JITCodeLibrary):
     """LLVM's code of a kernel, optimized and ready to be copied."""
+
+    def _optimize_final_module(self) -> None:
+        codegen = self._codegen
+        options = {"loop_vectorize": codegen._loopvect, "slp_vectorize": False, "opt": codegen._opt_level}
+        passes, builder = codegen._module_pass_manager(cost="cheap", **options)
+        passes.run(self._final_module, builder)
 
     def _finalize_final_module(self) -> None:
         self._finalize_dynamic_globals()

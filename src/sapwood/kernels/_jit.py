@@ -48,7 +48,7 @@ kernel = _stored(_nrt=True)
 lean_kernel = _stored(_nrt=False)
 
 # An inner kernel is a lean kernel that kernels call. A tenth of the time of compiling went into wrappers for calls from
-# Python, and a seventh into its machine code.
+# Python, and a third into code that nobody enters (`_bitcode.py`).
 _INNER = {
     "_nrt": False,
     "no_cpython_wrapper": True,
