@@ -178,12 +178,13 @@ def _is_complete(library: CPUCodeLibrary) -> bool:
 def _places(here: Processor) -> Iterator[tuple[Path, Processor]]:
     """Where a kernel may be, the first choice first, and what the kernels there were compiled for."""
     # Most kernels of a wheel cannot be copied into others: see `sapwood.compilation.shipped`.
+    levels = chosen_levels()  # also where there is no wheel: a wrong name is an error everywhere
     if SHIPPED_FOLDER.is_dir() and not is_compiling():
         platform, name, _ = here
         if "NUMBA_CPU_NAME" in os.environ or "NUMBA_CPU_FEATURES" in os.environ:  # taken literally
             yield SHIPPED_FOLDER / name, here
         else:
-            for level in chosen_levels():
+            for level in levels:
                 yield SHIPPED_FOLDER / level, (platform, level, "")
     for folder in folders():
         yield folder, here
@@ -203,6 +204,13 @@ def folders() -> Iterator[Path]:
 def store(name: str, data: bytes) -> Path | None:
     """Write a file to the first folder that accepts it, and return that folder."""
     return next((folder for folder in folders() if folder not in _unwritable and _write(folder / name, data)), None)
+
+
+def is_stored(kernel: str) -> bool:
+    """Whether a kernel, such as "grow.grow", is on disk as its sources are now, for any types and processor."""
+    stamp = source_stamp(f"sapwood.kernels.{kernel.partition('.')[0]}")
+    places = [*folders(), *(SHIPPED_FOLDER / level for level in chosen_levels() if SHIPPED_FOLDER.is_dir())]
+    return stamp is not None and any(True for place in places for _ in place.glob(f"{kernel}.{stamp:.12}.*"))
 
 
 def can_store() -> bool:

@@ -23,6 +23,7 @@ from numba.extending import intrinsic
 from sapwood.kernels._bitcode import BitcodeCompiler
 from sapwood.kernels._cache import KernelCache
 from sapwood.kernels._compiling import watch_compilations
+from sapwood.kernels._helper import watch_need
 from sapwood.kernels.intrinsic_types import BaseContext, Intrinsic, Signature, Values
 
 Kernel = Callable[..., Any]  # the compiler infers the types of its arguments and its result
@@ -114,3 +115,4 @@ def prefetch(_context: object, array: types.Type, _index: types.Type) -> Intrins
 
 
 watch_compilations()
+watch_need()
