@@ -75,7 +75,7 @@ class _Demo:
     def _load(self) -> None:
         from sapwood.kernels._helper import start_ahead
 
-        start_ahead("growth", "tree", unless_stored="phases.work_as")
+        start_ahead("growth", "trees", unless_stored="phases.work_as")
         from sklearn.datasets import load_breast_cancer
         from sklearn.model_selection import train_test_split
 

@@ -10,7 +10,9 @@ import os
 import signal
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from threading import Thread
+from typing import Any
 
 import numpy as np
 from numba import from_dtype
@@ -41,18 +43,27 @@ def kinds_of_rounds() -> Kinds:
     return from_dtype(ROUNDS.dtype), types.Array(types.float64, 1, "C"), rules, rules, from_dtype(TREES.dtype)
 
 
-def _use_tree() -> None:
-    """Grow, prune and use a tree of two classes."""
+def _use_trees() -> None:
+    """Grow, prune and use a tree of two classes; and add up the values of two such trees."""
     from sapwood import DecisionTreeClassifier
+    from sapwood.predictor.scorer import Scorer
+    from sapwood.table import Table
 
     X = np.arange(_N_ROWS * _N_COLUMNS).reshape(_N_ROWS, _N_COLUMNS) * 389 % 601 / 7.0
-    DecisionTreeClassifier(ccp_alpha=0.01).fit(X, np.arange(_N_ROWS) * 7 % 11 % 2).predict_proba(X)
+    model = DecisionTreeClassifier(ccp_alpha=0.01).fit(X, np.arange(_N_ROWS) * 7 % 11 % 2)
+    model.predict_proba(X)
+    one = model.model_.trees
+    Scorer(replace(one, size=2, term=lambda _: one.term(0))).scores(Table.from_any(X))
 
 
-PARTS: dict[str, Callable[[], object]] = {
-    "growth": lambda: lead.compile(kinds_of_growth()),
-    "rounds": lambda: advance_all.compile(kinds_of_rounds()),
-    "tree": _use_tree,
+def _compile(kernel: Any, kinds: Kinds) -> None:
+    kernel.compile(kinds)
+
+
+PARTS: dict[str, Callable[[], None]] = {
+    "growth": lambda: _compile(lead, kinds_of_growth()),
+    "rounds": lambda: _compile(advance_all, kinds_of_rounds()),
+    "trees": _use_trees,
 }
 
 

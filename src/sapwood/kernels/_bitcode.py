@@ -79,7 +79,8 @@ def rebuilt(target_context: CPUContext, compiled: tuple[Any, ...]) -> CompileRes
     library = BitcodeLibrary(target_context.codegen(), name)
     library._final_module = library._shared_module = binding.parse_bitcode(bitcode)
     library._finalize_final_module()
-    return CompileResult(
+    make: Any = CompileResult
+    result: CompileResult = make(
         target_context=target_context,
         typing_context=target_context.typing_context,
         library=library,
@@ -96,6 +97,7 @@ def rebuilt(target_context: CPUContext, compiled: tuple[Any, ...]) -> CompileRes
         reload_init=reload,
         referenced_envs=others,
     )
+    return result
 
 
 def _no_function(description: FunctionDescriptor, environment: object, library: BitcodeLibrary) -> object:

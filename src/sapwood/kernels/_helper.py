@@ -28,6 +28,7 @@ from sapwood.threads import available_cores
 
 ALONE = "SAPWOOD_COMPILE_ALONE"
 _HELPER = "sapwood.compilation.helper"
+_NOWHERE = subprocess.DEVNULL
 
 _helpers: list[tuple[int, subprocess.Popen[bytes]]] = []  # each with the process that it belongs to
 
@@ -81,8 +82,9 @@ def start_helpers(parts: Sequence[str]) -> None:
     for k in range(n_helpers):
         with suppress(OSError):
             command = [sys.executable, "-m", _HELPER, *parts[k::n_helpers]]
-            quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-            process = subprocess.Popen(command, stdin=subprocess.PIPE, env=environment(), **quiet)
+            process = subprocess.Popen(
+                command, stdin=subprocess.PIPE, stdout=_NOWHERE, stderr=_NOWHERE, env=environment()
+            )
             _helpers.append((os.getpid(), process))
             threading.Thread(target=process.wait, daemon=True).start()  # leaves no zombie
     atexit.register(_end_helpers)

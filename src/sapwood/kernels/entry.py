@@ -33,7 +33,7 @@ def address_of(kernel: Any, *arguments: object) -> int:
 
 
 @intrinsic
-def call_at(_context: object, address: types.Type, arguments: types.BaseTuple) -> Intrinsic:
+def call_at(_context: object, address: types.Type, arguments: types.Tuple) -> Intrinsic:
     """Call a kernel at an address with a tuple of arguments of exactly the types that it was compiled for."""
     kinds = tuple(arguments.types)
 
