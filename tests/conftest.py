@@ -7,5 +7,6 @@ import os
 from hypothesis import settings
 
 os.environ.setdefault("SAPWOOD_QUIET", "1")
+os.environ.setdefault("SAPWOOD_COMPILE_ALONE", "1")  # tests keep all cores busy themselves
 settings.register_profile("no deadline", deadline=None)  # an example may have to compile kernels
 settings.load_profile("no deadline")

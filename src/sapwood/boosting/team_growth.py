@@ -10,8 +10,10 @@ from numpy.typing import NDArray
 
 from sapwood.arrays import Array, Mask
 from sapwood.boosting.options import NO_LIMIT, TreeOptions
+from sapwood.kernels._helper import shared
 from sapwood.kernels._jit import Kernel
 from sapwood.kernels.boosting_records import NODE
+from sapwood.kernels.entry import address_of
 from sapwood.kernels.histogram import COLUMNS
 from sapwood.kernels.leader import lead
 from sapwood.kernels.level_growth import grow_by_level
@@ -148,12 +150,14 @@ class TeamGrowth:
 
     def frame(self) -> tuple[Array, Array, Array, int]:
         """The frame of the team, slots of its leader and of its threads, and the most nodes of a tree."""
+        self._find_work("growth", "rounds")
         self._shard.use_columns(np.ones(self._shard.n_features, dtype=np.bool_))
         self._team["shard"] = self._shard.wide_frame(self._capacity, self._n_sums)
         return self._team, self._own_slots, self._stack_slots, self._capacity
 
     def grow(self, rules: np.void, n_rows: int, mask: Mask, key: int) -> tuple[Array, Mask]:
         """Grow a tree on the records that the shard has begun with; returns its nodes and which of them are split."""
+        self._find_work("growth")
         capacity = min(self._capacity, 2 * (n_rows + MOST_AHEAD) + 1)
         nodes, splits = np.empty(capacity, dtype=NODE), np.zeros(capacity, dtype=np.bool_)
         self._team["shard"] = self._shard.frame(self._capacity, self._n_sums)
@@ -167,6 +171,13 @@ class TeamGrowth:
         self.run(leader, nodes, self._team[0], rules)
         n_nodes = int(self._arrays["node_count"][0])
         return nodes[:n_nodes], splits[:n_nodes]
+
+    def _find_work(self, *parts: str) -> None:
+        """Let the leader know where the code of its team is; helpers compile these parts if it must be compiled."""
+        if not self._options.symmetric and not self._team["work"][0]:
+            rules = self._options.unitless_rules[0]
+            with shared(*parts):
+                self._team["work"] = address_of(work_as, 0, 0, np.empty(0, dtype=NODE), self._team[0], rules)
 
     def run(self, leader: Callable[[], None], nodes: Array, team: np.void, rules: np.void) -> None:
         """Run a leader, and threads that do what it says until it ends the board.

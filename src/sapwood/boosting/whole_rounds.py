@@ -17,7 +17,7 @@ from sapwood.boosting.rounds import Rounds
 from sapwood.boosting.trees import to_trees
 from sapwood.codes.bins import origins_of
 from sapwood.kernels.decoding import GrownTrees
-from sapwood.kernels.entry import address_of_growth
+from sapwood.kernels.entry import address_of
 from sapwood.kernels.loss_rows import LOGISTIC, MULTINOMIAL, SQUARED, SQUARED_OF_TARGETS
 from sapwood.kernels.round_frame import ROUNDS, TREES
 from sapwood.kernels.whole_rounds import advance_all
@@ -96,7 +96,12 @@ class WholeRounds:
         self._state["team"] = team
         self._template = rounds.options.tree.unitless_rules
         self._rules = self._template.copy()
-        ROUNDS.update(self._state[0], grow=address_of_growth(self._team.kernel), **self._numbers())
+        ROUNDS.update(self._state[0], grow=self._address_of_growth(), **self._numbers())
+
+    def _address_of_growth(self) -> int:
+        nodes, splits, own, stacks = (self._arrays[name] for name in ("nodes", "splits", "own_slots", "stack_slots"))
+        team, rules = self._state["team"][0], self._template[0]
+        return address_of(self._team.kernel, nodes, splits, np.uint64(0), 0, own, stacks, team, rules)
 
     def _rows(self, measured: Ints) -> dict[str, Array]:
         """Arrays of the rows that a round reads, and scores that it adds to."""

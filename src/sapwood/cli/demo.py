@@ -73,6 +73,9 @@ class _Demo:
         self._add("boosted", self._fitted(model))
 
     def _load(self) -> None:
+        from sapwood.kernels._helper import start_ahead
+
+        start_ahead("growth", "trees", unless_stored="phases.work_as")
         from sklearn.datasets import load_breast_cancer
         from sklearn.model_selection import train_test_split
 
@@ -86,7 +89,8 @@ class _Demo:
         from sapwood import DecisionTreeClassifier, NewtonBoostingClassifier
 
         few = slice(0, 300)
-        for model in (DecisionTreeClassifier(ccp_alpha=0.01), NewtonBoostingClassifier(n_estimators=1)):
+        boosting = NewtonBoostingClassifier(n_estimators=2, callbacks=[lambda _: None])  # step by step, as below
+        for model in (boosting, DecisionTreeClassifier(ccp_alpha=0.01)):
             model.fit(self.X[few], self.y[few]).predict_proba(self.X[few])
 
     def _grow_full(self) -> None:

@@ -24,6 +24,7 @@ from sapwood.compilation.uses import uses
 from sapwood.compilation.workers import share_out
 from sapwood.errors import ParameterError
 from sapwood.kernels import _cache
+from sapwood.kernels._bitcode import BITCODE
 from sapwood.kernels._cache import SUBFOLDER, Reduced, packed, unpacked
 from sapwood.kernels._processor_levels import levels
 from sapwood.threads import available_cores
@@ -77,7 +78,10 @@ def called_by_kernels(folder: Path) -> set[tuple[str, str]]:
 
 def is_called_from_python(compiled: Reduced) -> bool:
     """Whether a kernel has a wrapper for calls from Python."""
-    (_, _, (_, bitcode)), description, *_ = compiled
+    (_, kind, code), description, *_ = compiled
+    if kind == BITCODE:
+        return False
+    _, bitcode = code
     return any(each.name == description.llvm_cpython_wrapper_name for each in binding.parse_bitcode(bitcode).functions)
 
 

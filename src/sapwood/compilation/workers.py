@@ -7,7 +7,6 @@ others find on disk; every second one begins at the other end of the list, where
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from collections import deque
@@ -17,6 +16,7 @@ from threading import Lock
 from typing import IO
 
 from sapwood.errors import InternalError
+from sapwood.kernels._helper import environment
 
 Report = Callable[[str, int, int], None]
 
@@ -47,7 +47,7 @@ class _Work:
             stdout=subprocess.PIPE,
             text=True,
             encoding="utf-8",
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "SAPWOOD_QUIET": "1"},
+            env=environment(),
         )
         assert process.stdin is not None
         assert process.stdout is not None

@@ -46,6 +46,7 @@ from numba.core.serialize import dumps
 from numba.core.typing.templates import Signature
 
 from sapwood.errors import KernelCacheWarning
+from sapwood.kernels._bitcode import BITCODE, rebuilt
 from sapwood.kernels._compiling import is_compiling
 from sapwood.kernels._processor_levels import chosen_levels
 from sapwood.kernels._source_stamp import source_stamp
@@ -53,7 +54,7 @@ from sapwood.kernels._source_stamp import source_stamp
 PACKAGE_FOLDER = Path(__file__).parent / "__pycache__"
 SHIPPED_FOLDER = Path(__file__).parent / "compiled"  # of a wheel
 SUBFOLDER = "sapwood"  # of NUMBA_CACHE_DIR
-_MARK = b"sapwood\2"
+_MARK = b"sapwood\3"
 _OPTIONS = ("BOUNDSCHECK", "DEBUGINFO_DEFAULT", "LLVM_REFPRUNE_PASS", "LOOP_VECTORIZE", "OPT", "SLP_VECTORIZE")
 _VERSIONS = (numba.__version__, llvmlite.__version__, sys.implementation.cache_tag, getattr(sys, "abiflags", ""))
 
@@ -152,6 +153,8 @@ def _read(path: Path, key: str, target_context: CPUContext) -> CompileResult | N
             return None
         if path.parent.parent == SHIPPED_FOLDER:
             _define(compiled[1], target_context)
+        if compiled[0][1] == BITCODE:
+            return rebuilt(target_context, compiled)
         result: CompileResult = CompileResult._rebuild(target_context, *compiled)
     except Exception:  # any defect: the kernel is compiled again
         return None
@@ -175,12 +178,13 @@ def _is_complete(library: CPUCodeLibrary) -> bool:
 def _places(here: Processor) -> Iterator[tuple[Path, Processor]]:
     """Where a kernel may be, the first choice first, and what the kernels there were compiled for."""
     # Most kernels of a wheel cannot be copied into others: see `sapwood.compilation.shipped`.
+    levels = chosen_levels()  # also where there is no wheel: a wrong name is an error everywhere
     if SHIPPED_FOLDER.is_dir() and not is_compiling():
         platform, name, _ = here
         if "NUMBA_CPU_NAME" in os.environ or "NUMBA_CPU_FEATURES" in os.environ:  # taken literally
             yield SHIPPED_FOLDER / name, here
         else:
-            for level in chosen_levels():
+            for level in levels:
                 yield SHIPPED_FOLDER / level, (platform, level, "")
     for folder in folders():
         yield folder, here
@@ -200,6 +204,13 @@ def folders() -> Iterator[Path]:
 def store(name: str, data: bytes) -> Path | None:
     """Write a file to the first folder that accepts it, and return that folder."""
     return next((folder for folder in folders() if folder not in _unwritable and _write(folder / name, data)), None)
+
+
+def is_stored(kernel: str) -> bool:
+    """Whether a kernel, such as "grow.grow", is on disk as its sources are now, for any types and processor."""
+    stamp = source_stamp(f"sapwood.kernels.{kernel.partition('.')[0]}")
+    places = [*folders(), *(SHIPPED_FOLDER / level for level in chosen_levels() if SHIPPED_FOLDER.is_dir())]
+    return stamp is not None and any(True for place in places for _ in place.glob(f"{kernel}.{stamp:.12}.*"))
 
 
 def can_store() -> bool:

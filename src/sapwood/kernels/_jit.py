@@ -20,8 +20,10 @@ from numba.core.dispatcher import Dispatcher
 from numba.core.registry import CPUDispatcher
 from numba.extending import intrinsic
 
+from sapwood.kernels._bitcode import BitcodeCompiler
 from sapwood.kernels._cache import KernelCache
 from sapwood.kernels._compiling import watch_compilations
+from sapwood.kernels._helper import watch_need
 from sapwood.kernels.intrinsic_types import BaseContext, Intrinsic, Signature, Values
 
 Kernel = Callable[..., Any]  # the compiler infers the types of its arguments and its result
@@ -47,8 +49,13 @@ kernel = _stored(_nrt=True)
 lean_kernel = _stored(_nrt=False)
 
 # An inner kernel is a lean kernel that kernels call. A tenth of the time of compiling went into wrappers for calls from
-# Python.
-_INNER = {"_nrt": False, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+# Python, and a third into code that nobody enters (`_bitcode.py`).
+_INNER = {
+    "_nrt": False,
+    "no_cpython_wrapper": True,
+    "no_cfunc_wrapper": True,
+    "pipeline_class": BitcodeCompiler,
+}
 LEAN: Any = {"error_model": "numpy", "nogil": True, **_INNER}  # its options, for versions chosen by type
 
 
@@ -108,3 +115,4 @@ def prefetch(_context: object, array: types.Type, _index: types.Type) -> Intrins
 
 
 watch_compilations()
+watch_need()

@@ -16,6 +16,7 @@ import numpy as np
 from sapwood.kernels._jit import inner_kernel, lean_kernel
 from sapwood.kernels.branch_growth import keep_histograms, place_children
 from sapwood.kernels.branching import branch_one, drop_weak, end_in_leaves, is_splittable, limit_by_root, new_node
+from sapwood.kernels.entry import call_at
 from sapwood.kernels.frontier import best_without_children, pop, push
 from sapwood.kernels.newton import NO_GAIN
 from sapwood.kernels.phases import (
@@ -31,7 +32,6 @@ from sapwood.kernels.phases import (
     SEARCH,
     SETTLE,
     WIDEN,
-    work_as,
 )
 from sapwood.kernels.split_order import take_over
 from sapwood.kernels.team import add, post
@@ -300,5 +300,5 @@ def lead(nodes, splits, key, n_rows, own_slots, stack_slots, team, rules):
     n_tasks = next_phase(nodes, splits, team, rules)
     while n_tasks >= 0:
         post(team.board, n_tasks)
-        work_as(np.int64(0), n_tasks, nodes, team, rules)
+        call_at(team.work, (np.int64(0), n_tasks, nodes, team, rules))
         n_tasks = next_phase(nodes, splits, team, rules)

@@ -41,6 +41,7 @@ def new_thread(n_stack: int, n_sums: int, n_tile_cells: int) -> tuple[np.ndarray
 
 TEAM = Layout(
     shard=SHARD,
+    work=np.int64,  # where the code of `work_as` is
     threads=Array(THREAD.dtype, "n_threads"),
     board=Array(np.int64, BOARD),
     signs=Array(np.int8, "n_columns"),

@@ -14,7 +14,7 @@ import numpy as np
 from sapwood.kernels._jit import inner_kernel, kernel, part
 from sapwood.kernels.bagging import draw_rows
 from sapwood.kernels.draws import mix
-from sapwood.kernels.entry import grow_at
+from sapwood.kernels.entry import call_at
 from sapwood.kernels.loss_rows import differentiate, measure
 from sapwood.kernels.newton import newton_values
 from sapwood.kernels.noise import noise_of
@@ -96,7 +96,7 @@ def grow(state, gradient, hessian, n_drawn, length, key, template, rules):
         draw_columns(key, state.n_wanted, state.origins, state.pool, state.column_keys, state.mask)
         list_columns(state.mask, shard.bundle_of, shard.bundle_starts, shard.drawn, shard.places, shard.n_used)
     splits[:] = False
-    grow_at(state.grow, nodes, splits, key, n_drawn, state.own_slots, state.stack_slots, team, rules[0])
+    call_at(state.grow, (nodes, splits, key, n_drawn, state.own_slots, state.stack_slots, team, rules[0]))
     return team.node_count[0]
 
 
