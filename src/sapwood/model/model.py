@@ -115,8 +115,7 @@ class Model(Result):
             )
 
     def require_trees(self) -> TreeSum:
-        """The trees, or an error if other estimators take their place, or leaves are not values."""
-        self.require_leaf_values()
+        """The trees, or an error if other estimators take their place."""
         if self.has_trees:
             return self.trees
         raise InputTypeError(
