@@ -25,6 +25,8 @@ MOST_ROUNDS = 2000
 FIXED_ROUNDS = 300
 MOST_BINS = 256  # of a histogram; XGBoost's 256 counts as 255
 USUAL_ROUNDS = 400  # that the learning rates below are for
+MOST_CELLS = 20_000_000  # that linear leaves keep as numbers, 160 MB
+SQUARED = (None, "squared_error", "reg:squarederror")  # objectives
 
 
 XGBOOST: dict[str, Any] = {
@@ -139,7 +141,7 @@ def _recipe_2026_1(counts: Counts, given: Mapping[str, Any], rounds: RoundsBy) -
         "random_strength": _noise(policy),
         "extra_trees": _drawn_thresholds(counts, policy),
         "multi_strategy": _trees_of_round(counts, given.get("linear_tree")),
-        "linear_tree": Choice(False, "leaves of one value keep every explanation and export"),
+        "linear_tree": _linear_leaves(counts, given, n_folds),
     }
     if rounds != "stopped" and (n_folds == 0 or not is_auto(given["n_estimators"])):
         choices["n_estimators"] = Choice(100 if n < FEW_ROWS else FIXED_ROUNDS, "nothing is validated")
@@ -159,6 +161,22 @@ def _alternative(counts: Counts, given: Mapping[str, Any], n_folds: int) -> dict
     if not (fits and is_needed and are_open):
         return {}
     return SYMMETRIC | {"learning_rate": _rounded(SYMMETRIC_STEPS * _size_of_steps(counts)[0])}
+
+
+def _linear_leaves(counts: Counts, given: Mapping[str, Any], n_folds: int) -> Choice:
+    """Validation chooses where linear leaves suit; they were measured for the squared error of one target."""
+    limits = given.get("monotone_constraints") is not None or given.get("max_delta_step", 0.0) > 0.0
+    obstacles = {
+        "leaves of one value suit classes": counts.classes > 0,
+        "nothing is validated that would tell if linear leaves help": n_folds == 0,
+        f"leaves of one value take less time, and {counts.rows} rows hardly tell": counts.rows < LEAST_TO_COMPARE,
+        "linear leaves are for the squared error": given.get("objective") not in SQUARED,
+        "linear leaves are for one target": counts.targets > 1,
+        "monotone_constraints and max_delta_step limit leaves of one value": limits,
+        f"lines need a copy of {counts.rows} x {counts.columns} numbers": counts.rows * counts.columns > MOST_CELLS,
+    }
+    found = next((reason for reason, is_met in obstacles.items() if is_met), None)
+    return Choice("validate", "kept if they predict better") if found is None else Choice(False, found)
 
 
 def _trees_of_round(counts: Counts, linear: Any) -> Choice:

@@ -299,7 +299,8 @@ class NewtonBoosting(Boosting):
         """A model with the same splits and leaf values that have learned from other rows, as LightGBM's refit.
 
         Leaves take Newton's step on the new rows, round after round, and their values become decay * old + (1 - decay)
-        * new; leaves that no new row reaches keep theirs. This estimator stays as it is.
+        * new; leaves that no new row reaches keep theirs, and linear leaves their slopes. This estimator stays as it
+        is.
 
         Args:
             X: rows with the columns and levels of training.
@@ -312,8 +313,6 @@ class NewtonBoosting(Boosting):
         rows, _ = read_boosting_rows(self, GivenRows(X, y, sample_weight), self)
         if self.loss_.whole:
             raise ParameterError("refit() is not for rankings and losses of all rows together. Use init_model of fit.")
-        if self.model_.trees.is_linear:
-            raise ParameterError("refit() is not for linear leaves. Use linear_tree=False, or init_model of fit.")
         known: dict[str, Any] = {"_chosen": {}, "_member_rounds": [], "recipe_": []}  # of an old file
         model, known = copy(self), known | dict(vars(self))
         resolved = known["_chosen"] | {"linear_tree": False}  # what "auto" and "validate" were in training
