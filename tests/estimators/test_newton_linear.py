@@ -274,6 +274,23 @@ def test_the_better_kind_of_leaves_is_kept(y: Any, linear: bool) -> None:
     assert model.model_.trees.is_linear is linear
 
 
+def test_linear_leaves_are_the_default_where_they_help() -> None:
+    rows = np.random.default_rng(5).normal(size=(1000, 3))
+    smooth, steps = 2.0 * rows[:, 0] - rows[:, 1], np.round(np.sign(rows).sum(axis=1))
+    quick: dict[str, Any] = {"learning_rate": 0.3, "random_state": 0}
+    model = NewtonBoostingRegressor(**quick).fit(rows, smooth)
+    assert model.model_.trees.is_linear
+    assert model.params_["linear_tree"] is True
+    assert any(sentence.startswith("linear_tree=True: after ") for sentence in model.recipe_)
+    assert same(model, NewtonBoostingRegressor(**quick, linear_tree=True).fit(rows, smooth))
+    plain = NewtonBoostingRegressor(**quick).fit(rows, steps)
+    assert plain.params_["linear_tree"] is False
+    assert same(plain, NewtonBoostingRegressor(**quick, linear_tree=False).fit(rows, steps))
+    kept = NewtonBoostingRegressor(**quick, monotone_constraints=[1, 0, 0]).fit(rows, smooth)
+    assert kept.certify()
+    assert not NewtonBoostingRegressor(**quick, recipe="xgboost").fit(rows, smooth).model_.trees.is_linear
+
+
 def test_validation_on_one_part_of_the_rows() -> None:
     settings: dict[str, Any] = {"n_estimators": 6, "learning_rate": 0.3, "cv": [(np.arange(100, 500), np.arange(100))]}
     model = regressor(**settings, linear_tree="validate").fit(X, SMOOTH)

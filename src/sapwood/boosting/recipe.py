@@ -25,6 +25,7 @@ MOST_ROUNDS = 2000
 FIXED_ROUNDS = 300
 MOST_BINS = 256  # of a histogram; XGBoost's 256 counts as 255
 USUAL_ROUNDS = 400  # that the learning rates below are for
+LINEAR_LEAVES = 31  # of a tree, at most: slopes do the work of smaller leaves
 MOST_CELLS = 20_000_000  # that linear leaves keep as numbers, 160 MB
 SQUARED = (None, "squared_error", "reg:squarederror")  # objectives
 
@@ -73,6 +74,7 @@ class Recipe:
     choices: Choices = field(default_factory=dict)
     n_folds: int = 0  # 0: no validation, 1: one part of the rows, more: folds whose models are averaged
     alternative: dict[str, Any] = field(default_factory=dict)  # values of other trees, if validation is to choose
+    linear: dict[str, Any] = field(default_factory=dict)  # values with linear leaves, if validation is to choose
 
     @property
     def values(self) -> dict[str, Any]:
@@ -100,7 +102,8 @@ def resolve(counts: Counts, given: Mapping[str, Any], validates: bool) -> Recipe
     rounds: RoundsBy = "stopped" if stops else "validated" if validates else "fixed"
     recipe = RECIPES[name](counts, given, rounds)
     choices = {n: choice for n, choice in recipe.choices.items() if is_auto(given.get(n))}
-    return Recipe(choices, recipe.n_folds, {n: value for n, value in recipe.alternative.items() if n in choices})
+    others = ({n: value for n, value in own.items() if n in choices} for own in (recipe.alternative, recipe.linear))
+    return Recipe(choices, recipe.n_folds, *others)
 
 
 def is_auto(value: Any) -> bool:
@@ -125,7 +128,7 @@ def _recipe_2026_1(counts: Counts, given: Mapping[str, Any], rounds: RoundsBy) -
     choices = {
         "n_estimators": Choice(MOST_ROUNDS, "at most; those that do not help are not used"),
         "learning_rate": Choice(rate, f"small steps for {size}"),
-        "max_leaves": Choice(0 if by_level else leaves, "levels are complete" if by_level else f"suits {size}"),
+        "max_leaves": _leaves(leaves, given, by_level, size),
         "max_depth": Choice(6 if by_level else 10, "limits branches that follow single rows"),
         "grow_policy": Choice("lossguide", "the leaf of largest gain is split first"),
         "reg_lambda": Choice(ridge, "keeps leaves of few rows small"),
@@ -149,7 +152,8 @@ def _recipe_2026_1(counts: Counts, given: Mapping[str, Any], rounds: RoundsBy) -
         wanted = choices["n_estimators"].value if is_auto(wanted) else wanted
         longer = min(0.3, rate * (USUAL_ROUNDS / wanted) ** 0.85)
         choices["learning_rate"] = Choice(_rounded(longer), f"suits {wanted} rounds of {size}")
-    return Recipe(choices, n_folds, _alternative(counts, given, n_folds))
+    linear = {} if by_level else {"max_leaves": min(leaves, LINEAR_LEAVES)}
+    return Recipe(choices, n_folds, _alternative(counts, given, n_folds), linear)
 
 
 def _alternative(counts: Counts, given: Mapping[str, Any], n_folds: int) -> dict[str, Any]:
@@ -161,6 +165,14 @@ def _alternative(counts: Counts, given: Mapping[str, Any], n_folds: int) -> dict
     if not (fits and is_needed and are_open):
         return {}
     return SYMMETRIC | {"learning_rate": _rounded(SYMMETRIC_STEPS * _size_of_steps(counts)[0])}
+
+
+def _leaves(leaves: int, given: Mapping[str, Any], by_level: bool, size: str) -> Choice:
+    if by_level:
+        return Choice(0, "levels are complete")
+    if given.get("linear_tree") is True:
+        return Choice(min(leaves, LINEAR_LEAVES), f"suits {size} and linear leaves")
+    return Choice(leaves, f"suits {size}")
 
 
 def _linear_leaves(counts: Counts, given: Mapping[str, Any], n_folds: int) -> Choice:
