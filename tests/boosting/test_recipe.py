@@ -94,12 +94,13 @@ def test_symmetric_trees_are_compared_for_few_rows_of_two_classes() -> None:
 
 
 def test_linear_leaves_are_compared_for_squared_errors_that_are_validated() -> None:
-    found = recipe_of(Counts(10_000, 20))
+    found = recipe_of(Counts(9_999, 20))
     assert found.values["linear_tree"] == "validate"
     assert (found.values["max_leaves"], found.linear) == (63, {"max_leaves": 31})
+    assert recipe_of(Counts(10_000, 20)).linear == {"max_leaves": 63}
     assert recipe_of(Counts(10_000, 20), objective="squared_error").values["linear_tree"] == "validate"
     assert recipe_of(Counts(10_000, 20), max_leaves=40).linear == {}
-    assert recipe_of(Counts(10_000, 20), linear_tree=True).values["max_leaves"] == 31
+    assert recipe_of(Counts(9_999, 20), linear_tree=True).values["max_leaves"] == 31
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,8 @@ MOST_ROUNDS = 2000
 FIXED_ROUNDS = 300
 MOST_BINS = 256  # of a histogram; XGBoost's 256 counts as 255
 USUAL_ROUNDS = 400  # that the learning rates below are for
-LINEAR_LEAVES = 31  # of a tree, at most: slopes do the work of smaller leaves
+LINEAR_LEAVES = 31  # of a tree, at most, below LINEAR_ROWS: slopes do the work of smaller leaves
+LINEAR_ROWS = 10_000
 MOST_CELLS = 20_000_000  # that linear leaves keep as numbers, 160 MB
 SQUARED = (None, "squared_error", "reg:squarederror")  # objectives
 
@@ -128,7 +129,7 @@ def _recipe_2026_1(counts: Counts, given: Mapping[str, Any], rounds: RoundsBy) -
     choices = {
         "n_estimators": Choice(MOST_ROUNDS, "at most; those that do not help are not used"),
         "learning_rate": Choice(rate, f"small steps for {size}"),
-        "max_leaves": _leaves(leaves, given, by_level, size),
+        "max_leaves": _leaves(counts, leaves, given, by_level),
         "max_depth": Choice(6 if by_level else 10, "limits branches that follow single rows"),
         "grow_policy": Choice("lossguide", "the leaf of largest gain is split first"),
         "reg_lambda": Choice(ridge, "keeps leaves of few rows small"),
@@ -152,7 +153,7 @@ def _recipe_2026_1(counts: Counts, given: Mapping[str, Any], rounds: RoundsBy) -
         wanted = choices["n_estimators"].value if is_auto(wanted) else wanted
         longer = min(0.3, rate * (USUAL_ROUNDS / wanted) ** 0.85)
         choices["learning_rate"] = Choice(_rounded(longer), f"suits {wanted} rounds of {size}")
-    linear = {} if by_level else {"max_leaves": min(leaves, LINEAR_LEAVES)}
+    linear = {} if by_level else {"max_leaves": _leaves_with_lines(counts, leaves)}
     return Recipe(choices, n_folds, _alternative(counts, given, n_folds), linear)
 
 
@@ -167,12 +168,16 @@ def _alternative(counts: Counts, given: Mapping[str, Any], n_folds: int) -> dict
     return SYMMETRIC | {"learning_rate": _rounded(SYMMETRIC_STEPS * _size_of_steps(counts)[0])}
 
 
-def _leaves(leaves: int, given: Mapping[str, Any], by_level: bool, size: str) -> Choice:
+def _leaves(counts: Counts, leaves: int, given: Mapping[str, Any], by_level: bool) -> Choice:
     if by_level:
         return Choice(0, "levels are complete")
     if given.get("linear_tree") is True:
-        return Choice(min(leaves, LINEAR_LEAVES), f"suits {size} and linear leaves")
-    return Choice(leaves, f"suits {size}")
+        return Choice(_leaves_with_lines(counts, leaves), f"suits {counts.rows} rows and linear leaves")
+    return Choice(leaves, f"suits {counts.rows} rows")
+
+
+def _leaves_with_lines(counts: Counts, leaves: int) -> int:
+    return min(leaves, LINEAR_LEAVES) if counts.rows < LINEAR_ROWS else leaves
 
 
 def _linear_leaves(counts: Counts, given: Mapping[str, Any], n_folds: int) -> Choice:
