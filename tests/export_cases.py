@@ -39,11 +39,11 @@ def _float32() -> Any:
     return sw.NewtonBoostingRegressor(n_estimators=6, max_depth=4).fit(X.astype(np.float32), y)
 
 
-def _infinite() -> Any:
+def _infinite(**parameters: Any) -> Any:
     X, y = _small()
     X[:40, 0], X[40:80, 0] = np.inf, -np.inf
     y[:40] += 3.0
-    return sw.NewtonBoostingRegressor(n_estimators=4, max_depth=4).fit(X, y)
+    return sw.NewtonBoostingRegressor(n_estimators=4, max_depth=4, **parameters).fit(X, y)
 
 
 def _early() -> Any:
@@ -69,6 +69,10 @@ def _hostile() -> Any:
 
 def _newton(**parameters: Any) -> Any:
     return sw.NewtonBoostingRegressor(n_estimators=4, max_depth=3, **parameters)
+
+
+def _linear(of: Any, n_estimators: int) -> Any:
+    return of(n_estimators=n_estimators, max_depth=3, linear_tree=True, random_state=0)
 
 
 _MAKERS: dict[str, Any] = {
@@ -112,9 +116,15 @@ _MAKERS: dict[str, Any] = {
     "number levels": lambda X: sw.NewtonBoostingRegressor(
         n_estimators=3, categorical_features=["age", "member"], max_cat_to_onehot=1
     ).fit(X, signal(X)),
+    "linear numbers": lambda X: _linear(sw.NewtonBoostingRegressor, 70).fit(X, signal(X)),
+    "linear two": lambda X: _linear(sw.NewtonBoostingClassifier, 4).fit(X, two_classes(X)),
+    "linear three": lambda X: _linear(sw.NewtonBoostingClassifier, 4).fit(X, three_classes(X)),
+    "linear infinite": lambda X: _infinite(linear_tree=True),
+    "linear poisson": lambda X: _newton(objective="poisson", linear_tree=True).fit(X, counts(X)),
     "hostile": lambda X: _hostile(),
 }
 EXPORTS = (*KINDS, *_MAKERS)
+LINEAR = tuple(kind for kind in EXPORTS if kind.startswith("linear"))  # leaves
 SUMS = tuple(  # of trees, and functions of them that XGBoost has
     kind
     for kind in EXPORTS
@@ -122,6 +132,7 @@ SUMS = tuple(  # of trees, and functions of them that XGBoost has
     not in (
         *("tree classes", "forest classes", "forest votes", "bagging", "adaboost numbers", "two outputs"),
         *("quantiles", "vectors of quantiles", "stops at unseen"),
+        *LINEAR,
     )
 )
 

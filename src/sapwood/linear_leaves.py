@@ -57,6 +57,12 @@ class LinearLeaves:
         lines["column"] = np.searchsorted(columns, lines["column"])
         return LinearLeaves(self.starts, lines)
 
+    def of_row(self, node: int, row: Array) -> float:
+        """What the lines of a node add to a row."""
+        total = np.zeros(1)
+        self.add(np.array([node]), np.ascontiguousarray(row[None], dtype=np.float64), total)
+        return float(total[0])
+
     def add(self, leaves: Array, cells: Array, score: Floats) -> None:
         """Add the lines of their leaves to the scores of rows, of which these are the cells; OUT score."""
         add_lines(self.starts, self.lines, leaves, cells, score, 0, len(score))

@@ -93,6 +93,36 @@ def test_symmetric_trees_are_compared_for_few_rows_of_two_classes() -> None:
     assert recipe_of(few, colsample_bynode=0.5).alternative == recipe_of(few, n_estimators=50).alternative == {}
 
 
+def test_linear_leaves_are_compared_for_squared_errors_that_are_validated() -> None:
+    found = recipe_of(Counts(9_999, 20))
+    assert found.values["linear_tree"] == "validate"
+    assert (found.values["max_leaves"], found.linear) == (63, {"max_leaves": 31})
+    assert recipe_of(Counts(10_000, 20)).linear == {"max_leaves": 63}
+    assert recipe_of(Counts(10_000, 20), objective="squared_error").values["linear_tree"] == "validate"
+    assert recipe_of(Counts(10_000, 20), max_leaves=40).linear == {}
+    assert recipe_of(Counts(9_999, 20), linear_tree=True).values["max_leaves"] == 31
+
+
+@pytest.mark.parametrize(
+    ("counts", "given", "reason"),
+    [
+        (Counts(10_000, 20, 2), {}, "suit classes"),
+        (Counts(10_000, 20), {"n_estimators": 100}, "nothing is validated"),
+        (Counts(200_000, 20), {}, "nothing is validated"),
+        (Counts(999, 20), {}, "999 rows hardly tell"),
+        (Counts(10_000, 20), {"objective": "poisson"}, "squared error"),
+        (Counts(10_000, 20, targets=2), {}, "one target"),
+        (Counts(10_000, 20), {"monotone_constraints": [1] * 20}, "monotone_constraints"),
+        (Counts(10_000, 20), {"max_delta_step": 1.0}, "max_delta_step"),
+        (Counts(10_000, 2_001), {}, "10000 x 2001 numbers"),
+    ],
+)
+def test_leaves_have_one_value_where_linear_ones_do_not_suit(counts: Counts, given: Any, reason: str) -> None:
+    found = recipe_of(counts, **given).choices["linear_tree"]
+    assert found.value is False
+    assert reason in found.reason
+
+
 def test_early_stopping_of_the_user_takes_small_steps_and_no_folds() -> None:
     found = recipe_of(Counts(1000, 10, 2), early_stopping_rounds=10)
     assert (found.values["n_estimators"], found.n_folds) == (2000, 0)

@@ -53,6 +53,7 @@ ESTIMATORS: dict[str, dict[str, dict[str, Any]]] = {
         "rounds": FEW,
         "xgboost": {**FEW, "recipe": "xgboost"},
         "stopped": {"early_stopping_rounds": 3, "validation_fraction": 0.2, **FEW},
+        "linear": {"random_state": 0, "linear_tree": True},
     },
     "NewtonBoostingRanker": {"rounds": FEW},
 }

@@ -15,9 +15,9 @@ from sklearn.base import clone
 
 import sapwood as sw
 from linear_twin import fit_leaf, line_values, path_columns
-from sapwood import NewtonBoostingClassifier, NewtonBoostingRegressor, explain
+from sapwood import NewtonBoostingClassifier, NewtonBoostingRegressor
 from sapwood.errors import ParameterError
-from sapwood.interchange import to_c, to_onnx, to_python, to_sql, to_xgboost
+from sapwood.interchange import to_c, to_python, to_xgboost
 from sapwood.kernels.linear_leaves import LINE
 
 rng = np.random.default_rng(3)
@@ -250,7 +250,7 @@ def test_clones_and_parameters() -> None:
     assert model.linear_lambda == 2.0
     default = NewtonBoostingRegressor(n_estimators=5, random_state=0).fit(X, Y)
     assert default.params_["linear_tree"] is False
-    assert "linear_tree=False: leaves of one value keep every explanation and export." in default.recipe_
+    assert "linear_tree=False: nothing is validated that would tell if linear leaves help." in default.recipe_
     flat, steep = (regressor(linear_lambda=ridge).fit(X, Y) for ridge in (1e9, 0.0))
     sizes = [max(np.abs(tree.linear.lines["slope"]).max() for tree in trees(own)) for own in (flat, steep)]
     assert sizes[0] < 1e-6 * sizes[1]
@@ -272,6 +272,23 @@ def test_the_better_kind_of_leaves_is_kept(y: Any, linear: bool) -> None:
     assert told[0].startswith(f"linear_tree={linear}: after ")
     assert same(model, regressor(**settings, linear_tree=linear).fit(X, y))
     assert model.model_.trees.is_linear is linear
+
+
+def test_linear_leaves_are_the_default_where_they_help() -> None:
+    rows = np.random.default_rng(5).normal(size=(1000, 3))
+    smooth, steps = 2.0 * rows[:, 0] - rows[:, 1], np.round(np.sign(rows).sum(axis=1))
+    quick: dict[str, Any] = {"learning_rate": 0.3, "random_state": 0}
+    model = NewtonBoostingRegressor(**quick).fit(rows, smooth)
+    assert model.model_.trees.is_linear
+    assert model.params_["linear_tree"] is True
+    assert any(sentence.startswith("linear_tree=True: after ") for sentence in model.recipe_)
+    assert same(model, NewtonBoostingRegressor(**quick, linear_tree=True).fit(rows, smooth))
+    plain = NewtonBoostingRegressor(**quick).fit(rows, steps)
+    assert plain.params_["linear_tree"] is False
+    assert same(plain, NewtonBoostingRegressor(**quick, linear_tree=False).fit(rows, steps))
+    kept = NewtonBoostingRegressor(**quick, monotone_constraints=[1, 0, 0]).fit(rows, smooth)
+    assert kept.certify()
+    assert not NewtonBoostingRegressor(**quick, recipe="xgboost").fit(rows, smooth).model_.trees.is_linear
 
 
 def test_validation_on_one_part_of_the_rows() -> None:
@@ -322,28 +339,14 @@ def test_one_tree_of_all_classes_and_rankings_are_refused() -> None:
 
 
 NEED_VALUES: dict[str, Any] = {
-    "shap_values": lambda m: explain.shap_values(m, X[:5]),
-    "shap_values, background": lambda m: explain.shap_values(m, X[:5], background=X[:9]),
-    "shap_interaction_values": lambda m: explain.shap_interaction_values(m, X[:5]),
-    "counterfactual": lambda m: explain.counterfactual(m, X[0], target=(0.0, None)),
-    "decision_path": lambda m: explain.decision_path(m, X[0]),
-    "trees_as_rules": explain.trees_as_rules,
-    "partial_dependence": lambda m: explain.partial_dependence(m, X, 0, method="recursion"),
-    "export_text": lambda m: sw.export_text(m, tree=0),
-    "export_graphviz": lambda m: sw.export_graphviz(m, tree=0),
-    "plot_tree": lambda m: sw.plot_tree(m, tree=0),
-    "to_frame": lambda m: m.to_frame(),
     "certify": lambda m: m.certify(monotone_constraints=[1, 0, 0, 0]),
-    "refit": lambda m: m.refit(X, Y),
-    "to_onnx": to_onnx,
     "to_xgboost": to_xgboost,
-    "to_sql": to_sql,
 }
 
 
 @pytest.mark.parametrize("name", NEED_VALUES)
 def test_what_needs_leaves_of_one_value_is_refused(name: str) -> None:
-    with pytest.raises(ParameterError, match=r"linear_tree"):
+    with pytest.raises(ParameterError, match=r"linear_tree=False"):
         NEED_VALUES[name](MODELS["one tree"]())
 
 
@@ -361,18 +364,22 @@ def test_programs_in_c_and_python_have_the_lines(name: str) -> None:
         np.testing.assert_allclose([module["predict_proba"](row) for row in asked.tolist()], wanted, rtol=1e-9)
 
 
-def test_explanations_by_predictions_work() -> None:
-    model = MODELS["numbers"]()
-    rows = X[:80]
-    found = explain.partial_dependence(model, rows, 0, values=[-1.0, 1.0])
-    assert found.method == "brute"
-    at_one = rows.copy()
-    at_one[:, 0] = 1.0
-    np.testing.assert_allclose(found.average[0, 1], model.predict(at_one).mean())
-    assert "mean_abs_shap" not in explain.importance(model, rows, Y[:80]).measures
-    compared = explain.diff(model, MODELS["one tree"](), rows)
-    assert any("linear leaves" in note for note in compared.notes)
-    assert compared.trees is None
+@pytest.mark.parametrize("name", ["numbers", "folds", "two classes", "three classes", "poisson"])
+def test_refit_to_the_same_rows_changes_nothing(name: str) -> None:
+    model = MODELS[name]()
+    y = {"two classes": Y > 0, "three classes": THREE, "poisson": np.abs(Y).round()}.get(name, Y)
+    for decay in (0.0, 1.0):
+        again = model.refit(X, y, decay=decay)
+        np.testing.assert_allclose(scores(again, X), scores(model, X), rtol=1e-9, atol=1e-9)
+
+
+def test_refit_to_other_targets_keeps_slopes_and_moves_values() -> None:
+    model = regressor(learning_rate=0.5, n_estimators=20).fit(X, Y)
+    moved = model.refit(X, Y + 3.0, decay=0.0)
+    for (old,), (new,) in zip(model.ensemble_.rounds, moved.ensemble_.rounds, strict=True):
+        np.testing.assert_array_equal(old.linear.lines, new.linear.lines)
+    error = [np.mean((own.predict(X) - Y - 3.0) ** 2) for own in (model, moved)]
+    assert error[1] < 0.1 * error[0]
 
 
 def test_folds_of_a_cross_validation() -> None:

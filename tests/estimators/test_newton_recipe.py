@@ -183,7 +183,8 @@ def test_a_hold_out_chooses_the_rounds_of_a_model_of_all_rows(monkeypatch: pytes
     model = sw.NewtonBoostingRegressor(**QUICK).fit(X, y)
     best = int(np.argmin(model.evals_result()["validation"]["rmse"])) + 1
     n_rounds = int(np.ceil(1.25 * best))
-    direct = sw.NewtonBoostingRegressor(**(QUICK | {"n_estimators": n_rounds})).fit(X, y)
+    linear = {"linear_tree": model.params_["linear_tree"]}
+    direct = sw.NewtonBoostingRegressor(**(QUICK | linear | {"n_estimators": n_rounds})).fit(X, y)
     assert model.n_estimators_ == n_rounds
     assert np.array_equal(model.predict(X), direct.predict(X))
 

@@ -13,7 +13,10 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from descent_cases import slow_leaf, trees
+from linear_twin import line_values
 from sapwood.explain.shap.enumeration import shapley_of_game
+from sapwood.kernels.linear_leaves import LINE
+from sapwood.linear_leaves import LinearLeaves
 from sapwood.tree import Tree
 from sapwood.tree_sum import Term, TreeSum
 
@@ -55,6 +58,31 @@ def terms(draw: st.DrawFn, categories: bool, width: int = 1) -> Term:
     return Term(replace(tree, weighted_n_node_samples=covers), np.array(words, dtype=float).reshape(-1, width) / 8)
 
 
+@st.composite
+def linear_terms(draw: st.DrawFn, categories: bool) -> Term:
+    """A tree with up to three lines in each leaf, on any numbers that the tree splits, on the leaf's path or not."""
+    term = draw(terms(categories))
+    tree, lines, counts = term.tree, [], []
+    columns = [j for j in np.unique(tree.feature[~tree.is_leaf]).tolist() if tree.n_levels[j] == 0]
+    eighths = st.integers(-16, 16).map(lambda k: k / 8)
+    for is_leaf in tree.is_leaf:
+        chosen = draw(st.lists(st.sampled_from(columns), max_size=3, unique=True)) if is_leaf and columns else []
+        for j in chosen:
+            low, centre, high = sorted(draw(eighths) for _ in range(3))
+            lines.append((j, draw(eighths), centre, low, high))
+        counts.append(len(chosen))
+    linear = LinearLeaves.of(np.array(counts), np.array(lines, dtype=LINE)) if lines else None
+    return Term(replace(tree, linear=linear), term.values)
+
+
+def leaf_value(term: Term, leaf: int, row: Array, known: Any) -> Array:
+    """Value of a leaf, with its lines on columns that are known."""
+    linear = term.tree.linear
+    if linear is None:
+        return term.values[leaf]
+    return term.values[leaf] + sum(line_values([one], row[None, :]) for one in linear.of_node(leaf) if one[0] in known)
+
+
 def tree_sum_of(*given: Term) -> TreeSum:
     columns = max(term.column + term.values.shape[1] for term in given)
     return TreeSum(np.zeros(columns), len(given), list(given).__getitem__)
@@ -73,7 +101,7 @@ def along_tree(term: Term, row: Array, stop: bool) -> Callable[[set[int]], Array
     def expect(known: set[int], node: int = 0) -> Array:
         children = [int(tree.children_left[node]), int(tree.children_right[node])]
         if children[0] < 0:
-            return term.values[node]
+            return leaf_value(term, node, row, known)
         if tree.feature[node] in known:
             child = next_node(tree, node, row, stop)
             return term.values[node] if child == node else expect(known, child)
@@ -112,7 +140,9 @@ def with_background(term: Term, row: Array, background: Array, stop: bool) -> Ca
         mixed = background.astype(np.float64)
         mixed[:, list(known)] = row[list(known)]
         leaves = [slow_leaf(term.tree, [float(cell) for cell in each], stop) for each in mixed]
-        return term.values[leaves].mean(axis=0)
+        everything = range(mixed.shape[1])
+        values = [leaf_value(term, leaf, own, everything) for leaf, own in zip(leaves, mixed, strict=True)]
+        return np.mean(values, axis=0)
 
     return expect
 

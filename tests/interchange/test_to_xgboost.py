@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sapwood as sw
-from export_cases import EXPORTS, SUMS, answers, exported, new_cells
+from export_cases import EXPORTS, LINEAR, SUMS, answers, exported, new_cells
 from model_cases import foreign, frame, signal
 from sapwood.errors import InputTypeError, ModelFileError, ParameterError
 from sapwood.interchange.targets.xgboost import replay as xgboost_replay
@@ -98,7 +98,13 @@ def test_nodes_keep_what_xgboost_shows_of_them():
     assert tree["base_weights"][0] == pytest.approx(own.value[0, 0, 0], rel=1e-6)
 
 
-@pytest.mark.parametrize("kind", sorted(set(EXPORTS) - set(SUMS)))
+@pytest.mark.parametrize("kind", LINEAR)
+def test_linear_leaves_are_refused_with_what_takes_them(kind):
+    with pytest.raises(ParameterError, match=r"format of XGBoost has no place\. Train with linear_tree=False, or use"):
+        to_xgboost(exported(kind))
+
+
+@pytest.mark.parametrize("kind", sorted(set(EXPORTS) - set(SUMS) - set(LINEAR)))
 def test_what_xgboost_cannot_say_is_refused_with_what_can_be(kind):
     with pytest.raises(ParameterError, match=r"boosting, regression trees and forests, and AdaBoost.*to_onnx"):
         to_xgboost(exported(kind))

@@ -34,7 +34,7 @@ def test_marginals_are_those_of_the_twin(data):
     grid = [[*cells[:, j], np.nan, -2.0] for j in columns]
     points = np.array(np.meshgrid(*grid)).reshape(len(columns), -1).T.copy()
     out = np.full((len(points), values.shape[1]), 0.5)
-    add_marginals(splits_of(tree, columns), values, points, np.empty(tree.node_count), out)
+    add_marginals(splits_of(tree, columns), values, None, points, np.empty(tree.node_count), out)
     expected = [0.5 + twin(tree, values, columns, point) for point in points]
     np.testing.assert_allclose(out, expected, rtol=1e-12, atol=1e-12)
 
@@ -43,6 +43,6 @@ def test_no_points_and_a_lone_root():
     model = sw.DecisionTreeRegressor().fit([[1.0], [1.0]], [2.0, 4.0])
     splits, values = splits_of(model.tree_, [0]), model.tree_.value[:, 0]
     out = np.zeros((2, 1))
-    add_marginals(splits, values, np.zeros((2, 1)), np.empty(1), out)
+    add_marginals(splits, values, None, np.zeros((2, 1)), np.empty(1), out)
     assert out.tolist() == [[3.0], [3.0]]
-    add_marginals(splits, values, np.zeros((0, 1)), np.empty(1), np.zeros((0, 1)))
+    add_marginals(splits, values, None, np.zeros((0, 1)), np.empty(1), np.zeros((0, 1)))

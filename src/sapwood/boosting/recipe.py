@@ -25,6 +25,10 @@ MOST_ROUNDS = 2000
 FIXED_ROUNDS = 300
 MOST_BINS = 256  # of a histogram; XGBoost's 256 counts as 255
 USUAL_ROUNDS = 400  # that the learning rates below are for
+LINEAR_LEAVES = 31  # of a tree, at most, below LINEAR_ROWS: slopes do the work of smaller leaves
+LINEAR_ROWS = 10_000
+MOST_CELLS = 20_000_000  # that linear leaves keep as numbers, 160 MB
+SQUARED = (None, "squared_error", "reg:squarederror")  # objectives
 
 
 XGBOOST: dict[str, Any] = {
@@ -71,6 +75,7 @@ class Recipe:
     choices: Choices = field(default_factory=dict)
     n_folds: int = 0  # 0: no validation, 1: one part of the rows, more: folds whose models are averaged
     alternative: dict[str, Any] = field(default_factory=dict)  # values of other trees, if validation is to choose
+    linear: dict[str, Any] = field(default_factory=dict)  # values with linear leaves, if validation is to choose
 
     @property
     def values(self) -> dict[str, Any]:
@@ -98,7 +103,8 @@ def resolve(counts: Counts, given: Mapping[str, Any], validates: bool) -> Recipe
     rounds: RoundsBy = "stopped" if stops else "validated" if validates else "fixed"
     recipe = RECIPES[name](counts, given, rounds)
     choices = {n: choice for n, choice in recipe.choices.items() if is_auto(given.get(n))}
-    return Recipe(choices, recipe.n_folds, {n: value for n, value in recipe.alternative.items() if n in choices})
+    others = ({n: value for n, value in own.items() if n in choices} for own in (recipe.alternative, recipe.linear))
+    return Recipe(choices, recipe.n_folds, *others)
 
 
 def is_auto(value: Any) -> bool:
@@ -123,7 +129,7 @@ def _recipe_2026_1(counts: Counts, given: Mapping[str, Any], rounds: RoundsBy) -
     choices = {
         "n_estimators": Choice(MOST_ROUNDS, "at most; those that do not help are not used"),
         "learning_rate": Choice(rate, f"small steps for {size}"),
-        "max_leaves": Choice(0 if by_level else leaves, "levels are complete" if by_level else f"suits {size}"),
+        "max_leaves": _leaves(counts, leaves, given, by_level),
         "max_depth": Choice(6 if by_level else 10, "limits branches that follow single rows"),
         "grow_policy": Choice("lossguide", "the leaf of largest gain is split first"),
         "reg_lambda": Choice(ridge, "keeps leaves of few rows small"),
@@ -139,7 +145,7 @@ def _recipe_2026_1(counts: Counts, given: Mapping[str, Any], rounds: RoundsBy) -
         "random_strength": _noise(policy),
         "extra_trees": _drawn_thresholds(counts, policy),
         "multi_strategy": _trees_of_round(counts, given.get("linear_tree")),
-        "linear_tree": Choice(False, "leaves of one value keep every explanation and export"),
+        "linear_tree": _linear_leaves(counts, given, n_folds),
     }
     if rounds != "stopped" and (n_folds == 0 or not is_auto(given["n_estimators"])):
         choices["n_estimators"] = Choice(100 if n < FEW_ROWS else FIXED_ROUNDS, "nothing is validated")
@@ -147,7 +153,8 @@ def _recipe_2026_1(counts: Counts, given: Mapping[str, Any], rounds: RoundsBy) -
         wanted = choices["n_estimators"].value if is_auto(wanted) else wanted
         longer = min(0.3, rate * (USUAL_ROUNDS / wanted) ** 0.85)
         choices["learning_rate"] = Choice(_rounded(longer), f"suits {wanted} rounds of {size}")
-    return Recipe(choices, n_folds, _alternative(counts, given, n_folds))
+    linear = {} if by_level else {"max_leaves": _leaves_with_lines(counts, leaves)}
+    return Recipe(choices, n_folds, _alternative(counts, given, n_folds), linear)
 
 
 def _alternative(counts: Counts, given: Mapping[str, Any], n_folds: int) -> dict[str, Any]:
@@ -159,6 +166,34 @@ def _alternative(counts: Counts, given: Mapping[str, Any], n_folds: int) -> dict
     if not (fits and is_needed and are_open):
         return {}
     return SYMMETRIC | {"learning_rate": _rounded(SYMMETRIC_STEPS * _size_of_steps(counts)[0])}
+
+
+def _leaves(counts: Counts, leaves: int, given: Mapping[str, Any], by_level: bool) -> Choice:
+    if by_level:
+        return Choice(0, "levels are complete")
+    if given.get("linear_tree") is True:
+        return Choice(_leaves_with_lines(counts, leaves), f"suits {counts.rows} rows and linear leaves")
+    return Choice(leaves, f"suits {counts.rows} rows")
+
+
+def _leaves_with_lines(counts: Counts, leaves: int) -> int:
+    return min(leaves, LINEAR_LEAVES) if counts.rows < LINEAR_ROWS else leaves
+
+
+def _linear_leaves(counts: Counts, given: Mapping[str, Any], n_folds: int) -> Choice:
+    """Validation chooses where linear leaves suit; they were measured for the squared error of one target."""
+    limits = given.get("monotone_constraints") is not None or given.get("max_delta_step", 0.0) > 0.0
+    obstacles = {
+        "leaves of one value suit classes": counts.classes > 0,
+        "nothing is validated that would tell if linear leaves help": n_folds == 0,
+        f"leaves of one value take less time, and {counts.rows} rows hardly tell": counts.rows < LEAST_TO_COMPARE,
+        "linear leaves are for the squared error": given.get("objective") not in SQUARED,
+        "linear leaves are for one target": counts.targets > 1,
+        "monotone_constraints and max_delta_step limit leaves of one value": limits,
+        f"lines need a copy of {counts.rows} x {counts.columns} numbers": counts.rows * counts.columns > MOST_CELLS,
+    }
+    found = next((reason for reason, is_met in obstacles.items() if is_met), None)
+    return Choice("validate", "kept if they predict better") if found is None else Choice(False, found)
 
 
 def _trees_of_round(counts: Counts, linear: Any) -> Choice:

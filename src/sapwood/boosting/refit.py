@@ -2,6 +2,7 @@
 
 As in LightGBM's `refit`, round after round: every leaf takes Newton's step by the derivatives of its new rows at the
 scores so far, and its value becomes decay * old + (1 - decay) * new. A leaf that no new row reaches keeps its value.
+Linear leaves keep their lines, which count in the derivatives. In training, their sum by hessians is 0 in each leaf.
 What nodes know of the rows that chose the splits (their numbers, hessians and gains) stays.
 """
 
@@ -23,6 +24,7 @@ from sapwood.kernels.newton import keep_order
 from sapwood.kernels.nodes import add_up
 from sapwood.losses.loss import Loss
 from sapwood.predictor import Predictor
+from sapwood.predictor.lines import add_lines_of
 from sapwood.row_parts.rows import LocalRows
 from sapwood.tree import Tree
 
@@ -60,6 +62,8 @@ class Refit:
         rate, found = rate_of(t, lambda: gradient_norm([squared_gradients(gradient)])), []
         for k, tree in enumerate(trees):
             leaves, value = Predictor(tree).leaves(self.rows.table, n_jobs=self.n_jobs), tree.value[:, :, 0] * n_members
+            if tree.linear is not None:
+                self._add_lines(tree, leaves, n_members, (gradient[k], hessian[k]), score[k])
             new = np.empty_like(value)
             for at in range(value.shape[1]):
                 new[:, at] = self._steps(loss, tree, leaves, (gradient[k + at], hessian[k + at]), score, k + at)
@@ -70,6 +74,16 @@ class Refit:
             found.append(replace(tree, value=(value / n_members)[:, :, None]))
             score[k : k + value.shape[1]] += value[leaves].T
         return tuple(found)
+
+    def _add_lines(
+        self, tree: Tree, leaves: Array, n_members: int, derivatives: tuple[Floats, Floats], score: Floats
+    ) -> None:
+        """Add lines to the score, and hessian * lines to the gradient, as far as it follows; OUT gradient, score."""
+        lines = np.zeros(len(score))
+        add_lines_of(tree, leaves, self.rows.table, lines, self.n_jobs)
+        lines *= n_members
+        derivatives[0][:] += derivatives[1] * lines
+        score += lines
 
     def _steps(
         self, loss: Loss, tree: Tree, leaves: Array, derivatives: tuple[Floats, Floats], score: Floats, k: int

@@ -58,8 +58,11 @@ def _with_rounds(setup: Setup, rounds: RoundOptions) -> Setup:
 
 
 def _with_linear(kind: TreeKind, flag: bool) -> TreeKind:
-    setup = _with_rounds(kind.setup, replace(kind.setup.rounds, linear=flag))
-    return replace(kind, setup=setup, parameters=kind.parameters | {"linear_tree": flag})
+    rounds, own = replace(kind.setup.rounds, linear=flag), {"linear_tree": flag}
+    if flag and rounds.tree.leaf_wise and "max_leaves" in kind.setup.recipe.linear:
+        own |= kind.setup.recipe.linear
+        rounds = replace(rounds, tree=replace(rounds.tree, max_leaves=own["max_leaves"]))
+    return replace(kind, setup=_with_rounds(kind.setup, rounds), parameters=kind.parameters | own)
 
 
 @dataclass(frozen=True, eq=False)

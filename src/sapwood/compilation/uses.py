@@ -148,6 +148,7 @@ def _boosting_cases() -> dict[str, Case]:
     )
 
     found: dict[str, Case] = {}
+    numbers = _classes(_ROWS, 11).astype(np.float64)
     for name, parameters in _BOOSTING.items():
         model = NewtonBoostingClassifier(n_estimators=2, random_state=0, **parameters)
         found[f"boosting, {name}"] = model, _classes(_ROWS, 2)
@@ -156,6 +157,7 @@ def _boosting_cases() -> dict[str, Case]:
     folds: dict[str, Any] = {"n_estimators": 2, "cv": 2, "random_state": 0}
     found["boosting without settings"] = NewtonBoostingClassifier(**folds), _classes(_ROWS, 2)
     found["boosting without settings, three classes"] = NewtonBoostingClassifier(**folds), _classes(_ROWS, 3)
+    found["boosting without settings, numbers"] = NewtonBoostingRegressor(**folds, linear_tree=True), numbers
     found["boosting, three classes"] = NewtonBoostingClassifier(n_estimators=2), _classes(_ROWS, 3)
     step_by_step = NewtonBoostingClassifier(n_estimators=2, gamma=1e-9)
     found["boosting, three classes, step by step"] = step_by_step, _classes(_ROWS, 3)
@@ -166,7 +168,6 @@ def _boosting_cases() -> dict[str, Case]:
     many_levels = NewtonBoostingClassifier(n_estimators=2, categorical_features=[2], target_statistics=True)
     found["boosting, many levels, many rows"] = many_levels, _classes(_MANY_ROWS, 2)
     found["boosting, ranking"] = NewtonBoostingRanker(n_estimators=2), _classes(_ROWS, 3)
-    numbers = _classes(_ROWS, 11).astype(np.float64)
     for loss in ("squared_error", "absolute_error", "huber", "poisson"):
         found[f"boosting, {loss}"] = NewtonBoostingRegressor(n_estimators=2, objective=loss), numbers
         drawn = GradientBoostingRegressor(n_estimators=2, subsample=0.5, loss=loss)
@@ -255,7 +256,7 @@ def _fit_and_ask(estimator: Any, X: Any, y: Array) -> None:
     if getattr(estimator, "keep_targets", False):
         estimator.predict_quantiles(few)
         estimator.predict_quantiles(X)  # more than a block of rows
-    if hasattr(estimator, "decision_path"):
+    if hasattr(estimator, "decision_path") or getattr(estimator, "linear_tree", False) is True:
         _explain(estimator, X[:3])
 
 
@@ -276,7 +277,7 @@ def _save_and_load(estimator: Any) -> None:
 
 
 def _explain(estimator: Any, rows: object) -> None:
-    """Enter the kernels of explanations; the trees of other models are the same to them."""
+    """Enter the kernels of explanations; the trees of other models are the same to them, but for linear leaves."""
     from sapwood.explain import partial_dependence, shap_interaction_values, shap_values
 
     shap_values(estimator, rows)

@@ -332,7 +332,8 @@ class NewtonBoosting(Boosting):
         """A model with the same splits and leaf values that have learned from other rows, as LightGBM's refit.
 
         Leaves take Newton's step on the new rows, round after round, and their values become decay * old + (1 - decay)
-        * new; leaves that no new row reaches keep theirs. This estimator stays as it is.
+        * new; leaves that no new row reaches keep theirs, and linear leaves their slopes. This estimator stays as it
+        is.
 
         Args:
             X: rows with the columns and levels of training.

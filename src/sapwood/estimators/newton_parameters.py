@@ -152,8 +152,8 @@ LINEAR_TREE = Meaning(
     "first, fitted by ridge regression on the leaf's rows. A leaf of a weight below 10 rows for its value and "
     "each slope has one value; cells count up to the range of the leaf's training rows, and missing ones add "
     'nothing. For smooth targets. "validate" trains both kinds for some rounds, where rounds are validated, and '
-    "keeps the better one. For losses whose leaves are Newton's steps, without monotone_constraints, with a tree "
-    "for each score.",
+    "keeps the better one; so does the recipe 2026.1 for the squared error of one target, from 1 000 rows on. For "
+    "losses whose leaves are Newton's steps, without monotone_constraints, with a tree for each score.",
 )
 LINEAR_LAMBDA = Meaning(
     (AT_LEAST_ZERO,),

@@ -23,8 +23,6 @@ def refitted(fitted: Model, given: GivenRows, decay: float) -> Model:
     rows, _ = read_boosting_rows(fitted, given, fitted)
     if fitted.loss_.whole:
         raise ParameterError("refit() is not for rankings and losses of all rows together. Use init_model of fit.")
-    if fitted.model_.trees.is_linear:
-        raise ParameterError("refit() is not for linear leaves. Use linear_tree=False, or init_model of fit.")
     known: dict[str, Any] = {"_chosen": {}, "_member_rounds": [], "recipe_": []}  # of an old file
     model, known = copy(fitted), known | dict(vars(fitted))
     resolved = known["_chosen"] | {"linear_tree": False}  # what "auto" and "validate" were in training

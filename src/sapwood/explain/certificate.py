@@ -4,7 +4,7 @@ Monotone in a column: two leaves of a tree whose boxes overlap in all other colu
 alone; a tree is monotone if the values of all such pairs are in order. A sum of monotone trees is monotone, and so is
 its rounding, addition by addition. Missing values of the column have no place in its order and are not compared.
 
-Interactions: the columns on each path from the root to a leaf lie in one of the allowed sets.
+Interactions: the columns on each path from the root to a leaf, and of its lines, lie in one of the allowed sets.
 """
 
 from __future__ import annotations
@@ -74,7 +74,11 @@ def certify(model: Model, signs: NDArray[np.int8] | None, together: Sets | None)
             "There is nothing to certify: the model has no constraints. Pass monotone_constraints or "
             "interaction_constraints to certify, or train with them."
         )
-    model.require_leaf_values()
+    if signs is not None and model.trees.is_linear:
+        raise ParameterError(
+            f"monotone_constraints cannot be certified for this {model.estimator}, whose leaves are linear functions "
+            "of columns. Train with linear_tree=False, or with monotone_constraints, which leave linear leaves out."
+        )
     check = _Check(model)
     wrong_pairs = [] if signs is None else check.monotone(signs)
     wrong_paths = [] if together is None else check.interactions(together)
@@ -127,8 +131,9 @@ class _Check:
         found: list[Violation] = []
         for t, k, term in self._terms:
             boxes, tree = None, term.tree
-            for position, (leaf, path) in enumerate(_paths(tree)):
+            for position, (leaf, splits) in enumerate(_paths(tree)):
                 self.n_paths += 1
+                path = splits if tree.linear is None else splits.union(tree.linear.of_node(leaf)["column"].tolist())
                 if len(path) < 2 or any(path <= group for group in together):
                     continue
                 if len(found) < MOST_VIOLATIONS:

@@ -33,8 +33,8 @@ _SHOWN_CLASSES = 5
 class TreePath(Result):
     """The path of the row through one tree, and the value of its leaf compared with the mean of the tree.
 
-    `value` is the value of the leaf and `expected` the mean over the training rows, both for the predicted class or
-    number; for boosting, what the tree adds to the score that `about` names, or to several on average.
+    `value` is the value of the leaf for the row and `expected` the mean over the training rows, both for the predicted
+    class or number; for boosting, what the tree adds to the score that `about` names, or to several on average.
     """
 
     tree: int
@@ -118,7 +118,7 @@ class _Paths:
         steps, values = follow_row(self._one(term), self.codes, self.values), self._node_values(term)
         round_size = self.model.trees.round_size
         number = t // round_size if round_size else None
-        value = float(values[steps[-1].node])
+        value = self._value(term, values, steps[-1].node)
         return TreePath(t, number, self._title(term), tuple(steps), value, _expected(term, values))
 
     def leading(self, most: int) -> tuple[int, list[TreePath]]:
@@ -127,8 +127,14 @@ class _Paths:
         for t, term in enumerate(trees):
             if self._weights(term).any():
                 values = self._node_values(term)
-                found.append((-abs(values[self._leaf(term)] - _expected(term, values)), t))
+                value = self._value(term, values, self._leaf(term))
+                found.append((-abs(value - _expected(term, values)), t))
         return len(found), [self.path(t, trees.term(t)) for _, t in heapq.nsmallest(most, found)]
+
+    def _value(self, term: Term, values: Floats, leaf: int) -> float:
+        """The value of the row's leaf, with its lines."""
+        linear = term.tree.linear
+        return float(values[leaf]) + (0.0 if linear is None else linear.of_row(leaf, self.codes))
 
     def describe(self, path: TreePath) -> list[str]:
         """The value of the tree, and its splits one by one."""

@@ -25,6 +25,8 @@ def nodes_frame(estimator: object) -> Any:
     for t, term in enumerate(model.require_trees()):
         position = _position(t, term, names, round_size)
         found.append(position | _nodes(term.tree, model.schema) | _values(term, names))
+        if model.trees.is_linear:
+            found[-1]["lines"] = _lines(term.tree, model.schema)
         found[-1] |= _rows(term.tree, has_impurity=not round_size)
     return make_frame({name: np.concatenate([own[name] for own in found]) for name in found[0]})
 
@@ -81,6 +83,15 @@ def _values(term: Term, names: Sequence[object]) -> Columns:
         return {"value": term.values[:, 0]}
     own = names[term.column : term.column + width]
     return {f"value {name}": term.values[:, k] for k, name in enumerate(own) if name is not None}
+
+
+def _lines(tree: Tree, schema: Schema) -> Array:
+    """Lines of linear leaves: lists of (column, slope, centre, low, high); None for other nodes."""
+    out = np.full(tree.node_count, None, dtype=object)
+    for node in [] if tree.linear is None else np.flatnonzero(tree.linear.counts).tolist():
+        assert tree.linear is not None
+        out[node] = [(schema.names[j], *numbers) for j, *numbers in tree.linear.of_node(node).tolist()]
+    return out
 
 
 def _rows(tree: Tree, has_impurity: bool) -> Columns:

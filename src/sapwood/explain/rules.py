@@ -16,6 +16,7 @@ from sapwood.model import Model, model_of
 from sapwood.one_line import one_line
 from sapwood.parameters import Interval, Nothing, check_parameters
 from sapwood.result import Part, Result
+from sapwood.show.line_text import line_texts
 from sapwood.show.names import feature_names_for
 from sapwood.show.number import percent, plain_number
 from sapwood.show.one_tree import tree_number
@@ -49,6 +50,8 @@ class Rule(Result):
     weight: float
     share: float
     """Share of the tree's training rows, by weight."""
+    lines: tuple[str, ...] = ()
+    """What a linear leaf adds to its number."""
 
     @property
     def condition(self) -> str:
@@ -65,7 +68,7 @@ class Rule(Result):
         if self.about is None:
             return ", ".join(plain_number(value, 3) for value in values)
         texts = [("+" if value >= 0 else "") + plain_number(value, 3) for value in values]
-        return f"{', '.join(texts)} to the {self.about}"
+        return f"{' '.join([', '.join(texts), *self.lines])} to the {self.about}"
 
     def _parts(self) -> Iterator[Part]:
         yield f"IF {self.condition} THEN {self.prediction_text}  [{counted(self.n_rows, 'row')}, {percent(self.share)}]"
@@ -180,4 +183,5 @@ def _rules_of(model: Model, t: int, term: Term, names: list[str], decimals: int)
             int(tree.n_node_samples[leaf]),
             weight,
             weight / float(tree.weighted_n_node_samples[0]),
+            tuple(line_texts(tree, model.schema, leaf, names, max(decimals, 3))),
         )

@@ -1,7 +1,8 @@
 """Rows at every split of a model: two models that agree on all of them have the same splits.
 
 For each split of each tree, rows are made that reach it, with the split's column just below, at and just above the
-threshold, missing, infinite and zero; or with every level, no level, and a level that training has not seen.
+threshold, missing, infinite and zero; or with every level, no level, and a level that training has not seen. In linear
+leaves, two rows lie within the ranges of the lines.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sapwood.arrays import Floats, Mask
+from sapwood.linear_leaves import LinearLeaves
 from sapwood.table.column import UNSEEN
 from sapwood.table.schema import Schema
 from sapwood.tree import Tree
@@ -59,8 +61,9 @@ def _own_values(n_levels: int) -> list[float]:
 def _most_cases(tree: Tree) -> int:
     """An upper bound of the rows at the splits of a tree."""
     inner = ~tree.is_leaf
-    levels = tree.n_levels[tree.feature[inner]].astype(np.int64)
-    return int(np.where(levels > 0, levels + 2, len(EXTREMES) + 5).sum())
+    levels, linear = tree.n_levels[tree.feature[inner]].astype(np.int64), tree.linear
+    n_in_leaves = 0 if linear is None else 2 * int(np.count_nonzero(linear.counts))
+    return int(np.where(levels > 0, levels + 2, len(EXTREMES) + 5).sum()) + n_in_leaves
 
 
 def _fair_share(counts: list[int], most: int) -> int:
@@ -84,17 +87,28 @@ def _spread(n: int, most: int) -> Ints:
 
 
 def _rows_of(tree: Tree, limit: int) -> Iterator[Floats]:
-    """Rows at the splits of one tree, at most `limit`."""
+    """Rows at the splits of one tree, at most `limit`, and in its linear leaves."""
     if tree.node_count == 1:
         return
     boxes = _Boxes.of(tree)
     node, value = boxes.cases()
     kept = _spread(len(node), limit)
     node, value = node[kept], value[kept]
-    rows = np.zeros((len(node), tree.n_features))
-    rows[:, boxes.used] = boxes.inside(node)
+    rows = boxes.rows(node)
     rows[np.arange(len(node)), tree.feature[node]] = value
     yield rows
+    if tree.linear is not None:
+        yield from _rows_of_lines(boxes, tree.linear)
+
+
+def _rows_of_lines(boxes: _Boxes, linear: LinearLeaves) -> Iterator[Floats]:
+    """Rows in linear leaves, at a third and two thirds of the range of each line."""
+    leaves = np.flatnonzero(linear.counts)
+    place, lines = np.repeat(np.arange(len(leaves)), linear.counts[leaves]), linear.lines
+    for third in (1 / 3, 2 / 3):
+        rows = boxes.rows(leaves)
+        rows[place, lines["column"]] = lines["low"] + third * (lines["high"] - lines["low"])
+        yield rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,6 +161,12 @@ class _Boxes:
             goes_left[tree.left_levels(node)] = True
             self.levels[k][tree.children_left[node]] &= goes_left
             self.levels[k][tree.children_right[node]] &= ~goes_left
+
+    def rows(self, node: Ints) -> Floats:
+        """Rows (nodes, columns) that reach the nodes, 0 in columns that the tree does not use."""
+        found = np.zeros((len(node), self.tree.n_features))
+        found[:, self.used] = self.inside(node)
+        return found
 
     def cases(self) -> tuple[Ints, Floats]:
         """Nodes, and cells of their columns, such that rows with these cells reach the nodes."""

@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sapwood.kernels._jit import lean_kernel, part
+from sapwood.kernels.path_lines import Leaf, scale_by_leaf, scale_by_line
 from sapwood.kernels.shapley import Edge, descend
 from sapwood.kernels.vectors import ALL, WIDTH, lanes_with, load, pick, spread, store
 
@@ -67,12 +68,27 @@ def _integral(scaled, effects, at, n_points):
     return total
 
 
+@part
+def _add_line(lines, i, leaf, scratch, nodes, last_edges, n_features, n_rows, out):
+    """What a line adds to the pairs of its own column beyond its part of the leaf's; SCRATCH scaled; OUT out."""
+    effects, scaled, path = scratch
+    last, count = last_edges
+    j = np.uint64(lines.column[i])
+    scale_by_line(lines, i, leaf, scaled)
+    for b in range(count):
+        k = np.uint64(nodes[path[last[b]]].feature)
+        if k != j:
+            place = (min(j, k) * n_features + max(j, k)) * n_rows + leaf.first
+            both = _integral(scaled, effects, np.uint64(last[b]) * leaf.n_points, leaf.n_points)
+            store(out, place, load(out, place) + both)
+
+
 @lean_kernel
-def add_interactions(nodes, edges, leaf_values, sides, scratch, out):
+def add_interactions(nodes, edges, leaf_values, lines, sides, scratch, out):
     """Add a tree's interaction values of all pairs to those of a multiple of LANES rows.
 
-    `leaf_values` and `sides` are as for `add_shapley_values`; OUT out (width, features, features, rows), the lower
-    feature first.
+    `leaf_values`, `lines` and `sides` are as for `add_shapley_values`; OUT out (width, features, features, rows), the
+    lower feature first.
     """
     coefficients, surplus, deficit, weights = edges
     met, products, effects, scaled, places = scratch
@@ -97,6 +113,12 @@ def add_interactions(nodes, edges, leaf_values, sides, scratch, out):
             if node.is_leaf == 0:
                 continue
             count = _last_edges(nodes, path, node.depth, hidden, last)
+            if lines is not None:  # the products become those of the value and all lines; width is 1
+                leaf = Leaf(first, met, products, here, n_points)
+                memory, edges_of_leaf = (effects, scaled, path), (last, count)
+                for i in range(lines.starts[at], lines.starts[at + one]):
+                    _add_line(lines, i, leaf, memory, nodes, edges_of_leaf, n_features, n_rows, out)
+                scale_by_leaf(lines, at, leaf_values[node.node, 0], leaf, products)
             for a in range(1, count):
                 _scale(products, here, effects, np.uint64(last[a]) * n_points, n_points, scaled)
                 i = np.uint64(nodes[path[last[a]]].feature)
@@ -106,4 +128,5 @@ def add_interactions(nodes, edges, leaf_values, sides, scratch, out):
                     pair = min(i, j) * n_features + max(i, j)
                     for w in range(width):
                         place = (w * n_features * n_features + pair) * n_rows + first
-                        store(out, place, load(out, place) + both * spread(leaf_values[node.node, w]))
+                        value = both if lines is not None else both * spread(leaf_values[node.node, w])
+                        store(out, place, load(out, place) + value)

@@ -4,6 +4,9 @@ The row and the other go down together. Where they part, both ways are followed:
 other it is the other's, for good. A leaf v that is reached by a features of the row and b of the other counts for the
 former v (a - 1)! b! / (a + b)! each, and for the latter the negative of v a! (b - 1)! / (a + b)!. The sums of these
 over the leaves below come back up to where the rows parted.
+
+A line of a leaf counts like its value, for the cell of whose the column is. If it is nobody's, the line is that of the
+other's cell, and the rest, up to that of the row's, counts for a + 1 features of the row, among them the column.
 """
 
 from __future__ import annotations
@@ -12,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sapwood.kernels._jit import lean_kernel
+from sapwood.kernels._jit import lean_kernel, part
 from sapwood.kernels.paths import LEFT
 
 NOBODY, ROW, OTHER = 0, 1, 2  # whose a feature is
@@ -28,12 +31,27 @@ class Scratch(NamedTuple):
     kept: np.ndarray  # (depths, 2, width): gain and loss of the way of the row
 
 
+@part
+def _add_lines(lines, at, row, other, weights, n_own, n_other, scratch, out):
+    """Add the lines of a leaf to its gain and loss, and to the values of columns that are nobody's; OUT all of them."""
+    owner, gain, loss = scratch.owner, scratch.gain, scratch.loss
+    for i in range(lines.starts[at], lines.starts[at + 1]):
+        column = lines.column[i]
+        fixed = lines.own[row, i] if owner[column] == ROW else lines.others[other, i]
+        rest = lines.own[row, i] - fixed if owner[column] == NOBODY else 0.0
+        more = rest * weights[n_own + 1, n_other] if owner[column] == NOBODY else 0.0
+        less = rest * weights[n_other, n_own + 1] if owner[column] == NOBODY else 0.0
+        gain[0] += fixed * weights[n_own, n_other] + more
+        loss[0] += fixed * weights[n_other, n_own] + less
+        out[0, column, row] += more
+
+
 @lean_kernel
-def add_interventional(nodes, children, weights, leaf_values, sides, others, scratch, out):
+def add_interventional(nodes, children, weights, leaf_values, lines, sides, others, scratch, out):
     """Add up a tree's Shapley values of rows against each row of a background.
 
-    `weights[a, b]` is (a - 1)! b! / (a + b)!, `sides` and `others` are (rows, steps) of either; OUT out (width,
-    features, rows).
+    `weights[a, b]` is (a - 1)! b! / (a + b)!, `lines` are PairedLines or None, `sides` and `others` are (rows, steps)
+    of either; OUT out (width, features, rows).
     """
     owner, parted, gain, loss, kept = scratch
     width = leaf_values.shape[1]
@@ -56,6 +74,8 @@ def add_interventional(nodes, children, weights, leaf_values, sides, others, scr
                 for w in range(width):
                     value = leaf_values[nodes[at].node, w]
                     gain[w], loss[w] = value * weights[n_own, n_other], value * weights[n_other, n_own]
+                if lines is not None:
+                    _add_lines(lines, at, row, other, weights, n_own, n_other, scratch, out)
                 climbing = True
                 while climbing and depth > 0:
                     at = parted[depth - 1]

@@ -11,6 +11,15 @@ from typing import NamedTuple
 import numpy as np
 
 from sapwood.kernels._jit import ONE, kernel, part
+from sapwood.kernels.linear_leaves import line_value
+
+
+class KnownLines(NamedTuple):
+    """Lines of linear leaves, those of node i from starts[i] to starts[i + 1]; of known columns, or else -1."""
+
+    starts: np.ndarray
+    lines: np.ndarray
+    known: np.ndarray
 
 
 class Splits(NamedTuple):
@@ -40,9 +49,22 @@ def _goes_left(splits, node, x):
     return splits.missing_left[node]
 
 
+@part
+def _known_part(lines, node, point):
+    """What the lines of known columns add."""
+    total = 0.0
+    for i in range(lines.starts[node], lines.starts[node + 1]):
+        if lines.known[i] >= 0:
+            total += line_value(lines.lines[i], point[lines.known[i]])
+    return total
+
+
 @kernel
-def add_marginals(splits, values, points, reach, out):
-    """Add the mean values of the tree at points (points, known columns); OUT reach (nodes), out (points, values)."""
+def add_marginals(splits, values, lines, points, reach, out):
+    """Add the mean values of the tree at points (points, known columns); OUT reach (nodes), out (points, values).
+
+    `lines` is None for leaves of one value.
+    """
     for p in range(len(points)):
         reach[0] = 1.0
         for node in range(len(splits.left)):
@@ -51,6 +73,8 @@ def add_marginals(splits, values, points, reach, out):
                 if share > 0.0:
                     for k in range(values.shape[1]):
                         out[p, k] += share * values[node, k]
+                    if lines is not None:
+                        out[p, 0] += share * _known_part(lines, node, points[p])
                 continue
             known = splits.known[node]
             if known < 0:

@@ -23,6 +23,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sapwood.kernels._jit import lean_kernel, part
+from sapwood.kernels.path_lines import Leaf, scale_by_leaf, scale_by_line
 from sapwood.kernels.vectors import ALL, WIDTH, lanes_with, load, pick, spread, store
 
 COEFFICIENTS = ("keep", "lose", "lost", "gain", "loss")
@@ -78,13 +79,25 @@ def _ascend(edge, value, source, at, sums, above, out, place):
     store(out, place, total)
 
 
+@part
+def _add_lines(lines, at, leaf, scaled, n_rows, out):
+    """What the lines of a leaf add to their own columns; SCRATCH scaled; OUT out."""
+    for i in range(lines.starts[at], lines.starts[at + np.uint64(1)]):
+        scale_by_line(lines, i, leaf, scaled)
+        place = np.uint64(lines.column[i]) * n_rows + leaf.first
+        total = load(out, place)
+        for q in range(leaf.n_points):
+            total = total + load(scaled, q * WIDTH)
+        store(out, place, total)
+
+
 @lean_kernel
-def add_shapley_values(nodes, coefficients, weights, leaf_values, sides, met, products, sums, out):
+def add_shapley_values(nodes, coefficients, weights, leaf_values, lines, sides, met, products, sums, out):
     """Add a tree's Shapley values to those of a multiple of LANES rows.
 
     `coefficients` are (nodes, points, COEFFICIENTS), `weights` those of the points, `leaf_values` (nodes of the tree,
-    width), and `sides` (steps, rows). SCRATCH met (depths), products (depths, points, LANES), sums (depths, width,
-    points, LANES); OUT out (width, features, rows).
+    width), `lines` LeafLines or None, and `sides` (steps, rows). SCRATCH met (depths), products (depths, points,
+    LANES), sums (depths, width, points, LANES); OUT out (width, features, rows).
     """
     n_points, width, one = np.uint64(len(weights)), np.uint64(leaf_values.shape[1]), np.uint64(1)
     n_features, n_rows, size = np.uint64(out.shape[1]), np.uint64(out.shape[2]), width * n_points
@@ -105,10 +118,19 @@ def add_shapley_values(nodes, coefficients, weights, leaf_values, sides, met, pr
                 for place in range(depth * size, depth * size + size):
                     store(sums, place * WIDTH, spread(0.0))
                 continue
-            for w in range(width):
-                place = (w * n_features + np.uint64(node.feature)) * n_rows + first
-                up = above * size + w * n_points
-                _ascend(edge, leaf_values[node.node, w], products, above * n_points, sums, up, out, place)
+            if lines is None:
+                for w in range(width):
+                    place = (w * n_features + np.uint64(node.feature)) * n_rows + first
+                    up = above * size + w * n_points
+                    _ascend(edge, leaf_values[node.node, w], products, above * n_points, sums, up, out, place)
+            else:  # the leaf has sums of its own, like a node; width is 1
+                met[depth], here = own, depth * n_points
+                descend(edge, above * n_points, here, products)
+                leaf = Leaf(first, met, products, here, n_points)
+                _add_lines(lines, at, leaf, sums[here * WIDTH :], n_rows, out)
+                scale_by_leaf(lines, at, leaf_values[node.node, 0], leaf, sums)
+                place = np.uint64(node.feature) * n_rows + first
+                _ascend(edge, None, sums, here, sums, above * n_points, out, place)
             while node.is_last == 1 and node.parent > 0:  # all children are summed up
                 done = np.uint64(node.parent)
                 node = nodes[done]

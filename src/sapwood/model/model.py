@@ -107,18 +107,8 @@ class Model(Result):
         width = self.trees.n_columns // max(len(self.classes), 1)
         return [list(range(o * width, o * width + len(labels))) for o, labels in enumerate(self.classes)]
 
-    def require_leaf_values(self) -> None:
-        """Refuse linear leaves, where what is asked for needs leaves of one value."""
-        if self.trees.is_linear:
-            raise ParameterError(
-                f"The leaves of this {self.estimator} are linear functions of columns (linear_tree=True), and what you "
-                "asked for needs leaves that are one value. Train with linear_tree=False; predictions, permutation "
-                "importance and partial dependence by method='brute' work for linear leaves, too."
-            )
-
     def require_trees(self) -> TreeSum:
-        """The trees, or an error if other estimators take their place, or leaves are not values."""
-        self.require_leaf_values()
+        """The trees, or an error if other estimators take their place."""
         if self.has_trees:
             return self.trees
         raise InputTypeError(

@@ -6,6 +6,7 @@ from typing import TypedDict
 
 from sapwood.parameters import ArrayLike, Flag, Interval, Nothing, OneOf
 from sapwood.show.condition import split_text
+from sapwood.show.line_text import line_texts
 from sapwood.show.names import class_names_for, feature_names_for
 from sapwood.show.number import short_number
 from sapwood.show.one_tree import GAIN, OneTree
@@ -121,7 +122,8 @@ class NodeLabels:
 
     def _value(self, node: int) -> list[str]:
         texts = self._class_values(node) if self._one.classes else [self._numbers(node)]
-        return [self._labelled(node, "value", texts[0]), *texts[1:]]
+        lines = line_texts(self._tree, self._one.schema, node, self._feature_names, self._precision)
+        return [self._labelled(node, "value", texts[0]), *texts[1:], *lines]
 
     def _class_values(self, node: int) -> list[str]:
         if self._style["proportion"]:

@@ -11,6 +11,7 @@ from sapwood.keywords import answering
 from sapwood.model import model_of
 from sapwood.parameters import Flag, Interval, check_parameters
 from sapwood.show.condition import missing_suffixes, split_text
+from sapwood.show.line_text import line_texts
 from sapwood.show.names import class_names_for, feature_names_for
 from sapwood.show.one_tree import OneTree, TreeNumber, pick_tree
 from sapwood.show.prediction import bracketed, class_text, class_weights, numbers
@@ -109,7 +110,8 @@ class _Report:
 
     def _leaf(self, node: int) -> str:
         if not self.class_names:
-            return f" value: {bracketed(numbers(self.one.tree, node), self.decimals)}"
+            lines = line_texts(self.one.tree, self.one.schema, node, self.feature_names, self.decimals)
+            return " ".join([f" value: {bracketed(numbers(self.one.tree, node), self.decimals)}", *lines])
         named = f" class: {class_text(self.one.tree, node, self.class_names)}"
         return f" weights: {self._weights(node)}{named}" if self.show_weights else named
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,6 +17,7 @@ from sapwood.explain.column_numbers import column_numbers
 from sapwood.explain.column_values import plain, to_native
 from sapwood.explain.counterfactual.candidates import Candidates, candidates_of, scales_of
 from sapwood.explain.counterfactual.cheapest_change import Constraints, Found, Point, beam_search, cheapest
+from sapwood.explain.counterfactual.nearer import finer, nearer
 from sapwood.explain.counterfactual.prediction_target import PredictionTarget, target_of
 from sapwood.explain.counterfactual.reachable_leaves import ReachableLeaves, reachable_leaves
 from sapwood.explain.counterfactual.rounded_text import Within, rounded_duration, rounded_number
@@ -107,7 +108,8 @@ def counterfactual(
 ) -> Counterfactual:
     """The smallest change of a row after which the model predicts another class, or a number within bounds.
 
-    A number moves just across a threshold of the model: no smaller step changes anything. Columns of whole numbers
+    A number moves just across a threshold of the model: no smaller step changes anything. In models with linear leaves,
+    which change between thresholds, too, it moves as little as halving the last step finds. Columns of whole numbers
     stay whole, dates stay whole days (or seconds), and a category takes another level. A value that is missing stays
     so unless its column is named in `features`; none becomes missing.
 
@@ -118,7 +120,8 @@ def counterfactual(
     A beam search over 6 changes, each with one column more than in the step before, finds a good one; branch and bound
     over the leaves then finds the best one and proves it. `is_proven` is False if that takes more than 10 000 sets of
     rows or 100 million comparisons of leaves, and for models of which no proof is tried: more than a million nodes
-    times columns, several quantiles, an init estimator of another kind, or an unknown level with unseen="node".
+    times columns, linear leaves, several quantiles, an init estimator of another kind, or an unknown level with
+    unseen="node".
 
     Args:
         model: any fitted model of trees of this library.
@@ -145,7 +148,8 @@ def counterfactual(
         if best.point is None:
             break
         taken.append(constraints.changed(best.point))
-        found.append(search.result(best.point, constraints, best.is_proven))
+        exact = replace(constraints, free=search.nearer(best.point))
+        found.append(search.result(best.point, exact, best.is_proven))
     if not found:
         raise InputError(search.refusal(best.is_proven, most_changes))
     return replace(found[0], others=tuple(replace(one, is_other=True) for one in found[1:]))
@@ -174,6 +178,8 @@ class _Search:
         scales = scales_of(schema.columns, seen)
         trees = [term.tree for term in self.terms]
         cells = find_cells(trees, schema)
+        if self.model.trees.is_linear:
+            cells = [finer(own) for own in cells]
         used = set().union(*(np.unique(tree.feature[~tree.is_leaf]).tolist() for tree in trees))
         allowed = range(schema.n_features) if named is None else named
         free = [j for j in allowed if j in used and j not in kept and (named or not np.isnan(self.codes[j]))]
@@ -196,7 +202,12 @@ class _Search:
     def _is_opaque(self) -> bool:
         """Whether leaves do not determine the prediction: another estimator reads the row, or it stops at a node."""
         stops = self.model.unseen == "node" and bool((self.codes == UNSEEN).any())
-        return self.target.margins is None or not self.model.is_all_trees or stops
+        return self.target.margins is None or self._changes_anywhere or stops
+
+    @property
+    def _changes_anywhere(self) -> bool:
+        """Whether predictions may change between two thresholds."""
+        return self.model.trees.is_linear or not self.model.is_all_trees
 
     @cached_property
     def leaves(self) -> ReachableLeaves:
@@ -209,15 +220,34 @@ class _Search:
 
     def _measure(self, points: list[Point]) -> tuple[Mask, Floats]:
         """Which changes reach the target, by the model's own prediction, and the shortfall of the others."""
-        codes = np.repeat(self.codes[None], len(points), axis=0)
-        for k, candidates in enumerate(self.free):
-            codes[:, candidates.number] = candidates.values[[point[k] for point in points]]
-        rows = _rows_of(self.model, codes)
+        rows = _rows_of(self.model, self._codes(self.free, points))
         return self.target.is_met(self.model.predict(rows)), self.target.shortfall(rows)
+
+    def _codes(self, free: Sequence[Candidates], points: list[Point]) -> Floats:
+        codes = np.repeat(self.codes[None], len(points), axis=0)
+        for k, candidates in enumerate(free):
+            codes[:, candidates.number] = candidates.values[[point[k] for point in points]]
+        return codes
+
+    def nearer(self, point: Point) -> list[Candidates]:
+        """The candidates, of linear leaves with nearer values for those of a change that reaches the target."""
+        free = list(self.free)
+        if not self.model.trees.is_linear:
+            return free
+        for at, own in enumerate(free):
+            codes = self._codes(free, [point])
+
+            def reaches(x: float, j: int = own.number, codes: Floats = codes) -> bool:
+                codes[0, j] = x
+                return bool(self.target.is_met(self.model.predict(_rows_of(self.model, codes)))[0])
+
+            if point[at] != own.start:
+                free[at] = nearer(own, point[at], reaches)
+        return free
 
     def result(self, point: Point, constraints: Constraints, is_proven: bool) -> Counterfactual:
         """A change as the user gets it, checked with the row as a user would write it."""
-        changes = [self._change(own, k) for own, k in zip(self.free, point, strict=True) if k != own.start]
+        changes = [self._change(own, k) for own, k in zip(constraints.free, point, strict=True) if k != own.start]
         schema = self.model.schema
         row = dict(zip(schema.names, map(plain, self.values), strict=True)) | {c.feature: c.after for c in changes}
         given = row if schema.named else list(row.values())
@@ -231,7 +261,7 @@ class _Search:
         after = plain(to_native(candidates.values[[k]], column)[0])
         if column.kind == "number" and float(after).is_integer() and isinstance(before, int):
             after = int(after)
-        code, exact = float(self.codes[candidates.number]), not self.model.is_all_trees
+        code, exact = float(self.codes[candidates.number]), self._changes_anywhere
         return Change(column.name, before, after, float(candidates.costs[k]), _text(candidates, k, code, before, exact))
 
     def refusal(self, is_proven: bool, most_changes: int | None) -> str:

@@ -255,8 +255,6 @@ def _obstacle(model: Model, output: ModelOutput, kind: str, weight: Floats | Non
         return f"{model.estimator} predicts the median of its learners, not their sum"
     if not model.is_all_trees:
         return f"this {model.estimator} has estimators inside that are not trees of Sapwood"
-    if model.trees.is_linear:
-        return f"the leaves of this {model.estimator} are linear functions of columns (linear_tree=True), not values"
     no_sum = f"output={output.kind!r} is not a sum over the trees of this {model.estimator}; output='score' is"
     return no_sum if output.columns is None else None
 

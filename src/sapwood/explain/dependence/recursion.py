@@ -9,7 +9,7 @@ import numpy as np
 
 from sapwood.arrays import Floats
 from sapwood.explain.shap.tree_paths import cover_ratios
-from sapwood.kernels.marginal import Splits, add_marginals
+from sapwood.kernels.marginal import KnownLines, Splits, add_marginals
 from sapwood.threads import run_all
 from sapwood.tree import Tree
 from sapwood.tree_sum import Term, TreeSum
@@ -31,8 +31,18 @@ def marginal_scores(tree_sum: TreeSum, columns: Sequence[int], points: Floats, n
 def _marginals(term: Term, columns: Sequence[int], points: Floats) -> Floats:
     out = np.zeros((len(points), term.values.shape[1]))
     values = np.array(term.values, order="C")  # a copy: read-only arrays would need a second kernel
-    add_marginals(splits_of(term.tree, columns), values, points, np.empty(term.tree.node_count), out)
+    reach, lines = np.empty(term.tree.node_count), _known_lines(term.tree, columns)
+    add_marginals(splits_of(term.tree, columns), values, lines, points, reach, out)
     return out
+
+
+def _known_lines(tree: Tree, columns: Sequence[int]) -> KnownLines | None:
+    """Lines of leaves, whose mean is 0 where their column is not known."""
+    if tree.linear is None:
+        return None
+    known = np.full(tree.n_features, -1, dtype=np.int64)
+    known[list(columns)] = np.arange(len(columns))
+    return KnownLines(tree.linear.starts, tree.linear.lines, known[tree.linear.lines["column"]])
 
 
 def splits_of(tree: Tree, columns: Sequence[int]) -> Splits:

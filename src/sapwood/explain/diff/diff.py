@@ -136,8 +136,6 @@ def _no_trees(models: Models) -> str | None:
     for model in models:
         if not model.has_trees:
             return f"Trees and Shapley values are not compared: this {model.estimator} has members of other libraries."
-        if model.trees.is_linear:
-            return f"Trees and Shapley values are not compared: this {model.estimator} has linear leaves (linear_tree)."
     return None
 
 

@@ -12,10 +12,12 @@ from numpy.typing import NDArray
 from sapwood.arrays import Floats, Mask
 from sapwood.cached_property import cached_property
 from sapwood.explain.diff.column_pairs import ColumnPairs
+from sapwood.explain.diff.line_steps import line_steps
 from sapwood.explain.diff.matching_nodes import MatchingNodes, SplitComparison, matching_nodes
 from sapwood.explain.editable_rows import EditableRows
 from sapwood.model import Model
 from sapwood.predictor import Descent, find
+from sapwood.predictor.lines import add_lines_of
 from sapwood.result import Part, Result, TextTable
 from sapwood.table.table import Table
 from sapwood.tree_sum import Term, TreeSum
@@ -32,8 +34,8 @@ class TreeChange:
 
     `status` is "same", "other values" (the same splits, but other leaf values), "other structure" (other splits, or
     values for other scores: one class or all of them), "only before" or "only after". `leaves_kept` are leaves that the
-    same splits lead to in both trees, `leaves_same` those of them that also have the same value; `largest_step` is the
-    largest change of the value of a kept leaf.
+    same splits lead to in both trees, `leaves_same` those of them that also have the same value, and the same lines if
+    leaves are linear; `largest_step` is the largest change of the value of a kept leaf, and of what its lines add.
     """
 
     tree: int
@@ -123,7 +125,7 @@ def pair_trees(
         else:
             match = matching_nodes(old.term.tree, new.term.tree, comparison)
             same_leaves &= match.node[old.leaves] == new.leaves
-            changes.append(_change(t, old.term, new.term, match, before.stops))
+            changes.append(_change(t, old.term, new.term, match, pairs, before.stops))
         if moved is not None:
             moved.add(old, new, match is not None and match.is_complete)
     return TreePairs(tuple(changes), same_leaves, None if moved is None else _parts(models, rows, moved))
@@ -131,11 +133,12 @@ def pair_trees(
 
 @dataclass(frozen=True, eq=False)
 class _Read:
-    """A tree, the leaves of the rows in it, and the divisor of its values."""
+    """A tree, the leaves of the rows in it, the divisor of its values, and what lines of linear leaves add to rows."""
 
     term: Term
     leaves: Leaves
     divisor: float
+    lines: Floats | None
 
     @property
     def columns(self) -> slice:
@@ -145,7 +148,8 @@ class _Read:
     @property
     def row_values(self) -> Floats:
         """The value of the tree for each row, before the division."""
-        return np.asarray(self.term.values[self.leaves])
+        values = np.asarray(self.term.values[self.leaves])
+        return values if self.lines is None else values + self.lines[:, None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -186,7 +190,10 @@ class _Reader:
         leaves = find(
             Descent.of(term.tree, self.table.dtype), self.table, stop_at_unseen=self.stops, n_jobs=self.n_jobs
         )
-        return _Read(term, leaves, self.tree_sum.divisor)
+        lines = None if term.tree.linear is None else np.zeros(self.table.n_rows)
+        if lines is not None:
+            add_lines_of(term.tree, leaves, self.table, lines, self.n_jobs)
+        return _Read(term, leaves, self.tree_sum.divisor, lines)
 
 
 def _alone(t: int, old: _Read | None, new: _Read | None) -> TreeChange:
@@ -194,13 +201,14 @@ def _alone(t: int, old: _Read | None, new: _Read | None) -> TreeChange:
     return TreeChange(t, AFTER if old is None else BEFORE, *leaves)
 
 
-def _change(t: int, old: Term, new: Term, match: MatchingNodes, stops: bool) -> TreeChange:
+def _change(t: int, old: Term, new: Term, match: MatchingNodes, pairs: ColumnPairs, stops: bool) -> TreeChange:
     """Compare a tree with the one at its position; where rows may stop at inner nodes, these count, too."""
     at = np.flatnonzero((match.node >= 0) & old.tree.is_leaf)
     at = at[new.tree.is_leaf[match.node[at]]]
     if old.column != new.column or old.values.shape[1] != new.values.shape[1]:  # values of other scores
         return TreeChange(t, STRUCTURE, old.tree.n_leaves, new.tree.n_leaves, len(at))
-    steps = _steps(old, at, new, match.node[at])
+    opposite = match.node[at]
+    steps = _steps(old, at, new, opposite) + line_steps(old.tree, at, new.tree, opposite, pairs.places)
     same = match.is_complete and not steps.any()
     if same and stops:
         same = not _steps(old, np.arange(len(match.node)), new, match.node).any()

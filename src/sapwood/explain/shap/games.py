@@ -17,11 +17,12 @@ from numpy.typing import NDArray
 
 from sapwood.arrays import Array, Floats
 from sapwood.errors import InputError, InputTypeError
-from sapwood.explain.shap.quadrature import deficit, edge_coefficients, gauss_rule, surplus
+from sapwood.explain.shap.quadrature import deficit, edge_coefficients, gauss_rule, line_coefficients, surplus
 from sapwood.explain.shap.tree_paths import TreePaths
 from sapwood.kernels.interactions import Edges, add_interactions
 from sapwood.kernels.interactions import Scratch as PairScratch
 from sapwood.kernels.interventional import Scratch, add_interventional
+from sapwood.kernels.path_lines import LeafLines
 from sapwood.kernels.shapley import add_shapley_values
 from sapwood.kernels.vectors import LANES
 from sapwood.model import Model
@@ -30,8 +31,9 @@ from sapwood.table.table import Table
 from sapwood.threads import blocks, run_all
 from sapwood.tree_sum import TreeSum
 
-Add = Callable[[NDArray[np.uint8], Floats], None]
-"""Adds a tree's values to (width, …, rows), given the sides of the rows."""
+Add = Callable[[NDArray[np.uint8], Floats | None, Floats], None]
+"""Adds a tree's values to (width, …, rows), given the sides of the rows and what lines of its leaves add to them."""
+Along = Callable[[Floats | None], LeafLines | None]
 
 _SINGLE = np.dtype(np.float32)
 _X = re.compile(r"(?<![\w'\"])X(?![\w'\"])")  # the argument, not a column of that name, which is in quotes
@@ -92,13 +94,13 @@ class PathDependent:
         """Products and sums at the points of a rule that is exact for the longest path."""
         rule = gauss_rule(paths.n_features - 1)
         coefficients = edge_coefficients(paths.nodes, rule.points)
-        room = paths.n_depths, len(rule.points), LANES
+        room, along = (paths.n_depths, len(rule.points), LANES), _lines_along(paths, rule.points)
 
-        def add(sides: NDArray[np.uint8], out: Floats) -> None:
+        def add(sides: NDArray[np.uint8], lines: Floats | None, out: Floats) -> None:
             met = np.empty(paths.n_depths, dtype=np.uint64)
             products, sums = np.empty(room), np.zeros((room[0], paths.width, *room[1:]))
-            scratch = met, products, sums
-            add_shapley_values(paths.nodes, coefficients, rule.weights, paths.values, sides, *scratch, out)
+            given = rule.weights, paths.values, along(lines), sides
+            add_shapley_values(paths.nodes, coefficients, *given, met, products, sums, out)
 
         return add
 
@@ -118,14 +120,14 @@ class Interactions(PathDependent):
         points = rule.points
         coefficients = edge_coefficients(paths.nodes, points)
         edges = Edges(coefficients, surplus(paths.nodes, points), deficit(points), rule.weights)
-        room = paths.n_depths, len(rule.points), LANES
+        room, along = (paths.n_depths, len(rule.points), LANES), _lines_along(paths, points)
 
-        def add(sides: NDArray[np.uint8], out: Floats) -> None:
+        def add(sides: NDArray[np.uint8], lines: Floats | None, out: Floats) -> None:
             met = np.empty(paths.n_depths, dtype=np.uint64)
             products, effects, scaled = np.empty(room), np.empty(room), np.empty(room[1:])
             places = np.empty((3, paths.n_depths), dtype=np.int64)
             scratch = PairScratch(met, products, effects, scaled, places)
-            add_interactions(paths.nodes, edges, paths.values, sides, scratch, out)
+            add_interactions(paths.nodes, edges, paths.values, along(lines), sides, scratch, out)
 
         return add
 
@@ -157,19 +159,31 @@ class Interventional:
         columns = np.array(self._cells(paths).T, order="C")  # a copy: read-only arrays would need a second kernel
         others = np.ascontiguousarray(paths.sides(columns).T)
         weights = parting_weights(paths.n_features) / len(self.background)
+        theirs = None if paths.lines is None else np.ascontiguousarray(paths.lines.values(columns).T)
 
-        def add(sides: NDArray[np.uint8], out: Floats) -> None:
+        def add(sides: NDArray[np.uint8], lines: Floats | None, out: Floats) -> None:
             owner, parted = np.zeros(out.shape[1], dtype=np.int8), np.empty(paths.n_depths, dtype=np.int32)
             gain, loss = np.empty((2, paths.width))
             kept = np.empty((paths.n_depths, 2, paths.width))
             scratch = Scratch(owner, parted, gain, loss, kept)
-            rows = np.ascontiguousarray(sides.T)
-            add_interventional(paths.nodes, paths.children, weights, paths.values, rows, others, scratch, out)
+            rows, paired = np.ascontiguousarray(sides.T), None
+            if paths.lines is not None and lines is not None and theirs is not None:
+                paired = paths.lines.against(np.ascontiguousarray(lines.T), theirs)
+            add_interventional(paths.nodes, paths.children, weights, paths.values, paired, rows, others, scratch, out)
 
         return add
 
     def _cells(self, paths: TreePaths) -> Array:
         return self.background.astype(paths.dtype, copy=False)
+
+
+def _lines_along(paths: TreePaths, points: Floats) -> Along:
+    """From what lines add to rows to what kernels take, with coefficients at these points; None if there are none."""
+    lines = paths.lines
+    if lines is None:
+        return lambda _: None
+    coefficients = line_coefficients(lines.share, points)
+    return lambda values: None if values is None else lines.along(coefficients, values)
 
 
 def parting_weights(n_features: int) -> Floats:
@@ -214,7 +228,7 @@ def play(
                 base[paths.columns] += game.expectation(paths)
             adds = run_all([partial(game.prepare, paths) for paths in trees], n_jobs)
             add = partial(_add_block, game, list(zip(trees, adds, strict=True)), table, values, scores)
-            n_cells = max(table.n_features, values[0].size, *(paths.n_steps for paths in trees))
+            n_cells = max(table.n_features, values[0].size, *(paths.n_cells for paths in trees))
             size = _block_rows(table.n_rows, n_cells, n_jobs)
             tasks = [partial(add, *block) for block in blocks(table.n_rows, size)]
             run_all(bar.counted(tasks, len(trees) / max(len(tasks), 1)), n_jobs)
@@ -260,7 +274,7 @@ def _add_block(
     for paths, add in trees:
         scores[start:stop, paths.columns] += paths.leaf_values(cells)
         if paths.n_steps:
-            add(paths.sides(columns), sums[paths.columns])
+            add(paths.sides(columns), paths.line_values(columns), sums[paths.columns])
     values[start:stop] += np.moveaxis(sums[..., :n_rows], (0, -1), (-1, 0))
 
 

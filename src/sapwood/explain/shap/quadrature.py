@@ -39,6 +39,12 @@ def edge_coefficients(nodes: Array, points: Floats) -> Floats:
     return out
 
 
+def line_coefficients(share: Floats, points: Floats) -> Floats:
+    """Of lines on columns with these shares: t / f and z / f² at each point, (lines, points, 2)."""
+    factor = _factor(share[:, None], points)
+    return np.stack([points / factor, share[:, None] / factor**2], axis=2)
+
+
 def surplus(nodes: Array, points: Floats) -> Floats:
     """(o - z) / f of the edge to each node at each point, for rows that meet the conditions: o is 1."""
     share = nodes["share"][:, None]

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from sapwood.arrays import Array, Floats
 from sapwood.cached_property import cached_property
+from sapwood.explain.shap.path_lines import PathLines
 from sapwood.kernels.paths import NOWHERE, PATH_NODE, find_sides, lay_paths
 from sapwood.predictor import Descent
 from sapwood.predictor.reach import check_reach
@@ -28,6 +29,7 @@ class TreePaths:
     column: int
     descent: Descent
     stop_at_unseen: bool
+    lines: PathLines | None  # of linear leaves
 
     @classmethod
     def of(cls, term: Term, dtype: np.dtype[Any], stop_at_unseen: bool) -> TreePaths:
@@ -41,7 +43,8 @@ class TreePaths:
         lay_paths(left, right, tree.feature, cover_ratios(tree), stops, parent, nodes, children)
         # A copy, since read-only arrays would make the compiler compile a second kernel
         values = np.array(term.values, order="C")
-        return cls(nodes, children, values, term.column, Descent.of(tree, dtype), stop_at_unseen)
+        lines = PathLines.of(tree.linear, nodes)
+        return cls(nodes, children, values, term.column, Descent.of(tree, dtype), stop_at_unseen, lines)
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -63,6 +66,11 @@ class TreePaths:
         """Number of inner nodes."""
         return len(self.descent.steps)
 
+    @property
+    def n_cells(self) -> int:
+        """Sides of a row, and what lines add to it."""
+        return self.n_steps + (0 if self.lines is None else len(self.lines.column))
+
     @cached_property
     def n_depths(self) -> int:
         """Depths that occur, the root's included."""
@@ -70,11 +78,12 @@ class TreePaths:
 
     @cached_property
     def n_features(self) -> int:
-        """Most distinct features on a path."""
-        return int(self.nodes["n_features"].max())
+        """Most distinct features on a path, or that its value depends on."""
+        more = self.lines is not None and self.lines.is_off_path
+        return int(self.nodes["n_features"].max()) + int(more)
 
     def expectation(self) -> Floats:
-        """Mean value of the tree over its training rows."""
+        """Mean value of the tree over its training rows, where lines add nothing."""
         leaves = self.nodes[self.nodes["is_leaf"] == 1]
         total: Floats = (leaves["reach"][:, None] * self.values[leaves["node"]]).sum(axis=0)
         return total
@@ -86,9 +95,19 @@ class TreePaths:
         find_sides(self.descent.steps, self.descent.levels, columns, self.stop_at_unseen, out)
         return out
 
+    def line_values(self, columns: Array) -> Floats | None:
+        """What each line adds to rows in its leaf, (lines, rows); None if leaves are values."""
+        return None if self.lines is None else self.lines.values(columns)
+
     def leaf_values(self, cells: Array) -> Floats:
-        """Values of the leaves of rows, (rows, width)."""
-        return np.asarray(self.values[self.descent.leaves(read_only(cells), self.stop_at_unseen)])
+        """Values of the leaves of rows, (rows, width), with their lines."""
+        leaves = self.descent.leaves(read_only(cells), self.stop_at_unseen)
+        values = np.asarray(self.values[leaves])
+        if self.lines is not None:
+            score = np.ascontiguousarray(values[:, 0])
+            self.lines.linear.add(leaves, cells, score)
+            values[:, 0] = score
+        return values
 
 
 def cover_ratios(tree: Tree) -> Floats:

@@ -12,10 +12,10 @@ from sapwood.model import Model, model_of
 MOST_EXPONENT = 709.0  # just below the logarithm of the largest float64, as in the losses
 
 
-def exported_model(model: object, target: str, *, linear: bool = False) -> Model:
+def exported_model(model: object, target: str, *, has_lines: bool = True) -> Model:
     """The Model of a fitted estimator, its trees unpacked once; `target` is the language or format, for errors.
 
-    `linear` if the target can express linear leaves.
+    `has_lines` if the target can express linear leaves.
     """
     found = model_of(model)
     if not found.is_all_trees:
@@ -23,10 +23,10 @@ def exported_model(model: object, target: str, *, linear: bool = False) -> Model
             f"This {found.estimator} contains estimators of another library, which cannot be exported to {target}. "
             "Use trees of Sapwood, and init=None."
         )
-    if found.trees.is_linear and not linear:
+    if found.trees.is_linear and not has_lines:
         raise ParameterError(
-            f"The leaves of this {found.estimator} are linear functions of columns (linear_tree=True), which cannot be "
-            f"exported to {target}. Train with linear_tree=False, or use to_c or to_python."
+            f"The leaves of this {found.estimator} are linear functions of columns, for which the format of {target} "
+            "has no place. Train with linear_tree=False, or use to_onnx, to_sql, to_c or to_python."
         )
     response, terms = found.response, tuple(found.trees)
     if response.factors is not None:  # a weight of zero cannot be undone

@@ -54,6 +54,12 @@ class Precision:
         """Of a program that adds doubles in the order of the trees."""
         return cls() if model.response.is_exact else cls(LINK, LINK)
 
+    @classmethod
+    def reordered(cls, model: Model) -> Precision:
+        """Of a program that adds doubles in an order of its own: sums that cancel out keep fewer digits."""
+        size = sum(float(np.abs(term.values).max(initial=0.0)) for term in model.trees) / model.trees.divisor
+        return cls(LINK, LINK * max(1.0, size if math.isfinite(size) else 1.0))
+
     def agree(self, one: Floats, other: Floats) -> Mask:
         """Rows whose numbers are equal within this precision; NaN equals NaN."""
         if one.shape != other.shape:
@@ -63,9 +69,8 @@ class Precision:
         return np.asarray((close | (one == other) | (np.isnan(one) & np.isnan(other))).all(axis=1))
 
 
-def boundary_rows(model: Model, *, is_slow: bool = False) -> Floats:
+def boundary_rows(model: Model, *, is_slow: bool = False, most: int = MOST_ROWS) -> Floats:
     """Rows at the boundaries of a model; fewer for a slow program."""
-    most = MOST_ROWS
     if is_slow:
         steps = sum(math.log2(term.tree.node_count + 1.0) for term in model.trees)
         most = min(most, max(int(SLOW_STEPS / max(steps, 1.0)), FEWEST_ROWS))

@@ -60,7 +60,7 @@ def to_c(
     """
     if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]{0,62}", name) or name in KEYWORDS:
         raise ParameterError(f"name={name!r} is not a valid name of a C function. Use letters, digits and underscores.")
-    exported = exported_model(model, "C", linear=True)
+    exported = exported_model(model, "C")
     text = c_text(exported, name)
     if check:
         compiler = _compiler()

@@ -10,17 +10,22 @@ import numpy as np
 
 from sapwood.arrays import Floats
 from sapwood.errors import MissingExtraError, ModelFileError
+from sapwood.interchange.boundary import MOST_ROWS
 from sapwood.interchange.cells import has_unseen
 from sapwood.interchange.optional import installed
 from sapwood.interchange.targets.exported_model import exported_model, output_names
 from sapwood.interchange.targets.onnx.graph import Graph
+from sapwood.interchange.targets.onnx.lines import add_lines
 from sapwood.interchange.targets.onnx.response import add_label, add_numbers, label_array
 from sapwood.interchange.targets.onnx.trees import tree_attributes
 from sapwood.interchange.targets.replay import LINK, Outputs, Precision, boundary_rows, check_outputs, write_checked
 from sapwood.keywords import answering
 from sapwood.model import Model
+from sapwood.threads import blocks
 
 OPSET, ML_OPSET, IR_VERSION = 21, 5, 10
+ROWS = 1 << 14  # that are checked at a time
+MOST_WITH_LINES = 100_000  # of linear leaves, which take the runtime ten times as long
 
 
 @answering
@@ -45,10 +50,11 @@ def to_onnx(model: object, path: str | os.PathLike[str] | None = None) -> Any:
     exported = exported_model(model, "ONNX")
     proto = onnx_model(exported)
     data = proto.SerializeToString()
-    cells = boundary_rows(exported)
+    cells = boundary_rows(exported, most=MOST_WITH_LINES if exported.trees.is_linear else MOST_ROWS)
     if exported.unseen == "error":
         cells = cells[~has_unseen(cells, exported.schema)]
-    check_outputs(exported, "ONNX", cells, lambda rows: _runtime_outputs(data, exported, rows), Precision(LINK, LINK))
+    precision = Precision.reordered(exported) if exported.trees.is_linear else Precision(LINK, LINK)
+    check_outputs(exported, "ONNX", cells, lambda rows: _runtime_outputs(data, exported, rows), precision)
     write_checked(path, data)
     return proto
 
@@ -59,6 +65,8 @@ def onnx_model(model: Model) -> Any:
 
     graph = Graph()
     scores = graph.trees("X", tree_attributes(model), model.trees.n_columns)
+    if model.trees.is_linear:
+        scores = add_lines(graph, model, "X", scores)
     if model.trees.divisor != 1.0:
         scores = graph.add("Div", scores, graph.constant(float(model.trees.divisor)))
     numbers = add_numbers(graph, model, scores)
@@ -95,9 +103,10 @@ def _runtime_outputs(data: bytes, model: Model, cells: Floats) -> Outputs:
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     try:
         session = onnxruntime.InferenceSession(data, options, providers=["CPUExecutionProvider"])
-        found = session.run(None, {"X": cells})
+        parts = [session.run(None, {"X": cells[slice(*block)]}) for block in blocks(len(cells), ROWS)]
     except Exception as error:  # ONNX Runtime has no class of its own for them
         raise ModelFileError(f"ONNX Runtime refuses the model, so nothing was written: {error}") from error
+    found = [np.concatenate(own) for own in zip(*parts, strict=True)]
     if not model.classes:
         return Outputs(found[0])
     return Outputs(np.concatenate(found[1::2], axis=1), np.stack(found[::2], axis=1).astype(object))

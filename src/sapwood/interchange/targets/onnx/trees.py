@@ -119,6 +119,13 @@ def tree_attributes(model: Model) -> dict[str, Array]:
     return _joined(shapes, values, targets)
 
 
+def leaf_numbers(shapes: list[Shape]) -> dict[str, Array]:
+    """Attributes of an operator that gives the leaf of a row in each tree: leaves of all trees count on from 0."""
+    sizes = [len(shape.leaves) for shape in shapes]
+    numbers = np.split(np.arange(sum(sizes), dtype=np.float64), np.cumsum(sizes)[:-1])
+    return _joined(shapes, numbers, list(range(len(shapes))))
+
+
 def _joined(shapes: list[Shape], values: list[Floats], targets: list[int]) -> dict[str, Array]:
     first_node = np.cumsum([0, *(len(shape.nodes["mode"]) for shape in shapes)])[:-1]
     first_leaf = np.cumsum([0, *map(len, values)])[:-1]

@@ -46,7 +46,7 @@ def to_python(model: object, path: str | os.PathLike[str] | None = None) -> str:
         model: a fitted estimator, or its Model.
         path: file to write; None only returns the text.
     """
-    exported = exported_model(model, "Python", linear=True)
+    exported = exported_model(model, "Python")
     text = python_module(exported)
     cells = boundary_rows(exported, is_slow=True)
     check_outputs(exported, "Python", cells, _executed(text, exported), Precision.double(exported))

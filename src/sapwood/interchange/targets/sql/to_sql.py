@@ -23,6 +23,7 @@ from sapwood.interchange.targets.sql.tree import sql_name, sql_number, sql_text,
 from sapwood.keywords import answering
 from sapwood.model import Model
 from sapwood.table.schema import ColumnSchema
+from sapwood.tree import Tree
 
 Dialect = Literal["standard", "sqlite", "postgresql", "duckdb"]
 
@@ -63,7 +64,8 @@ def to_sql(
     _refuse_large(exported)
     _refuse_alike(exported, dialect)
     rows = _storable_rows(exported, boundary_rows(exported, is_slow=True))
-    check_outputs(exported, "SQL", rows, lambda cells: _sqlite_outputs(exported, cells), Precision.double(exported))
+    precision = Precision.reordered(exported) if exported.trees.is_linear else Precision.double(exported)
+    check_outputs(exported, "SQL", rows, lambda cells: _sqlite_outputs(exported, cells), precision)
     text = sql_query(exported, table, dialect, keep)
     write_checked(path, text.encode())
     return text
@@ -71,12 +73,16 @@ def to_sql(
 
 def _refuse_large(model: Model) -> None:
     """SQLite's time to read a query grows with the square of its numbers."""
-    size = sum(term.tree.node_count * term.values.shape[1] for term in model.trees)
+    size = sum(term.tree.node_count * term.values.shape[1] + _numbers_of_lines(term.tree) for term in model.trees)
     if size > MOST_NUMBERS:
         raise ParameterError(
             f"This {model.estimator} would be a query of {size} numbers, but databases take minutes to read more than "
             f"{MOST_NUMBERS}. Fit fewer or smaller trees (n_estimators, max_depth), or use to_c, to_onnx or to_python."
         )
+
+
+def _numbers_of_lines(tree: Tree) -> int:
+    return 0 if tree.linear is None else 6 * len(tree.linear.lines)
 
 
 def _refuse_alike(model: Model, dialect: Dialect) -> None:

@@ -16,6 +16,7 @@ import numpy as np
 
 from sapwood.arrays import Floats
 from sapwood.errors import ParameterError
+from sapwood.linear_leaves import LinearLeaves
 from sapwood.table.schema import Schema
 from sapwood.tree import Tree
 
@@ -67,7 +68,19 @@ def sql_tree(tree: Tree, schema: Schema, stops_at_unseen: bool) -> Callable[[Flo
     guarded = np.flatnonzero(tree.subset_start >= 0).tolist() if stops_at_unseen else []
     is_unseen = {node: _is_unseen(tree, node, schema) for node in guarded}
     text = _Text(tree, goes_left, is_unseen)
-    return lambda values: text.of(0, 0, [sql_number(value) for value in values.tolist()])
+    lines = [_lines(tree.linear, node) for node in range(tree.node_count)]
+    return lambda values: text.of(0, 0, [sql_number(x) + more for x, more in zip(values.tolist(), lines, strict=True)])
+
+
+def _lines(linear: LinearLeaves | None, node: int) -> str:
+    """What follows the value of a linear leaf; nothing is added where the cell is missing."""
+    found = [] if linear is None else linear.of_node(node).tolist()
+    return "".join(_line(f"c{j}", *map(sql_number, numbers)) for j, *numbers in found)
+
+
+def _line(cell: str, slope: str, centre: str, low: str, high: str) -> str:
+    clipped = f"CASE WHEN {cell} < {low} THEN {low} WHEN {cell} > {high} THEN {high} ELSE {cell} END"
+    return f" + COALESCE({slope} * ({clipped} - {centre}), 0e0)"
 
 
 @dataclass(frozen=True, eq=False)

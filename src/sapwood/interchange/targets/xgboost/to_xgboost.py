@@ -76,7 +76,7 @@ def to_xgboost(model: object, path: str | os.PathLike[str] | None = None) -> byt
             same link, such as the squared error.
         path: file to write, ending in .json; None only returns the bytes.
     """
-    exported = exported_model(model, "XGBoost")
+    exported = exported_model(model, "XGBoost", has_lines=False)
     _refuse(exported)
     if path is not None and not str(path).endswith(".json"):
         raise ParameterError(f"path={str(path)!r} must end in .json: XGBoost takes other files for binary ones.")
