@@ -45,6 +45,9 @@ class TrainingSize:
     counts_rows: bool = False
     one_tree: bool = False
     batch_bytes: int = 0  # of the source
+    source_bytes: int = 0  # all of its files, 0 if that is unknown
+    validation_bytes: int = 0  # of validation sets that are read from sources
+    is_coded: bool = False  # the source is a code file
 
     @property
     def codes(self) -> int:
