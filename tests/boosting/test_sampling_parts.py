@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sapwood.boosting.sampling import Sample
 
 from row_parts.part_cases import cuts, part, sent
 from sapwood.boosting import sampling, size_threshold
 from sapwood.boosting.hold_out import held_out_counts, held_out_keys, held_out_rows
-from sapwood.boosting.sampling import Sample
 from sapwood.row_parts.smallest import smallest, taken
 from strategies import examples
 
