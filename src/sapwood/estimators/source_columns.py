@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from sapwood.arrays import Ints
-from sapwood.codes.code_file import CodeFile
+from sapwood.codes.code_file import CodeFile, is_code_file
 from sapwood.errors import InputError, ParameterError
 from sapwood.estimators.boosting_rows import GivenRows
 from sapwood.sources.open import is_source
@@ -34,6 +36,13 @@ class SourceColumns:
 def is_training_source(X: Any) -> bool:
     """Whether rows are read batch by batch: a path or another source, or a code file."""
     return isinstance(X, (CodeFile, Survey)) or (type(X) is not np.ndarray and is_source(X))
+
+
+def open_codes(X: Any) -> CodeFile | None:
+    """A code file, or the one of this path; None if it is anything else."""
+    if isinstance(X, (str, os.PathLike)) and is_code_file(Path(os.fspath(X))):
+        return CodeFile.open(X)
+    return X if isinstance(X, CodeFile) else None
 
 
 def given_rows(
@@ -74,7 +83,7 @@ def validation_columns(one: GivenRows, columns: SourceColumns, weight_name: str)
     """A validation set; if it is a source, with its columns, which are those of training unless others are named."""
     if not is_training_source(one.X):
         return one
-    if not isinstance(one.X, Survey) and isinstance(one.X, CodeFile):
+    if open_codes(one.X) is not None:
         raise InputError(
             f"{one.argument} is a code file, whose cells cannot be scored. Pass the data files it was made of."
         )

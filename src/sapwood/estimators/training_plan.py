@@ -12,11 +12,17 @@ import numpy as np
 from sapwood.boosting.memory_plan import TrainingPlan, TrainingSize, plan_for
 from sapwood.codes.binned import row_width
 from sapwood.codes.bundles import spaced
-from sapwood.codes.code_file import CodeFile, is_code_file
+from sapwood.codes.code_file import CodeFile
 from sapwood.errors import DataFileError, InputError, ParameterError
 from sapwood.estimators.boosting_rows import GivenRows
 from sapwood.estimators.boosting_task import BoostingClasses
-from sapwood.estimators.source_columns import SourceColumns, is_training_source, source_columns, validation_columns
+from sapwood.estimators.source_columns import (
+    SourceColumns,
+    is_training_source,
+    open_codes,
+    source_columns,
+    validation_columns,
+)
 from sapwood.estimators.source_table import validation_bytes
 from sapwood.estimators.validation_sets import read_eval_set
 from sapwood.memory_size import read_size, written_size
@@ -77,8 +83,8 @@ def plan(
 
 def find_rows(model: NewtonBoosting, X: Any, columns: SourceColumns, verbose: int) -> Survey | CodeFile:
     """What is known of a source before it is coded, or a code file; raises if the model cannot be trained on it."""
-    file = CodeFile.open(X) if isinstance(X, (str, Path)) and is_code_file(Path(X)) else X
-    if isinstance(file, CodeFile):
+    file = open_codes(X)
+    if file is not None:
         _check_code_file(model, file, columns)
         return file
     if isinstance(X, Survey):
