@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from sapwood.estimators.newton import NewtonBoostingClassifier, NewtonBoostingRanker, NewtonBoostingRegressor
     from sapwood.estimators.oob_tuning import OobChoice, tune_by_oob
     from sapwood.estimators.pruning import PruningChoice, prune_by_cv
+    from sapwood.estimators.training_plan import plan
     from sapwood.estimators.tree import DecisionTreeClassifier, DecisionTreeRegressor
     from sapwood.explain import diff
     from sapwood.explain.certificate import Certificate
@@ -82,6 +83,7 @@ _HOMES = {
     "load": "sapwood.estimators.model_file",
     "load_model": "sapwood.files.model_loader",
     "parse_text": "sapwood.table.parsed_text",
+    "plan": "sapwood.estimators.training_plan",
     "plot_calibration": "sapwood.plot",
     "plot_confusion_matrix": "sapwood.plot",
     "plot_decision_regions": "sapwood.plot",
@@ -134,6 +136,7 @@ __all__ = [
     "load",
     "load_model",
     "parse_text",
+    "plan",
     "plot_calibration",
     "plot_confusion_matrix",
     "plot_decision_regions",

@@ -45,6 +45,9 @@ class TrainingSize:
     counts_rows: bool = False
     one_tree: bool = False
     batch_bytes: int = 0  # of the source
+    source_bytes: int = 0  # all of its files, 0 if that is unknown
+    validation_bytes: int = 0  # of validation sets that are read from sources
+    is_coded: bool = False  # the source is a code file
 
     @property
     def codes(self) -> int:
@@ -75,7 +78,7 @@ class TrainingSize:
         block = min(self.n_rows, self.block_rows(limit)) * (self.n_features + self.row_width + 32)
         reading = min(self.n_rows, SAMPLE) * self.n_features * 8 + READ_AHEAD * self.batch_bytes + DERIVED * block
         training = self.histograms + (self.codes if keep is Keep.MEMORY else block)
-        training += self.state(keep) if keep is not Keep.ALL_ON_DISK else 0
+        training += self.state(keep) + self.validation_bytes if keep is not Keep.ALL_ON_DISK else 0
         return BASE + max(reading, training)
 
 
@@ -122,6 +125,7 @@ class TrainingPlan(Result):
         parts = {
             "codes": self.size.codes if self.keep is Keep.MEMORY else 0,
             "row state": self.size.state(self.keep) if in_memory else 0,
+            "validation sets": self.size.validation_bytes if in_memory else 0,
             "histograms": self.size.histograms,
         }
         return parts | {"blocks, reading and all else": self.memory - sum(parts.values())}
@@ -129,8 +133,9 @@ class TrainingPlan(Result):
     @property
     def disk(self) -> int:
         """Bytes of scratch files."""
-        codes = self.size.codes + 8 * self.size.n_rows * (1 + self.size.weighted)
-        return codes + (self.size.state(self.keep) if self.keep is Keep.ALL_ON_DISK else 0)
+        size, all_on_disk = self.size, self.keep is Keep.ALL_ON_DISK
+        codes = 0 if size.is_coded else size.codes + 8 * size.n_rows * (1 + size.weighted)
+        return codes + (size.state(self.keep) + size.validation_bytes if all_on_disk else 0)
 
     @property
     def passes(self) -> int:
@@ -154,11 +159,13 @@ class TrainingPlan(Result):
     def _parts(self) -> Iterator[Part]:
         size, own = self.size, self.memory_by_part
         of = f" of {self.source}" if self.source else ""
-        yield f"{size.n_rows:,} rows x {size.n_features} columns{of}, read twice"
+        files = f", {written_size(size.source_bytes)}" if size.source_bytes else ""
+        times = "" if size.is_coded else ", read twice"
+        yield f"{size.n_rows:,} rows x {size.n_features} columns{of}{files}{times}"
         listed = ", ".join(f"{name} {written_size(n_bytes)}" for name, n_bytes in own.items() if n_bytes)
         yield f"{self.keep.value}: {written_size(self.memory)} of {written_size(self.limit)} of memory ({listed})"
-        if self.keep is not Keep.MEMORY:
-            yield f"{written_size(self.disk)} on disk, in {self.n_blocks} blocks of {self.block_rows:,} rows"
+        if self.disk:
+            yield f"{written_size(self.disk)} of scratch files, in blocks of {self.block_rows:,} rows"
         low, high = self.seconds_per_tree
         yield (
             f"each tree: {self.passes} passes, {written_size(self.bytes_read)} of codes read, about {low:.2g} to "

@@ -30,7 +30,7 @@ SCORES = f"extensions.{EXTENSION}.scores"
 UNFINISHED = (INTERRUPTED, TIME_LIMIT)  # how reasons begin after which training is not over
 AFRESH = "remove the file to start over"
 # On the trees; these may change on the way
-WITHOUT_EFFECT = ("n_jobs", "verbose", "callbacks", "max_seconds", "drift_warning")
+WITHOUT_EFFECT = ("n_jobs", "verbose", "callbacks", "max_seconds", "max_memory", "scratch", "drift_warning")
 
 
 @dataclass(frozen=True)

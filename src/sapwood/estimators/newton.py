@@ -11,9 +11,10 @@ from sklearn.utils import Tags
 
 from sapwood.arrays import Array
 from sapwood.declaration import declared, fitted, parameter
-from sapwood.estimators.boosting_rows import GivenRows
+from sapwood.errors import ParameterError
 from sapwood.estimators.boosting_task import BoostingClasses, BoostingRanking, BoostingTargets
 from sapwood.estimators.newton_boosting import EvalSet, NewtonBoosting
+from sapwood.estimators.source_columns import given_rows, is_training_source
 from sapwood.estimators.validation_sets import read_eval_set, with_queries
 from sapwood.metrics.names import METRICS
 from sapwood.parameters import objective_rule
@@ -100,8 +101,9 @@ class NewtonBoostingClassifier(ClassifierMixin, NewtonBoosting):
 
 
 class EvalQueries(TypedDict, total=False):
-    """Queries of the validation sets of a ranking, each a list with an item for every set."""
+    """Validation sets of a ranking, and their queries, each a list with an item for every set."""
 
+    eval_set: EvalSet
     eval_group: Sequence[Any] | None
     eval_qid: Sequence[Any] | None
     query_weight_eval_set: Sequence[Any] | None
@@ -132,12 +134,12 @@ class NewtonBoostingRanker(NewtonBoosting):
     def fit(  # type: ignore[override]
         self,
         X: Any,
-        y: Any,
+        y: Any = None,
         *,
+        target: str | None = None,
         group: Any = None,
         qid: Any = None,
         query_weight: Any = None,
-        eval_set: EvalSet = None,
         init_model: Any = None,
         checkpoint: Any = None,
         verbose: bool | int | None = None,
@@ -146,12 +148,15 @@ class NewtonBoostingRanker(NewtonBoosting):
         """Train.
 
         Args:
-            X: table of rows.
+            X: table of rows, or a source, as for `NewtonBoostingRegressor`.
             y: grades of relevance.
+            target: name of the column of a source that holds them.
             group: numbers of rows of the queries, in the order of the rows.
-            qid: or a label for each row, equal for the rows of a query. Without either, all rows are one query.
-            query_weight: weights of the queries, or of their rows. (Documents of a query are compared with each other,
-                so that a weight of 2 is not two copies of a document, but of its query.)
+            qid: or a label for each row, equal for the rows of a query; of a source, the name of the column. Without
+                either, all rows are one query.
+            query_weight: weights of the queries, or of their rows; of a source, the name of the column. (Documents of a
+                query are compared with each other, so that a weight of 2 is not two copies of a document, but of its
+                query.)
             eval_set: validation sets, of which the last one decides about early stopping: a list of pairs (X, y), one
                 pair, or a mapping from names to pairs.
             eval_group: numbers of rows of the queries of each of the pairs.
@@ -161,10 +166,14 @@ class NewtonBoostingRanker(NewtonBoosting):
             checkpoint: a path, or a `Checkpoint`, where training saves its state, and resumes from.
             verbose: replaces the parameter `verbose` for this call.
         """
-        given = GivenRows(X, y, query_weight, partial(read_queries, group, qid))
+        if group is not None and is_training_source(X):
+            raise ParameterError("group is not allowed with a source of rows. Name a column of queries: qid='query'.")
+        given = given_rows(X, y, query_weight, self.weight_name, target, partial(read_queries, group, qid), qid)
         sets = []
-        if eval_set is not None or validation:
-            sets = read_eval_set(eval_set, validation.get("query_weight_eval_set"), "query_weight_eval_set")
+        if validation:
+            sets = read_eval_set(
+                validation.get("eval_set"), validation.get("query_weight_eval_set"), "query_weight_eval_set"
+            )
             sets = with_queries(sets, validation.get("eval_group"), validation.get("eval_qid"))
         return self._train(given, sets, init_model, checkpoint, verbose)
 

@@ -4,39 +4,22 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any, ClassVar, Literal, Self
 
-import numpy as np
-
-from sapwood.arrays import Array, Ints
-from sapwood.boosting.eval_metrics import warn_of_direction
-from sapwood.boosting.fitting import fit_ensemble, statistics_of_levels
-from sapwood.boosting.internal_validation import Validated, fit_validated, validation_for
+from sapwood.arrays import Array
 from sapwood.boosting.recipe import AUTO, is_auto
 from sapwood.declaration import WIDTH, declared, fitted, parameter
-from sapwood.errors import ParameterError
 from sapwood.estimators import newton_parameters as newton
 from sapwood.estimators import shared_parameters as shared
 from sapwood.estimators.boosting import Boosting, Constraints
-from sapwood.estimators.boosting_rows import GivenRows, digests, read_boosting_rows, read_validation_rows
-from sapwood.estimators.checkpoint import Checkpoints, take_over
-from sapwood.estimators.continuation import check_same_loss, model_to_continue
+from sapwood.estimators.boosting_rows import GivenRows
 from sapwood.estimators.newton_parameters import AT_LEAST_ZERO, QUANTILE, SHARE
 from sapwood.estimators.newton_refit import refitted
 from sapwood.estimators.newton_setup import newton_loss, newton_setup, tree_limits
-from sapwood.estimators.source_rows import (
-    ReadRows,
-    SourceColumns,
-    is_training_source,
-    read_source_rows,
-    scratch_folder,
-    source_columns,
-)
-from sapwood.estimators.splits import folds_of_rows
-from sapwood.estimators.validation_sets import read_eval_set, rows_held_out
+from sapwood.estimators.newton_training import train
+from sapwood.estimators.source_columns import given_rows
+from sapwood.estimators.validation_sets import read_eval_set
 from sapwood.estimators.without_effect import WITHOUT_EFFECT
-from sapwood.losses.loss import Loss
 from sapwood.parameters import (
     ArrayLike,
     CallableRule,
@@ -50,7 +33,6 @@ from sapwood.parameters import (
     Written,
     check_parameters,
 )
-from sapwood.seed import seed_from
 from sapwood.table.column_settings import interaction_sets, monotone_signs
 from sapwood.table.schema import Schema
 
@@ -223,7 +205,8 @@ class NewtonBoosting(Boosting):
             sample_weight: weights of the rows; of a source, the name of the column that holds them.
             target: name of the column of a source that is to be predicted.
             eval_set: validation sets, of which the last one decides about early stopping: a list of pairs (X, y), one
-                pair, or a mapping from names to pairs.
+                pair, or a mapping from names to pairs. A source stands for a pair: its target and weights are in
+                columns of the same names as those of X.
             sample_weight_eval_set: weights (or None) for each of the pairs.
             init_model: a fitted estimator, or the path of its file, that n_estimators more rounds are added to. On the
                 same rows, with the same parameters and seed, the result is the model that training in one go gives.
@@ -234,99 +217,8 @@ class NewtonBoosting(Boosting):
         sets = []
         if eval_set is not None or sample_weight_eval_set is not None:
             sets = read_eval_set(eval_set, sample_weight_eval_set, "sample_weight_eval_set")
-        given = GivenRows(X, y, sample_weight)
-        if is_training_source(X):
-            given = GivenRows(X, source_columns(y, target, sample_weight, self.weight_name))
-        elif target is not None:
-            raise ParameterError(f"target={target!r} names a column of a source, but X is a table. Pass y instead.")
+        given = given_rows(X, y, sample_weight, self.weight_name, target)
         return self._train(given, sets, init_model, checkpoint, verbose)
-
-    def _train(
-        self,
-        given: GivenRows,
-        validation: Sequence[GivenRows],
-        init_model: Any,
-        checkpoint: Any,
-        verbose: bool | int | None,
-    ) -> Self:
-        """Read rows, make the setup, train, and keep what comes out."""
-        self._seed = seed_from(self.random_state)
-        start = None if init_model is None else model_to_continue(init_model, self)
-        if not isinstance(given.y, SourceColumns):
-            rows, task = read_boosting_rows(self, given, start)
-            n_given = len(rows.y) if rows.index is None else len(np.asarray(given.y))
-            return self._train_on(ReadRows(rows, task, n_given), validation, start, checkpoint, verbose)
-        with scratch_folder(self.scratch) as folder:
-            read = read_source_rows(self, given.X, given.y, start, folder)
-            return self._train_on(read, validation, start, checkpoint, verbose)
-
-    def _train_on(
-        self,
-        read: ReadRows,
-        validation: Sequence[GivenRows],
-        start: Any,
-        checkpoint: Any,
-        verbose: bool | int | None,
-    ) -> Self:
-        """Make the setup, train, and keep what comes out."""
-        rows, task = read.rows, read.task
-        loss = self._loss(rows, task)
-        if start is not None:
-            check_same_loss(start, loss)
-        columns = rows.table if rows.coded is None else rows.table.schema
-        self._describe(columns, () if task.classes is None else [task.classes])
-        if task.factors is not None:
-            self._factors = task.factors
-        evals = [read_validation_rows(self, one, task, loss) for one in validation]
-        kept = None if checkpoint is None else Checkpoints.of(checkpoint, self, lambda: digests([rows, *evals], start))
-        if kept is not None and kept.is_finished:
-            take_over(self, kept.found)
-            return self
-        if kept is not None and kept.found is not None:
-            self._seed = kept.found._seed
-        held_out = None
-        if not evals and (self.validation_fraction is not None or self.early_stopping_rounds is not None):
-            held_out = rows_held_out(self, rows, task.classes is not None)
-        own_limits = (start, kept, held_out, self.callbacks, self.max_seconds)
-        validates = not (evals or loss.whole) and all(one is None for one in own_limits)
-        if self.cv is not None and not validates:
-            raise ParameterError(
-                f"cv={self.cv!r} is for other fits: it is not used with eval_set, early_stopping_rounds, callbacks, "
-                "validation_fraction, max_seconds, init_model, checkpoint, rankings or functions as objective. Omit it."
-            )
-        setup = self._setup(rows, loss, start, held_out, validates)
-        setup = replace(setup, metrics=task.metrics(self.eval_metric, loss, self))
-        if verbose is not None:
-            check_parameters(type(self).__name__, {"verbose": self.rules["verbose"]}, {"verbose": verbose})
-            setup = replace(setup, plan=replace(setup.plan, verbose=int(verbose)))
-        if self.early_stopping_rounds is not None or setup.recipe.n_folds:
-            warn_of_direction(setup.metrics[-1])
-        if kept is not None:
-            setup = self._resumed(setup, kept, self._so_far)
-        self._chosen, self.recipe_, self._member_rounds = setup.recipe.values, setup.recipe.sentences, list[int]()
-        self.target_statistics_ = statistics_of_levels(rows, setup)
-        if setup.recipe.n_folds:
-            n_given, classes = read.n_given, task.classes
-            folds = None if self.cv is None else folds_of_rows(self.cv, rows, n_given, classes)
-            validated = fit_validated(rows, setup, validation_for(rows, setup, classes is not None, folds))
-            recipe = setup.recipe.replaced(validated.chosen)
-            self._chosen, self.recipe_ = recipe.values, [*recipe.sentences, *validated.sentences]
-            self._keep_validated(validated, loss, rows.index, n_given)
-        else:
-            outcome = fit_ensemble(rows, evals, setup)
-            self._keep(outcome, loss)
-            if kept is not None:
-                kept.finish(self, None if setup.statistics is None else outcome.scores)
-        return self
-
-    def _keep_validated(self, validated: Validated, loss: Loss, index: Ints | None, n_rows: int) -> None:
-        """Set the fitted attributes; `index` are the rows of a weight above zero, of all that were given."""
-        self._keep(validated.outcome, loss)
-        self._member_rounds = validated.members
-        found = self.model_.response(validated.scores)
-        predicted = np.full((n_rows, len(found)), np.nan)
-        predicted[slice(None) if index is None else index] = found.T
-        self.oof_prediction_ = predicted[:, 0] if len(found) == 1 else predicted
 
     def refit(self, X: Any, y: Any, sample_weight: Any = None, *, decay: float = 0.9) -> Self:
         """A model with the same splits and leaf values that have learned from other rows, as LightGBM's refit.
@@ -362,6 +254,7 @@ class NewtonBoosting(Boosting):
 
     _loss = newton_loss
     _setup = newton_setup
+    _train = train
     tree_limits = tree_limits
 
     def _constraints(self, schema: Schema) -> Constraints:

@@ -14,6 +14,7 @@ from sapwood.boosting.hold_out import held_out_rows
 from sapwood.counted import counted
 from sapwood.errors import InputError, InputTypeError, ParameterError
 from sapwood.estimators.boosting_rows import GivenRows
+from sapwood.estimators.source_columns import is_training_source
 from sapwood.table.queries import read_queries
 
 if TYPE_CHECKING:
@@ -44,11 +45,12 @@ def _pairs(eval_set: Any) -> list[tuple[str, str, tuple[Any, Any]]]:
     """(name, argument, pair) of each."""
     if isinstance(eval_set, Mapping):
         named = [(name, f"eval_set[{name!r}]", pair) for name, pair in eval_set.items()]
-    elif isinstance(eval_set, (list, tuple)):
-        pairs = [eval_set] if _is_pair(eval_set) else eval_set
+    elif isinstance(eval_set, (list, tuple)) or is_training_source(eval_set):
+        pairs = [eval_set] if _is_pair(eval_set) or not isinstance(eval_set, (list, tuple)) else eval_set
         named = [(f"validation_{i}", f"eval_set[{i}]", pair) for i, pair in enumerate(pairs)]
     else:
         raise InputTypeError(f"eval_set is a {_kind(eval_set)}. Pass a list of pairs: eval_set=[(X, y)].")
+    named = [(name, argument, _with_target(pair)) for name, argument, pair in named]
     for name, argument, pair in named:
         if not isinstance(name, str):
             raise InputTypeError(f'eval_set has the name {name!r}. Use text: eval_set={{"valid": (X, y)}}.')
@@ -57,6 +59,11 @@ def _pairs(eval_set: Any) -> list[tuple[str, str, tuple[Any, Any]]]:
                 f"{argument} is a {_kind(pair)}, not a pair (X, y). Pass a list of pairs: eval_set=[(X, y)]."
             )
     return [(name, argument, (pair[0], pair[1])) for name, argument, pair in named]
+
+
+def _with_target(pair: Any) -> Any:
+    """A pair; a source that stands alone has its target in a column."""
+    return (pair, None) if not isinstance(pair, tuple) and is_training_source(pair) else pair
 
 
 def _is_pair(eval_set: Any) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -97,6 +98,13 @@ def read_parts(source: DataSource, roles: Roles, features: bool = True) -> Itera
     batches = source.batches(wanted) if source.names else source.batches()
     for batch in read_ahead(batches) if source.reads_ahead else batches:
         yield _divide(batch, roles, wanted, own if features else [])
+    _give_memory_back()
+
+
+def _give_memory_back() -> None:
+    """Make pyarrow give back what it keeps of all batches, now that the threads that read them have ended."""
+    if "pyarrow" in sys.modules:
+        sys.modules["pyarrow"].default_memory_pool().release_unused()
 
 
 def _divide(batch: Batch, roles: Roles, wanted: list[str], own: list[str]) -> Part:

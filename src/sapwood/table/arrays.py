@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 
 import numpy as np
@@ -103,9 +104,18 @@ def to_array(X: object) -> Array:
     if array.ndim == 0 and array.dtype.kind in "OUSV":
         raise InputTypeError(
             f"X is {_describe(X)}, not a table. Pass a data frame (pandas, polars, pyarrow), "
-            "a two-dimensional array, a list of rows or a scipy sparse matrix."
+            f"a two-dimensional array, a list of rows or a scipy sparse matrix.{_of_files(X)}"
         )
     return array
+
+
+def _of_files(X: object) -> str:
+    """What to do with a path."""
+    if not isinstance(X, (str, os.PathLike)):
+        return ""
+    return " To train on files batch by batch, use an estimator of Newton boosting: " + (
+        "NewtonBoostingRegressor().fit(path, target='price')."
+    )
 
 
 def check_dtype(dtype: np.dtype) -> None:
