@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sapwood.shard.shard import deal
+from sapwood.shard.pieces import deal
 from strategies import EXAMPLES, examples
 
 many = settings(examples, max_examples=10 * EXAMPLES)

@@ -34,6 +34,7 @@ from sapwood.kernels.used_columns import list_columns
 from sapwood.kernels.vector_leaves import add_all_by_leaf, sum_all_by_leaf
 from sapwood.shard.arrays_of_rows import ArraysOfRows, InMemory
 from sapwood.shard.gradient_units import GradientUnits
+from sapwood.shard.pieces import deal
 from sapwood.threads import run_all
 
 T = TypeVar("T")
@@ -320,30 +321,6 @@ class Shard:
         n_threads = max(1, min(self.n_jobs, rows * work // (4 * ROWS_PER_THREAD)))
         dealt = deal(ranges, n_threads)
         return [np.array([(first, last, ids[k]) for k, first, last in part], dtype=np.int64) for part in dealt]
-
-
-def deal(ranges: Sequence[tuple[int, int]], n_parts: int) -> list[list[tuple[int, int, int]]]:
-    """Cut the concatenated ranges into parts of equal size; a range is cut where a part ends.
-
-    Pieces are (which range, first, last).
-    """
-    total = sum(last - first for first, last in ranges)
-    share = -(-total // n_parts)
-    parts: list[list[tuple[int, int, int]]] = [[]]
-    room = share
-    for node, (start, last) in enumerate(ranges):
-        first = start
-        while last - first > room:
-            parts[-1].append((node, first, first + room))
-            first += room
-            parts.append([])
-            room = share
-        parts[-1].append((node, first, last))
-        room -= last - first
-        if room == 0 and len(parts) < n_parts:
-            parts.append([])
-            room = share
-    return [part for part in parts if part]
 
 
 def total(parts: Sequence[Ints]) -> Ints:
