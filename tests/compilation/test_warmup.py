@@ -74,6 +74,17 @@ def categories_of_a_frame() -> None:
     sapwood.NewtonBoostingRegressor(n_estimators=2).fit(X, y, sample_weight=1.0 + y).predict(X)
 
 
+def linear_leaves() -> None:
+    X = frame(1200).drop(columns="level")
+    model = sapwood.NewtonBoostingRegressor(learning_rate=0.3).fit(X, 2.0 * X["b"] - X["c"])
+    assert model.model_.trees.is_linear
+    model.predict(X)
+    shap_values(model, X[:3])
+    shap_values(model, X[:3], background=X[:5])
+    shap_interaction_values(model, X[:2])
+    partial_dependence(model, X, "b", method="recursion")
+
+
 @pytest.mark.slow
 @pytest.mark.timeout(3600)
 def test_after_a_warm_up_nothing_is_left_to_compile() -> None:
@@ -81,7 +92,7 @@ def test_after_a_warm_up_nothing_is_left_to_compile() -> None:
         use()
     before = entered()
     work: list[Callable[[], None]] = [several_outputs, monotone_tree, sparse_newton, quantiles, explanations]
-    for use in [*work, categories_of_a_frame]:
+    for use in [*work, categories_of_a_frame, linear_leaves]:
         use()
     left = {name for name, _ in entered() - before}
     assert not left
@@ -94,11 +105,14 @@ def fitted_models() -> dict[str, tuple[Any, Any]]:
         "tree of a frame": (sapwood.DecisionTreeClassifier().fit(X, y), X),
         "forest of two outputs": (sapwood.RandomForestClassifier(2).fit(plain, np.column_stack([y, y])), plain),
         "boosting": (sapwood.NewtonBoostingRegressor(n_estimators=2).fit(X, np.arange(900.0)), X),
+        "linear boosting": (sapwood.NewtonBoostingRegressor(n_estimators=2, linear_tree=True).fit(X, X["b"]), X),
         "AdaBoost of a matrix": (sapwood.AdaBoostClassifier(n_estimators=2).fit(plain.to_numpy(), y), plain.to_numpy()),
     }
 
 
-@pytest.mark.parametrize("name", ["tree of a frame", "forest of two outputs", "boosting", "AdaBoost of a matrix"])
+@pytest.mark.parametrize(
+    "name", ["tree of a frame", "forest of two outputs", "boosting", "linear boosting", "AdaBoost of a matrix"]
+)
 def test_one_model_is_used_as_it_will_be_and_stays_as_it_is(name: str, tmp_path: Path) -> None:
     model, _ = fitted_models()[name]
     before, path = sapwood.fingerprint(model), tmp_path / "model.sapwood"

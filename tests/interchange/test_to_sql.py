@@ -147,6 +147,8 @@ def test_models_that_databases_would_not_read_in_time_are_refused(monkeypatch):
     monkeypatch.setattr(module, "MOST_NUMBERS", 20)
     with pytest.raises(ParameterError, match=r"numbers.*max_depth"):
         to_sql(exported("newton three"))
+    with pytest.raises(ParameterError, match=r"numbers.*linear_tree=False"):
+        to_sql(exported("linear three"))
 
 
 def test_files_are_written_as_returned(tmp_path):

@@ -51,7 +51,9 @@ def _predict(model: Any) -> None:
 def _fit(model: Any, n_rows: int) -> None:
     """Fit a small model with the same settings, without the functions that watch it."""
     rows = _rows(model.schema_, n_rows)
-    few = {"n_estimators": 2, "callbacks": None, "early_stopping_rounds": None, "warm_start": False}
+    few: dict[str, Any] = {"n_estimators": 2, "callbacks": None, "early_stopping_rounds": None, "warm_start": False}
+    if model.model_.trees.is_linear:  # which so few rounds would not choose
+        few["linear_tree"] = True
     known = model.get_params(deep=False)
     twin = clone(model).set_params(**{name: value for name, value in few.items() if name in known})
     X = _matrix(model.schema_, rows)

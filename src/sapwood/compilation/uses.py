@@ -256,7 +256,8 @@ def _fit_and_ask(estimator: Any, X: Any, y: Array) -> None:
     if getattr(estimator, "keep_targets", False):
         estimator.predict_quantiles(few)
         estimator.predict_quantiles(X)  # more than a block of rows
-    if hasattr(estimator, "decision_path") or getattr(estimator, "linear_tree", False) is True:
+    is_linear = getattr(estimator, "linear_tree", False) is True and not hasattr(estimator, "predict_proba")
+    if hasattr(estimator, "decision_path") or is_linear:
         _explain(estimator, X[:3])
 
 

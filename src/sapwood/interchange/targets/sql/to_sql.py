@@ -75,9 +75,10 @@ def _refuse_large(model: Model) -> None:
     """SQLite's time to read a query grows with the square of its numbers."""
     size = sum(term.tree.node_count * term.values.shape[1] + _numbers_of_lines(term.tree) for term in model.trees)
     if size > MOST_NUMBERS:
+        fewer = "n_estimators, max_depth, linear_tree=False" if model.trees.is_linear else "n_estimators, max_depth"
         raise ParameterError(
             f"This {model.estimator} would be a query of {size} numbers, but databases take minutes to read more than "
-            f"{MOST_NUMBERS}. Fit fewer or smaller trees (n_estimators, max_depth), or use to_c, to_onnx or to_python."
+            f"{MOST_NUMBERS}. Fit fewer or smaller trees ({fewer}), or use to_c, to_onnx or to_python."
         )
 
 
