@@ -9,7 +9,6 @@ import pytest
 import whole_samples
 from hypothesis import given
 from hypothesis import strategies as st
-from sapwood.boosting.sampling import Sample
 
 from row_parts.part_cases import cuts, part, sent
 from sapwood.boosting.hold_out import held_out_counts, held_out_keys, held_out_rows
