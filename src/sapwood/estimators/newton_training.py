@@ -46,7 +46,7 @@ def train(
         check_parameters(type(model).__name__, {"verbose": model.rules["verbose"]}, {"verbose": verbose})
     shown = int(model.verbose if verbose is None else verbose)
     start = None if init_model is None else model_to_continue(init_model, model)
-    columns = given.y if isinstance(given.y, SourceColumns) else SourceColumns()
+    columns = given.y.known_to(given.X) if isinstance(given.y, SourceColumns) else SourceColumns()
     validation = [validation_columns(one, columns, model.weight_name) for one in validation]
     if not isinstance(given.y, SourceColumns):
         rows, task = read_boosting_rows(model, given, start)

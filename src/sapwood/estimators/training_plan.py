@@ -76,6 +76,7 @@ def plan(
     columns = source_columns(None, target, sample_weight, model.weight_name, qid)
     sets = [] if eval_set is None else read_eval_set(eval_set, None, "sample_weight_eval_set")
     found = find_rows(model, source, columns, int(model.verbose))
+    columns = columns.known_to(found)
     made = plan_of(model, found, [validation_columns(one, columns, model.weight_name) for one in sets])
     check_space(made, scratch_parent(model.scratch))
     return made
