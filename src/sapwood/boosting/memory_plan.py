@@ -81,6 +81,13 @@ class TrainingSize:
         training += self.state(keep) + self.validation_bytes if keep is not Keep.ALL_ON_DISK else 0
         return BASE + max(reading, training)
 
+    def least(self) -> int:
+        """The least memory with which training is possible; larger blocks are read if there is more."""
+        least, before = self.needed(Keep.ALL_ON_DISK, 0), 0
+        while least > before:
+            before, least = least, self.needed(Keep.ALL_ON_DISK, least)
+        return least
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TrainingPlan(Result):
@@ -179,7 +186,7 @@ def plan_for(size: TrainingSize, limit: int, source: str = "") -> TrainingPlan:
     for keep in Keep:
         if size.needed(keep, limit) <= limit:
             return TrainingPlan(size, keep, limit, source)
-    least = size.needed(Keep.ALL_ON_DISK, limit)
+    least = size.least()
     raise ParameterError(
         f"max_memory={written_size(limit)} is too little: {size.n_rows:,} rows of {size.n_features} columns need at "
         f"least {written_size(least)}, even with codes and row state on disk. Allow more, or use smaller trees."
