@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from sapwood.codes.binned import SAMPLE
+from sapwood.counted import counted
 from sapwood.errors import ParameterError
 from sapwood.memory_size import written_size
 from sapwood.result import Part, Result
@@ -62,6 +63,11 @@ class TrainingSize:
         of_row += 16 if self.n_rows < PACKED_ROWS or self.counts_rows else 0  # gradients that are not packed
         of_row += 8 * self.weighted + 8 * self.sampled + derivatives * self.one_tree
         return self.n_rows * of_row
+
+    @property
+    def n_trees(self) -> int:
+        """Trees of a round."""
+        return 1 if self.one_tree else self.n_scores
 
     @property
     def histograms(self) -> int:
@@ -152,14 +158,19 @@ class TrainingPlan(Result):
     @property
     def bytes_read(self) -> int:
         """Bytes of codes that are read for a tree: by row for histograms, a column for each split."""
-        rows = self.size.n_rows * self.size.row_width * self.passes / 2
-        return int(rows + self.size.n_rows * self.size.n_splits)
+        rows = self.size.n_rows * self.size.row_width * self._levels / 2
+        return int(rows + self.size.n_rows * (self._levels - 1))
+
+    @property
+    def _levels(self) -> int:
+        """Times that every row is worked on for a tree; a tree that grows leaf by leaf reads a block for a few rows."""
+        return min(self.passes, 2 + (self.size.most_nodes - 1).bit_length())
 
     @property
     def seconds_per_tree(self) -> tuple[float, float]:
         """About how long a tree takes where files are in the system's cache, and where they are read at 1 GB/s."""
-        cells = self.size.n_rows * self.size.n_features * self.passes / 2
-        least = cells * 0.5e-9 + self.size.n_rows * self.passes * 4e-9
+        cells = self.size.n_rows * self.size.n_features * self._levels / 2
+        least = cells * 0.5e-9 + self.size.n_rows * self._levels * 4e-9
         slow = self.bytes_read / 1e9 if self.keep is not Keep.MEMORY else 0.0
         return least, 2.0 * least + slow
 
@@ -176,7 +187,7 @@ class TrainingPlan(Result):
         low, high = self.seconds_per_tree
         yield (
             f"each tree: {self.passes} passes, {written_size(self.bytes_read)} of codes read, about {low:.2g} to "
-            f"{high:.2g} s; {size.n_rounds} rounds"
+            f"{high:.2g} s; {counted(size.n_rounds * size.n_trees, 'tree')}"
         )
         yield "The model is bit for bit the one that training in memory gives."
 
