@@ -184,6 +184,12 @@ def test_code_files_train_and_say_what_they_lack(path: str, tmp_path: Path, scra
         sw.NewtonBoostingClassifier().fit(file)
 
 
+def test_folds_need_cells(path: str, tmp_path: Path, scratch: Path) -> None:
+    many = file_of(sales(800), tmp_path, "price", name="many.parquet")
+    with pytest.raises(ParameterError, match="n_estimators='auto' is validated on folds of 800 rows"):
+        model(scratch, n_estimators="auto").fit(code_file(many, tmp_path))
+
+
 @pytest.mark.parametrize("keep", ["codes", "all"])
 def test_a_code_file_that_changes_during_training(
     keep: str, path: str, tmp_path: Path, scratch: Path, monkeypatch: Any

@@ -227,6 +227,11 @@ def test_a_plan_says_what_training_takes(tmp_path: Path) -> None:
         sw.plan(CLASSES(max_memory="1KB"), path, target="kind")
     with pytest.raises(ParameterError, match="max_memory=1 KB is too little"):
         CLASSES(max_memory="1KB").fit(path, target="kind")
+    size = sw.plan(CLASSES(), path, target="kind").size
+    least = size.least()
+    assert sw.plan(CLASSES(max_memory=least), path, target="kind").memory <= least
+    with pytest.raises(ParameterError, match="is too little"):
+        sw.plan(CLASSES(max_memory=least - 1), path, target="kind")
     with pytest.raises(ParameterError, match="in memory already"):
         sw.plan(CLASSES(), FRAME)
     with pytest.raises(ParameterError, match="only NewtonBoostingRegressor"):

@@ -67,6 +67,7 @@ class CodedRows:
     arrays: ArraysOfRows  # where other arrays of the rows are kept
     batches: Callable[[], Iterator[Table]]  # reads the cells again, batch by batch
     digest: str  # of all cells
+    copies_samples: bool = False  # of codes on disk
 
     def scores(self, ensemble: Ensemble, n_jobs: int) -> Floats:
         """Scores (n_scores, rows) of a model."""
@@ -181,14 +182,13 @@ def begin_rounds(
         table, recode = found
     known = setup.done_scores
     score = _scores(rows, so_far, options.n_jobs) if known is None else _known_scores(known, rows, setup.loss)
-    arrays = None if rows.coded is None else rows.coded.arrays
     return Rounds(
         table,
         rows.table.schema.n_levels,
         setup.loss,
         options,
         start,
-        place_rows(table, rows.y, rows.weight, score, own, setup.loss, options, arrays),
+        place_rows(table, rows.y, rows.weight, score, own, setup.loss, options, rows.coded),
         validation=[(e.table, _scores(e, so_far, options.n_jobs)) for e in evals],
         trees=list(so_far.rounds[start.n_rounds :]),
         recode=recode,
@@ -211,14 +211,14 @@ def place_rows(
     own: Ints | None,
     loss: Loss,
     options: RoundOptions,
-    arrays: ArraysOfRows | None = None,
+    coded: CodedRows | None = None,
 ) -> Shards:
     """Rows of this process, with their scores: in as many shards as the options say, or as there are blocks."""
     is_short = loss.bounded and table.n_rows >= PACKED_ROWS and not isinstance(table, RankedTable)
-    dtype, arrays = np.float32 if is_short else np.float64, arrays or InMemory()
+    dtype, arrays = np.float32 if is_short else np.float64, InMemory() if coded is None else coded.arrays
     state = RowState(y, weight, score, own, 0, dtype, options.n_jobs, arrays=arrays)
     if isinstance(table, BlockTable):
-        return block_shards(table, state, arrays)
+        return block_shards(table, state, arrays, coded is not None and coded.copies_samples)
     return local_shards(table, state, evenly(table.n_rows, options.n_shards))
 
 

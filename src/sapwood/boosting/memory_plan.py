@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from sapwood.codes.binned import SAMPLE
+from sapwood.counted import counted
 from sapwood.errors import ParameterError
 from sapwood.memory_size import written_size
 from sapwood.result import Part, Result
@@ -40,7 +41,7 @@ class TrainingSize:
     n_rounds: int
     n_splits: int  # levels of a tree, or splits of one that grows leaf by leaf
     weighted: bool = False
-    sampled: bool = False
+    share: float = 1.0  # of the rows that a tree is grown on
     short: bool = False  # derivatives are 32-bit floats
     counts_rows: bool = False
     one_tree: bool = False
@@ -60,8 +61,19 @@ class TrainingSize:
         records = 16 if keep is Keep.MEMORY else 8  # blocks on disk share a spare one
         of_row = 8 + 8 * self.n_scores + derivatives * self.n_scores + records + 2
         of_row += 16 if self.n_rows < PACKED_ROWS or self.counts_rows else 0  # gradients that are not packed
-        of_row += 8 * self.weighted + 8 * self.sampled + derivatives * self.one_tree
+        of_row += 8 * self.weighted + 8 * (self.share < 1.0) + derivatives * self.one_tree
         return self.n_rows * of_row
+
+    @property
+    def sample(self) -> int:
+        """Bytes of a copy of what a tree of a sample reads: codes, records and derivatives."""
+        of_row = self.n_features + self.row_width + 16 + (8 if self.short else 16)
+        return int(1.02 * self.share * self.n_rows * of_row) if self.share < 1.0 else 0
+
+    @property
+    def n_trees(self) -> int:
+        """Trees of a round."""
+        return 1 if self.one_tree else self.n_scores
 
     @property
     def histograms(self) -> int:
@@ -80,6 +92,13 @@ class TrainingSize:
         training = self.histograms + (self.codes if keep is Keep.MEMORY else block)
         training += self.state(keep) + self.validation_bytes if keep is not Keep.ALL_ON_DISK else 0
         return BASE + max(reading, training)
+
+    def least(self) -> int:
+        """The least memory with which training is possible; larger blocks are read if there is more."""
+        least, before = self.needed(Keep.ALL_ON_DISK, 0), 0
+        while least > before:
+            before, least = least, self.needed(Keep.ALL_ON_DISK, least)
+        return least
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -107,6 +126,11 @@ class TrainingPlan(Result):
     def memory(self) -> int:
         """Bytes of memory."""
         return self.size.needed(self.keep, self.limit)
+
+    @property
+    def copies_samples(self) -> bool:
+        """Whether samples are copied to memory, so that blocks are read once for a tree, and not once for a level."""
+        return self.keep is not Keep.MEMORY and 0 < self.size.sample <= self.limit - self.memory
 
     @property
     def block_rows(self) -> int:
@@ -139,20 +163,25 @@ class TrainingPlan(Result):
 
     @property
     def passes(self) -> int:
-        """Times that codes are read for a tree."""
-        return 1 + self.size.n_splits
+        """Times that codes are read for a tree; of a sample that is copied, once, and once to find leaves."""
+        return 2 if self.copies_samples else 1 + self.size.n_splits
 
     @property
     def bytes_read(self) -> int:
         """Bytes of codes that are read for a tree: by row for histograms, a column for each split."""
-        rows = self.size.n_rows * self.size.row_width * self.passes / 2
-        return int(rows + self.size.n_rows * self.size.n_splits)
+        rows = self.size.n_rows * self.size.row_width * self._levels / 2
+        return int(rows + self.size.n_rows * (self._levels - 1))
+
+    @property
+    def _levels(self) -> int:
+        """Times that every row is worked on for a tree; a tree that grows leaf by leaf reads a block for a few rows."""
+        return min(self.passes, 2 + (self.size.most_nodes - 1).bit_length())
 
     @property
     def seconds_per_tree(self) -> tuple[float, float]:
         """About how long a tree takes where files are in the system's cache, and where they are read at 1 GB/s."""
-        cells = self.size.n_rows * self.size.n_features * self.passes / 2
-        least = cells * 0.5e-9 + self.size.n_rows * self.passes * 4e-9
+        cells = self.size.n_rows * self.size.n_features * self._levels / 2
+        least = cells * 0.5e-9 + self.size.n_rows * self._levels * 4e-9
         slow = self.bytes_read / 1e9 if self.keep is not Keep.MEMORY else 0.0
         return least, 2.0 * least + slow
 
@@ -164,12 +193,14 @@ class TrainingPlan(Result):
         yield f"{size.n_rows:,} rows x {size.n_features} columns{of}{files}{times}"
         listed = ", ".join(f"{name} {written_size(n_bytes)}" for name, n_bytes in own.items() if n_bytes)
         yield f"{self.keep.value}: {written_size(self.memory)} of {written_size(self.limit)} of memory ({listed})"
+        if self.copies_samples:
+            yield f"{written_size(self.size.sample)} more for a copy of each sample"
         if self.disk:
             yield f"{written_size(self.disk)} of scratch files, in blocks of {self.block_rows:,} rows"
         low, high = self.seconds_per_tree
         yield (
             f"each tree: {self.passes} passes, {written_size(self.bytes_read)} of codes read, about {low:.2g} to "
-            f"{high:.2g} s; {size.n_rounds} rounds"
+            f"{high:.2g} s; {counted(size.n_rounds * size.n_trees, 'tree')}"
         )
         yield "The model is bit for bit the one that training in memory gives."
 
@@ -179,7 +210,7 @@ def plan_for(size: TrainingSize, limit: int, source: str = "") -> TrainingPlan:
     for keep in Keep:
         if size.needed(keep, limit) <= limit:
             return TrainingPlan(size, keep, limit, source)
-    least = size.needed(Keep.ALL_ON_DISK, limit)
+    least = size.least()
     raise ParameterError(
         f"max_memory={written_size(limit)} is too little: {size.n_rows:,} rows of {size.n_features} columns need at "
         f"least {written_size(least)}, even with codes and row state on disk. Allow more, or use smaller trees."

@@ -114,6 +114,10 @@ class RoundsBar:
         if self._begun:
             self._progress.stop()
 
+    def rename(self, name: str) -> None:
+        """Show what is done now."""
+        self._progress.update(self._task, description=name)
+
     def __call__(self, progress: RoundProgress) -> None:
         """Show a round."""
         if not self._begun:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from sapwood.table.reading import Reading
 
 _TASKS: dict[Task, TargetTask] = {Task.AUTO: "auto", Task.CLASSIFICATION: "classes", Task.REGRESSION: "numbers"}
-_READINGS = "readings"  # note in the file, as in model files: how text was read as numbers and dates
+READINGS = "readings"  # note in the file, as in model files: how text was read as numbers and dates
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,14 +87,14 @@ def encode(
 
     files = open_data(data, options.file_format)
     check_output(out, None, inputs=files.paths)
-    source = _opened(files, options, data)
+    source = open_text(files, options, data)
     n_jobs = available_cores()
-    shown = _Shown(source)
+    shown = ShownSource(source)
     with share_bar("reading") as shown.show:
-        found = _survey(shown, options, n_jobs)
-    _print_survey(found, options)
+        found = read_survey(shown, options, n_jobs)
+    print_survey(found, options)
     with share_bar("coding") as shown.show:
-        notes = {_READINGS: {name: [own.kind, own.form] for name, own in source.readings.items()}}
+        notes = {READINGS: {name: [own.kind, own.form] for name, own in source.readings.items()}}
         made = write(found, out, max_bins=options.max_bins, block_rows=options.block_rows, n_jobs=n_jobs, notes=notes)
     print_line(describe_size(made))
 
@@ -107,7 +107,7 @@ def describe_size(file: CodeFile) -> str:
     return f"Code file: {file.path} ({rows} in {counted(file.n_blocks, 'block')}, {decimal(file.n_bytes)})"
 
 
-def _opened(files: DataFiles, options: EncodeOptions, path: Path) -> ReadText:
+def open_text(files: DataFiles, options: EncodeOptions, path: Path) -> ReadText:
     """The files, with text read as numbers and dates as `sapwood train` reads it."""
     from sapwood.cli.column_types import readings_of_batches, shortened
     from sapwood.cli.data_file import named_columns, repeated_notes, require_columns
@@ -127,7 +127,8 @@ def _opened(files: DataFiles, options: EncodeOptions, path: Path) -> ReadText:
     return ReadText(files, readings, options.target if options.drop_missing_target else None)
 
 
-def _survey(source: DataSource, options: EncodeOptions, n_jobs: int) -> Survey:
+def read_survey(source: DataSource, options: EncodeOptions, n_jobs: int) -> Survey:
+    """The first pass."""
     from sapwood.cli.data_file import named_columns
     from sapwood.sources.rows import Roles
     from sapwood.sources.survey import survey
@@ -144,7 +145,8 @@ def _survey(source: DataSource, options: EncodeOptions, n_jobs: int) -> Survey:
     )
 
 
-def _print_survey(found: Survey, options: EncodeOptions) -> None:
+def print_survey(found: Survey, options: EncodeOptions) -> None:
+    """Print what the columns and the target are."""
     kinds = [column.kind for column in found.schema.columns]
     counts = [counted(kinds.count(kind), kind) for kind in dict.fromkeys(kinds)]
     print_line(f"{counted(len(kinds), 'column')}: {', '.join(counts)}.")
@@ -194,7 +196,7 @@ class ReadText(DataSource):
         return table.filter(pc.invert(pc.is_null(table.column(self._required), nan_is_null=True)))
 
 
-class _Shown(DataSource):
+class ShownSource(DataSource):
     """A source that shows how much of it has been read."""
 
     show: Callable[[float], None]

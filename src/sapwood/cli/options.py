@@ -134,6 +134,34 @@ class TrainingOptions:
             raise ParameterError(f"--category {shared!r} is also given to --weight or --drop. Give it to one of them.")
 
 
+@dataclass(frozen=True, kw_only=True)
+class BatchOptions:
+    """How rows are trained on that are read batch by batch."""
+
+    max_memory: Annotated[
+        str | None,
+        typer.Option(
+            "--max-memory",
+            metavar="SIZE",
+            help="Read in batches, and take no more memory than this, such as 8GB. [default: 70 % of what is free]",
+        ),
+    ] = None
+    scratch: Annotated[
+        Path | None,
+        typer.Option("--scratch", metavar="FOLDER", help="Read in batches, with scratch files in this folder."),
+    ] = None
+    plan: Annotated[bool, typer.Option("--plan", help="Only print what training in batches would take.")] = False
+    validation: Annotated[
+        Path | None,
+        typer.Option("--validation", metavar="FILE", help="Read in batches, and measure rounds on these rows."),
+    ] = None
+
+    @property
+    def is_given(self) -> bool:
+        """Whether any of them is."""
+        return self != BatchOptions()
+
+
 def command(function: Callable[..., None]) -> Callable[..., None]:
     """A command for typer: dataclasses among its parameters are replaced by their fields, and --traceback is added.
 
@@ -216,20 +244,20 @@ def chosen_file(context: typer.Context, model: str, train: Path | None, of_train
                 f"to train is one of {_KIND_NAMES}."
             )
         return None
-    if not _given(context, ["model"]):
+    if not given_options(context, ["model"]):
         raise typer.BadParameter("Give either a model file with --model or data to train on with --train.")
     if model in KINDS:
         raise typer.BadParameter(
             f"--model {model} is a kind of model, which needs data to train on with --train. To use a model file of "
             f"that name, write ./{model}."
         )
-    refused = _given(context, of_training)
+    refused = given_options(context, of_training)
     if refused:
         raise typer.BadParameter(f"The model file is trained already. Leave out {' and '.join(refused)}.")
     return Path(model)
 
 
-def _given(context: typer.Context, names: Collection[str]) -> list[str]:
+def given_options(context: typer.Context, names: Collection[str]) -> list[str]:
     """Options among these parameters that were given on the command line."""
     return [
         option.opts[0]

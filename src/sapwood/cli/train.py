@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sapwood.cli.console import RoundsBar, print_line
-from sapwood.cli.options import MODEL_FILES, Task, TrainingOptions
+from sapwood.cli.options import MODEL_FILES, BatchOptions, Task, TrainingOptions
 from sapwood.counted import counted
 from sapwood.data_warnings import quiet
 from sapwood.errors import ParameterError, SapwoodError
@@ -24,19 +24,17 @@ if TYPE_CHECKING:
 _EVERY = 50  # rounds or trees
 
 
-def train(
-    data: Annotated[Path, typer.Argument(help="CSV or Parquet file.", show_default=False)],
-    options: TrainingOptions,
-    test_size: Annotated[
-        float, typer.Option("--test-size", help="Fraction of the rows to test on; 0 trains on all rows.")
-    ] = 0.25,
+@dataclass(frozen=True, kw_only=True)
+class Outputs:
+    """What to show and to write."""
+
     show_tree: Annotated[
         bool | None,
         typer.Option("--show-tree/--no-show-tree", help="Print the tree as text. [default: if it is small]"),
-    ] = None,
+    ] = None
     picture: Annotated[
         Path | None, typer.Option("--picture", help="Draw the tree to this .png, .svg or .pdf file.")
-    ] = None,
+    ] = None
     out: Annotated[
         Path | None,
         typer.Option(
@@ -44,7 +42,7 @@ def train(
             help="Save the model to this .sapwood or .json file: the one that was measured, trained without the test "
             "rows. Use --test-size 0 to train on all rows.",
         ),
-    ] = None,
+    ] = None
     checkpoint: Annotated[
         Path | None,
         typer.Option(
@@ -53,49 +51,23 @@ def train(
             help="File to resume from if training is interrupted: run the same command again. For all kinds of model "
             "but tree.",
         ),
-    ] = None,
+    ] = None
     checkpoint_every: Annotated[
         int | None,
         typer.Option(
             "--checkpoint-every", min=1, metavar="N", help="Rounds or trees between checkpoints. [default: 50]"
         ),
-    ] = None,
-) -> None:
-    """Train a model on a data file.
+    ] = None
 
-    Shows how columns were read, metrics on the training rows and on held-out test rows, and the most important columns.
-    """
-    from sapwood.cli import report
-    from sapwood.cli.column_types import column_summary
-    from sapwood.cli.dataset import read_dataset, split
-    from sapwood.cli.output_file import write_picture
+    def resumed(self) -> Checkpoint | None:
+        """The checkpoint to write, after printing what there is to resume from."""
+        from sapwood.estimators.checkpoint import Checkpoint
 
-    if checkpoint is None and checkpoint_every is not None:
-        raise typer.BadParameter("--checkpoint-every needs a file to write to with --checkpoint.")
-    outputs = _Outputs(show_tree, picture, out, checkpoint)
-    outputs.check(data, options)
-    dataset = read_dataset(data, options)
-    print_line(column_summary(dataset.X, options.category))
-    report.show_task(dataset)
-    training, test = (dataset, None) if test_size == 0 else split(dataset, test_size, options.seed)
-    estimator, seconds = fit(options, training, checkpoint=_checkpoint(checkpoint, checkpoint_every or _EVERY))
-    _show_results(estimator, seconds, training, test)
-    report.show_importances(estimator, dataset.X.column_names)
-    report.show_tree(estimator, show_tree)
-    if picture is not None:
-        print_line(write_picture(estimator, picture))
-    if out is not None:
-        print_line(_save(estimator, out, training, test))
-
-
-@dataclass(frozen=True)
-class _Outputs:
-    """What to show and to write."""
-
-    show_tree: bool | None
-    picture: Path | None
-    out: Path | None
-    checkpoint: Path | None
+        if self.checkpoint is None:
+            return None
+        if self.checkpoint.exists():
+            _print_resumption(self.checkpoint)
+        return Checkpoint(self.checkpoint, rounds=self.checkpoint_every or _EVERY)
 
     def check(self, data: Path, options: TrainingOptions) -> None:
         """Raise, before any work is done, if something cannot be shown or written."""
@@ -128,15 +100,57 @@ class _Outputs:
             raise ParameterError(f"--checkpoint and --out are the same file {str(path)!r}. Choose another name.")
 
 
-def _checkpoint(path: Path | None, every: int) -> Checkpoint | None:
-    """The checkpoint to write, after printing what there is to resume from."""
-    from sapwood.estimators.checkpoint import Checkpoint
+def train(
+    *,
+    context: typer.Context,
+    data: Annotated[
+        Path,
+        typer.Argument(
+            help="CSV or Parquet file, a folder of them, a pattern in quotes, or a file of sapwood encode.",
+            show_default=False,
+        ),
+    ],
+    target: Annotated[str, typer.Option("--target", show_default=False, help="Column to predict.")] = "",
+    options: TrainingOptions,
+    outputs: Outputs,
+    batches: BatchOptions,
+    test_size: Annotated[
+        float, typer.Option("--test-size", help="Fraction of the rows to test on; 0 trains on all rows.")
+    ] = 0.25,
+) -> None:
+    """Train a model on a data file.
 
-    if path is None:
-        return None
-    if path.exists():
-        _print_resumption(path)
-    return Checkpoint(path, rounds=every)
+    Shows how columns were read, metrics on the training rows and on held-out test rows, and the most important columns.
+    Files that do not fit into memory, and those of sapwood encode, train boosting on all rows, batch by batch.
+    """
+    from sapwood.cli import report
+    from sapwood.cli.column_types import column_summary
+    from sapwood.cli.dataset import read_dataset, split
+    from sapwood.cli.output_file import write_picture
+    from sapwood.cli.train_batches import check_options, is_for_batches, train_batches
+
+    if outputs.checkpoint is None and outputs.checkpoint_every is not None:
+        raise typer.BadParameter("--checkpoint-every needs a file to write to with --checkpoint.")
+    if is_for_batches(data, options, batches):
+        options = check_options(context, options)
+        outputs.check(data, options)
+        train_batches(data, options, outputs, batches)
+        return
+    if not target:
+        raise typer.BadParameter("Missing option '--target'.")
+    outputs.check(data, options)
+    dataset = read_dataset(data, options)
+    print_line(column_summary(dataset.X, options.category))
+    report.show_task(dataset)
+    training, test = (dataset, None) if test_size == 0 else split(dataset, test_size, options.seed)
+    estimator, seconds = fit(options, training, checkpoint=outputs.resumed())
+    _show_results(estimator, seconds, training, test)
+    report.show_importances(estimator, dataset.X.column_names)
+    report.show_tree(estimator, outputs.show_tree)
+    if outputs.picture is not None:
+        print_line(write_picture(estimator, outputs.picture))
+    if outputs.out is not None:
+        print_line(_save(estimator, outputs.out, training, test))
 
 
 def _print_resumption(path: Path) -> None:

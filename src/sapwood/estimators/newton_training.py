@@ -46,7 +46,7 @@ def train(
         check_parameters(type(model).__name__, {"verbose": model.rules["verbose"]}, {"verbose": verbose})
     shown = int(model.verbose if verbose is None else verbose)
     start = None if init_model is None else model_to_continue(init_model, model)
-    columns = given.y if isinstance(given.y, SourceColumns) else SourceColumns()
+    columns = given.y.known_to(given.X) if isinstance(given.y, SourceColumns) else SourceColumns()
     validation = [validation_columns(one, columns, model.weight_name) for one in validation]
     if not isinstance(given.y, SourceColumns):
         rows, task = read_boosting_rows(model, given, start)
@@ -112,6 +112,12 @@ def _setup(
             "validation_fraction, max_seconds, init_model, checkpoint, rankings or functions as objective. Omit it."
         )
     setup = model._setup(rows, loss, start, held_out, validates)
+    if rows.coded is not None and setup.recipe.n_folds:
+        raise ParameterError(
+            f"n_estimators='auto' is validated on folds of {len(rows.y):,} rows, which needs all cells in memory, but "
+            "only codes are kept of them. Set n_estimators, or early_stopping_rounds with validation_fraction; or "
+            "pass data files in place of a code file, and allow more with max_memory."
+        )
     setup = replace(setup, metrics=task.metrics(model.eval_metric, loss, model))
     if model.early_stopping_rounds is not None or setup.recipe.n_folds:
         warn_of_direction(setup.metrics[-1])

@@ -32,6 +32,14 @@ class SourceColumns:
         """As they are read."""
         return Roles(target=self.target, weight=self.weight, query=self.query)
 
+    def known_to(self, X: Any) -> SourceColumns:
+        """With those that a survey or a code file has."""
+        codes = open_codes(X)
+        if codes is not None:
+            known = codes.contents.roles
+            return SourceColumns(known["target"], known["weight"], known["query"])
+        return SourceColumns(X.roles.target, X.roles.weight, X.roles.query) if isinstance(X, Survey) else self
+
 
 def is_training_source(X: Any) -> bool:
     """Whether rows are read batch by batch: a path or another source, or a code file."""

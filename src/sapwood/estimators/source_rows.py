@@ -147,7 +147,7 @@ def _of_codes(
     unread = Table(file.schema, UnreadStorage(file.n_rows, file.contents.source))
     groups = None if query is None else rows_of_queries(query)
     rows, task = _weighed(model, task, unread, (y, weight, groups))
-    coded = CodedRows(table, arrays, batches, file.contents.digests["table"])
+    coded = CodedRows(table, arrays, batches, file.contents.digests["table"], plan.copies_samples)
     return ReadRows(replace(rows, coded=coded), task, file.contents.n_given, arrays)
 
 

@@ -76,6 +76,7 @@ def plan(
     columns = source_columns(None, target, sample_weight, model.weight_name, qid)
     sets = [] if eval_set is None else read_eval_set(eval_set, None, "sample_weight_eval_set")
     found = find_rows(model, source, columns, int(model.verbose))
+    columns = columns.known_to(found)
     made = plan_of(model, found, [validation_columns(one, columns, model.weight_name) for one in sets])
     check_space(made, scratch_parent(model.scratch))
     return made
@@ -147,7 +148,7 @@ def plan_of(model: NewtonBoosting, found: Survey | CodeFile, validation: Sequenc
         p.n_estimators,
         (leaves if leaves and p.grow_policy == "lossguide" else min(depth, 20)),
         weighted=weighted or (n_classes > 0 and model.class_weight is not None),
-        sampled=p.subsample < 1.0,
+        share=float(p.subsample),
         short=n_classes > 0 and n_rows >= PACKED_ROWS,
         one_tree=n_scores > 1 and p.multi_strategy == "multi_output_tree",
         batch_bytes=batch_rows * schema.n_features * 8,
