@@ -37,7 +37,8 @@ FIELDS_OF_TUPLES = ("_asdict", "_fields", "_make", "_replace")  # public methods
 
 NEWTON_WALK = """
 estimators/all_or_nothing: all_or_nothing
-estimators/newton_boosting: fit _train
+estimators/newton_boosting: fit
+estimators/newton_training: train
 estimators/boosting_rows: read_boosting_rows
 table/table: from_any _described
 table/target: from_any

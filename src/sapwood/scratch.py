@@ -5,13 +5,20 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from sapwood.errors import DataFileError, ParameterError
 
-SCRATCH = "sapwood-scratch-"
+try:
+    import fcntl
+except ImportError:  # Windows, where folders of killed processes stay
+    fcntl = None  # type: ignore[assignment]
+
+SCRATCH, LOCK = "sapwood-rows-", "lock"
+MAKING = 60.0  # seconds within which a new folder gets its lock
 
 
 @contextmanager
@@ -22,17 +29,19 @@ def scratch_folder(given: str | os.PathLike[str] | None) -> Iterator[Path]:
     """
     parent = scratch_parent(given)
     for old in parent.glob(f"{SCRATCH}*"):
-        number = old.name.removeprefix(SCRATCH).split("-")[0]
-        if number.isdecimal() and not _runs(int(number)):
+        if not _is_used(old):
             shutil.rmtree(old, ignore_errors=True)
     try:
-        folder = Path(tempfile.mkdtemp(prefix=f"{SCRATCH}{os.getpid()}-", dir=parent))
+        folder = Path(tempfile.mkdtemp(prefix=SCRATCH, dir=parent))
     except OSError as error:
         raise DataFileError(
             f"scratch={str(parent)!r} cannot be written to: {error.strerror}. Give another folder."
         ) from error
     try:
-        yield folder
+        with (folder / LOCK).open("wb") as lock:
+            if fcntl is not None:
+                fcntl.flock(lock, fcntl.LOCK_SH)
+            yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
@@ -45,14 +54,23 @@ def scratch_parent(given: str | os.PathLike[str] | None) -> Path:
     return parent
 
 
-def _runs(process: int) -> bool:
-    """Whether there is a process of this number."""
-    if os.name != "posix":
-        return True  # it cannot be asked without harm
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except (PermissionError, OverflowError):
+def _is_used(folder: Path) -> bool:
+    """Whether its process holds the lock, which it loses however it ends. Numbers of processes differ by container."""
+    if fcntl is None:
         return True
-    return True
+    try:
+        with (folder / LOCK).open("rb") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except FileNotFoundError:
+        return _age(folder) < MAKING
+    except OSError:  # locked, or not ours
+        return True
+    return False
+
+
+def _age(folder: Path) -> float:
+    """Seconds since it was changed; 0 if it is gone."""
+    try:
+        return time.time() - folder.stat().st_mtime
+    except OSError:
+        return 0.0

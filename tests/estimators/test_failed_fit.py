@@ -108,7 +108,7 @@ INSIDE = {  # where training is, in the end
     "Bagging": ("sapwood.estimators.forest.grow_forest", "sapwood.estimators.forest.Forest"),
     "AdaBoost": ("sapwood.growth.forest_grower.code_for_many", "sapwood.adaboost.training.normalised"),
     "GradientBoosting": ("sapwood.estimators.gradient.fit_ensemble",),
-    "NewtonBoosting": ("sapwood.estimators.newton_boosting.fit_ensemble",),
+    "NewtonBoosting": ("sapwood.estimators.newton_training.fit_ensemble",),
 }
 
 

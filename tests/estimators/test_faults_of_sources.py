@@ -19,7 +19,7 @@ from source_fits import FEATURES, KEEPS, file_of, force, sales, shown
 import sapwood as sw
 from sapwood.errors import DataFileError, InputError, ParameterError, SapwoodError
 from sapwood.estimators.checkpoint import Checkpoints
-from sapwood.scratch import SCRATCH
+from sapwood.scratch import SCRATCH, scratch_folder
 from sapwood.sources.encode import encode
 from sapwood.sources.open import open_source
 from sapwood.sources.rows import Roles
@@ -280,10 +280,10 @@ def test_the_next_training_removes_what_a_killed_one_left(path: str, scratch: Pa
     assert child.exitcode == -signal.SIGKILL
     (left,) = scratch.iterdir()
     assert left.name.startswith(SCRATCH)
-    own = scratch / f"{SCRATCH}{os.getpid()}-of-another-training"
-    own.mkdir()
-    model(scratch).fit(path, target="price")
-    assert list(scratch.iterdir()) == [own]
+    with scratch_folder(scratch) as other:  # of a training that still runs
+        model(scratch).fit(path, target="price")
+        assert list(scratch.iterdir()) == [other]
+    assert not list(scratch.iterdir())
 
 
 class StopError(Exception):

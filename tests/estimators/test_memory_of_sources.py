@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 
 from sapwood.boosting.memory_plan import Keep
+from sapwood.scratch import SCRATCH
 
 N_ROWS, N_COLUMNS = 2_000_000, 28
 TOLERANCE = 1.15
@@ -72,4 +73,4 @@ def test_peaks_stay_within_the_plan(target: str, leaves: str, path: Path) -> Non
     assert len(models) == 1
     assert places[0] == Keep.MEMORY.name
     assert places[1] != Keep.MEMORY.name
-    assert not list(path.glob("sapwood-scratch-*"))
+    assert not list(path.glob(f"{SCRATCH}*"))

@@ -5,7 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import numpy as np
+import polars as pl
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -179,6 +181,21 @@ def test_rankings(keep: str, weight: str | None, tmp_path: Path, monkeypatch: An
         force(monkeypatch, KEEPS[keep], 25)
     found = model.fit(path, target="grade", qid="query", query_weight=weight, eval_set=[valid])
     assert shown(found) == wanted
+
+
+@pytest.mark.parametrize("kind", ["lazy frame", "relation", "frames", "pairs"])
+def test_every_kind_of_source(kind: str, tmp_path: Path) -> None:
+    model = NUMBERS(**PLAIN)
+    wanted = shown(of_table(model, FRAME, "price"))
+    path = file_of(FRAME.reset_index(), tmp_path, "price", "index")
+    parts = FRAME.iloc[:100], FRAME.iloc[100:]
+    sources: dict[str, Any] = {
+        "lazy frame": lambda: pl.scan_parquet(path).drop("index"),
+        "relation": lambda: duckdb.sql(f"select * exclude (index) from '{path}' order by index"),
+        "frames": lambda: [part[["price", *FEATURES]] for part in parts],
+        "pairs": lambda: [(part[FEATURES], part["price"]) for part in parts],
+    }
+    assert shown(model.fit(sources[kind](), target=None if kind == "pairs" else "price")) == wanted
 
 
 @pytest.mark.parametrize("keep", KEEPS)
