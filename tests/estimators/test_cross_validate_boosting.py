@@ -25,7 +25,7 @@ from sapwood import (
 )
 from sapwood.boosting.cross_validation import FoldCurve, within_one_error
 from sapwood.boosting.ensemble import Ensemble
-from sapwood.boosting.fitting import Rows
+from sapwood.boosting.fitting import Rows, place_rows
 from sapwood.boosting.history import best_of
 from sapwood.boosting.rounds import Rounds
 from sapwood.codes.binned import bin_table, find_bins
@@ -161,9 +161,8 @@ def test_rounds_driven_by_hand_give_the_same_scores_and_curve(numbers):
         setup = estimator._setup(rows, estimator._loss(rows, BoostingNumbers()))
         base = setup.loss.start(LocalRows.of(y[train], weight[train]))
         score = np.full((1, len(y)), base[0])
-        rounds = Rounds(
-            binned, table.schema.n_levels, setup.loss, y, weight, setup.rounds, Ensemble(base), score, train
-        )
+        shards = place_rows(binned, y, weight, score, train, setup.loss, setup.rounds)
+        rounds = Rounds(binned, table.schema.n_levels, setup.loss, setup.rounds, Ensemble(base), shards)
         for t in range(12):
             rounds.advance(0.3)
             assert result.test_curve.values[fold, t] == rmse(y[test], rounds.score[0, test])

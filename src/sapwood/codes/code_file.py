@@ -14,7 +14,7 @@ import os
 import struct
 import zlib
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
@@ -71,6 +71,7 @@ class CodeBlock:
     weight: Array | None
     query: Array | None  # numbers of queries; rows of one have the same
     _map: mmap.mmap
+    _place: tuple[int, int]  # where it begins and ends in the map
 
     @property
     def n_rows(self) -> int:
@@ -78,9 +79,10 @@ class CodeBlock:
         return self.table.n_rows
 
     def release(self) -> None:
-        """Give the memory back; the arrays are read again from the file when they are used next."""
-        if hasattr(mmap, "MADV_DONTNEED"):
-            self._map.madvise(mmap.MADV_DONTNEED)
+        """Give the memory back; on Linux, the arrays are read again from the file when they are used next."""
+        first, last = -(-self._place[0] // mmap.PAGESIZE), self._place[1] // mmap.PAGESIZE  # no page of another block
+        if hasattr(mmap, "MADV_DONTNEED") and last > first:
+            self._map.madvise(mmap.MADV_DONTNEED, first * mmap.PAGESIZE, (last - first) * mmap.PAGESIZE)
 
 
 class CodeFile:
@@ -143,14 +145,30 @@ class CodeFile:
         """Map a block into memory; nothing is read before it is used."""
         place = self._places[number]
         first = place.offset // mmap.ALLOCATIONGRANULARITY * mmap.ALLOCATIONGRANULARITY
+        with self._opened() as file:
+            length = place.offset + place.n_bytes - first
+            mapped = mmap.mmap(file.fileno(), length, access=mmap.ACCESS_COPY, offset=first)
+        return self._cut(place, mapped, place.offset - first)
+
+    def blocks(self) -> list[CodeBlock]:
+        """All blocks, in one map of the file, which takes no memory before it is used."""
+        with self._opened() as file:
+            mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY)
+        return [self._cut(place, mapped, place.offset) for place in self._places]
+
+    def _cut(self, place: BlockPlace, mapped: mmap.mmap, begin: int) -> CodeBlock:
+        arrays = {name: _array(mapped, own, begin) for name, own in place.sections.items()}
+        y, weight, query = (arrays.get(name) for name in OTHERS)
+        within = begin, begin + place.n_bytes
+        return CodeBlock(place.start, _table(arrays, self.bins), y, weight, query, mapped, within)
+
+    @contextmanager
+    def _opened(self) -> Iterator[BinaryIO]:
+        """The file, if it is still the same."""
         with reading(self.path), self.path.open("rb") as file:
             if _stamp(file) != self._stamp:
                 raise DataFileError(f"The code file {str(self.path)!r} was changed while it was in use. Start again.")
-            length = place.offset + place.n_bytes - first
-            mapped = mmap.mmap(file.fileno(), length, access=mmap.ACCESS_COPY, offset=first)
-        arrays = {name: _array(mapped, own, place.offset - first) for name, own in place.sections.items()}
-        y, weight, query = (arrays.get(name) for name in OTHERS)
-        return CodeBlock(place.start, _table(arrays, self.bins), y, weight, query, mapped)
+            yield file
 
     def __iter__(self) -> Iterator[CodeBlock]:
         """One block after the other, each released once the next one is asked for."""
@@ -163,7 +181,7 @@ class CodeFile:
         """Ask the system to read a block soon."""
         if hasattr(os, "posix_fadvise") and number < self.n_blocks:
             place = self._places[number]
-            with self.path.open("rb") as file:
+            with suppress(OSError), self.path.open("rb") as file:
                 os.posix_fadvise(file.fileno(), place.offset, place.n_bytes, os.POSIX_FADV_WILLNEED)
 
     def others(self, name: str) -> Array | None:

@@ -17,13 +17,17 @@ from numpy.typing import DTypeLike
 
 from sapwood.arrays import Array
 from sapwood.errors import DataFileError
+from sapwood.memory_size import written_size
+
+CHUNK = 1 << 26  # bytes of a file that arrays share
+LINE = 64
 
 
 class ArraysOfRows(Protocol):
     """Makes arrays with an element, or several, for each row."""
 
     def empty(self, shape: int | Sequence[int], dtype: DTypeLike) -> Array:
-        """An array that begins with anything."""
+        """An uninitialised array."""
 
     def release(self) -> None:
         """The arrays are not used for a while: give memory back if their values are kept elsewhere."""
@@ -33,7 +37,7 @@ class InMemory:
     """Plain arrays."""
 
     def empty(self, shape: int | Sequence[int], dtype: DTypeLike) -> Array:
-        """An array that begins with anything."""
+        """An uninitialised array."""
         return np.empty(shape, dtype=dtype)
 
     def release(self) -> None:
@@ -41,29 +45,43 @@ class InMemory:
 
 
 class OnDisk:
-    """Arrays in files of a folder, of which only what is being used takes memory."""
+    """Arrays in files of a folder, of which only what is being used takes memory. Many arrays share a file."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._maps: list[mmap.mmap] = []
+        self._used = CHUNK  # bytes of the last file, if it is shared
 
     def empty(self, shape: int | Sequence[int], dtype: DTypeLike) -> Array:
-        """An array of zeros; its file takes its place at once, so that a full disk is found out now."""
+        """An array of zeros; disk space is reserved at once, so that a full disk is found out now."""
         sizes = (shape,) if isinstance(shape, int) else tuple(shape)
-        n_bytes = int(np.dtype(dtype).itemsize * np.prod(sizes, dtype=np.int64))
+        count = int(np.prod(sizes, dtype=np.int64))
+        n_bytes = np.dtype(dtype).itemsize * count
         if not n_bytes:
             return np.empty(sizes, dtype=dtype)
+        offset = 0
+        if n_bytes > CHUNK // 2:
+            mapped = self._map(n_bytes)
+            self._maps.insert(0, mapped)
+        else:
+            if self._used + n_bytes > CHUNK:
+                self._maps.append(self._map(CHUNK))
+                self._used = 0
+            mapped, offset = self._maps[-1], self._used
+            self._used += -(-n_bytes // LINE) * LINE
+        return np.frombuffer(mapped, dtype=dtype, count=count, offset=offset).reshape(sizes)
+
+    def _map(self, n_bytes: int) -> mmap.mmap:
+        """A file that has no name, mapped into memory."""
         try:
             with tempfile.TemporaryFile(dir=self._folder) as file:
                 _reserve(file.fileno(), n_bytes)
-                mapped = mmap.mmap(file.fileno(), n_bytes)
+                return mmap.mmap(file.fileno(), n_bytes)
         except OSError as error:
             raise DataFileError(
-                f"The scratch folder {str(self._folder)!r} has no room for {n_bytes / 1e9:.3g} GB: {error.strerror}. "
-                "Give another folder with scratch=, or more memory with max_memory=."
+                f"{written_size(n_bytes)} cannot be reserved in the scratch folder {str(self._folder)!r}: "
+                f"{error.strerror}. Give another folder with scratch=, or more memory with max_memory=."
             ) from error
-        self._maps.append(mapped)
-        return np.frombuffer(mapped, dtype=dtype).reshape(sizes)
 
     def release(self) -> None:
         """Pages that were written go to their files, and out of memory."""

@@ -5,8 +5,7 @@ Everything here is about one shard. What depends on the rows of all shards is in
 
 from __future__ import annotations
 
-from copy import deepcopy
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -87,16 +86,18 @@ class RowState:
         """Whether the arrays are parts of those of more rows, in this process."""
         return self._whole is not None
 
-    def __getstate__(self) -> dict[str, Any]:
-        """Sent elsewhere, the rows are on their own."""
-        return vars(self) | {"_whole": None}
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        """In a copy, arrays that are parts of others are parts of their copies."""
+        if self._whole is None:
+            return super().__reduce_ex__(protocol)
+        start = self.offset - self._whole.offset
+        return RowState.part, (self._whole, start, start + self.n_rows)
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> RowState:
-        """A copy; arrays that were parts of others are parts of their copies."""
-        if self._whole is not None:
-            start = self.offset - self._whole.offset
-            return deepcopy(self._whole, memo).part(start, start + self.n_rows)
-        return RowState(self.y, self.weight, self.score.copy(), self.own, self.offset, self.dtype, self.n_jobs)
+    def alone(self) -> RowState:
+        """The same rows with arrays of their own, for a shard that shares no memory with the others."""
+        weight, score = (None if array is None else array.copy() for array in (self.weight, self.score))
+        assert score is not None
+        return replace(self, y=self.y.copy(), weight=weight, score=score)
 
     @property
     def n_rows(self) -> int:

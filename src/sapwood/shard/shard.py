@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import pairwise
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,6 +42,18 @@ T = TypeVar("T")
 ROWS_PER_THREAD = 8192  # fewer rows are not worth waking another thread for
 
 
+class Room(NamedTuple):
+    """Scratch that shards share which take turns."""
+
+    spare: Array  # for records of all rows of the largest
+    packed: Ints  # for packed sums of all threads, zero
+
+    @classmethod
+    def of(cls, n_rows: int, n_bundles: int, n_jobs: int) -> Room:
+        """Scratch for so many rows, and bytes of a row."""
+        return cls(np.empty(n_rows, dtype=np.uint64), np.zeros(n_jobs * int(ROOM) * n_bundles, dtype=np.int64))
+
+
 class Shard:
     """Rows of one binned table on some threads of this machine."""
 
@@ -57,7 +69,7 @@ class Shard:
         n_jobs: int = 1,
         offset: int = 0,
         arrays: ArraysOfRows | None = None,
-        spare: Array | None = None,
+        room: Room | None = None,
     ) -> None:
         self.table: Any = table
         self.n_rows, self.n_features = table.n_rows, table.n_features
@@ -66,8 +78,9 @@ class Shard:
         self._make = arrays or InMemory()
         self._buffers = self._make.empty((2, table.n_rows), np.uint64)  # the second takes no memory if it is not used
         self._records, self._spare = self._buffers
-        if spare is not None:
-            self._spare = spare
+        self._room = room
+        if room is not None:
+            self._spare = room.spare[: table.n_rows]
         self._group_codes: dict[int, tuple[int, NDArray[np.uint8]]] = {}  # what was written of groups, by place
         self._wide: Ints | None = None
         self.leaf_of: Array = np.empty(0, dtype=np.uint16)  # the node that every row ends in
@@ -77,7 +90,9 @@ class Shard:
         self._prepare()
 
     def _prepare(self) -> None:
-        self._packed = np.zeros((self.n_jobs, int(ROOM) * self.table.n_bundles), dtype=np.int64)
+        n_cells = int(ROOM) * self.table.n_bundles
+        packed = np.zeros(self.n_jobs * n_cells, dtype=np.int64) if self._room is None else self._room.packed
+        self._packed = packed[: self.n_jobs * n_cells].reshape(self.n_jobs, n_cells)
         self._sums = np.zeros((self.n_jobs, 0, 2), dtype=np.int64)
         bundles = self.table.bundles
         self._used: dict[str, Array] = {
