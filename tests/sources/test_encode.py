@@ -20,6 +20,7 @@ from sapwood.sources.encode import bytes_needed, encode, read_tables
 from sapwood.sources.open import open_source
 from sapwood.sources.rows import Roles
 from sapwood.sources.survey import survey
+from sapwood.table.digest import digest_table
 from sapwood.table.queries import read_queries
 from sapwood.table.statistics import with_statistics
 from sapwood.table.table import Table
@@ -81,7 +82,7 @@ def test_any_batches_and_blocks_give_the_codes_of_the_whole(tmp_path_factory, da
     assert file.others("weight").tolist() == frame["weight"][used].tolist()
     queries = np.unique(frame["query"][used], return_counts=True)[1]
     assert read_queries(None, file.others("query"), len(used)).tolist() == queries.tolist()
-    assert file.contents.digests == found.digests
+    assert file.contents.digests == {**found.digests, "table": digest_table(table)}
     assert (file.contents.notes, file.contents.n_given, file.block_rows) == ({"a": 1}, n, min(block_rows, len(used)))
     assert file.contents.roles == {"target": "kind", "weight": "weight", "query": "query"}
     file.verify()
