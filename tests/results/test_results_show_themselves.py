@@ -13,6 +13,7 @@ from sklearn.base import BaseEstimator
 
 import sapwood as sw
 from sapwood import explain
+from sapwood.boosting.memory_plan import TrainingSize, plan_for
 from sapwood.result import LONGEST_CELL, LONGEST_LINE, MOST_COLUMNS, MOST_LINES, Result, TextTable, html_of
 
 HOSTILE = '<script>alert("x")</script>'
@@ -109,6 +110,7 @@ def results():
         sw.prune_by_cv(sw.DecisionTreeRegressor(), X, y, cv=3),
         sw.tune_by_oob(sw.RandomForestRegressor(30, random_state=0), X, y, max_features=[1, 2], min_samples_leaf=[1]),
         forest.permutation_importance(X, y, n_repeats=1),
+        plan_for(TrainingSize(1000, 3, 8, 1, 600, 32, 10, 6), 1 << 30, "rows.parquet"),
         *(tree.schema_, tree.schema_.columns[5], tree.tree_, tree.model_, newton.ensemble_, forest.forest_),
     ]
     return {type(one): one for one in made}

@@ -85,9 +85,8 @@ def add_answer(first: Answer, other: Answer) -> Answer:
     """The sums of two shards together; OUT first."""
     match first, other:
         case Opened(), Opened():
-            for own, more in zip(first.level_sums, other.level_sums, strict=True):
-                own += more
-            return Opened(first.level_sums, _sum(first.histograms, other.histograms))
+            levels = zip(first.level_sums, other.level_sums, strict=True)
+            return Opened([total(own) for own in levels], _sum(first.histograms, other.histograms))
         case Stepped(), Stepped():
             return Stepped(*(_sum(own, more) for own, more in zip(first, other, strict=True)))  # type: ignore[arg-type]
     return _sum(first, other)  # type: ignore[arg-type]
