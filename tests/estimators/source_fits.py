@@ -16,7 +16,7 @@ N_ROWS = 320
 KEEPS = {"memory": Keep.MEMORY, "codes": Keep.CODES_ON_DISK, "all": Keep.ALL_ON_DISK}
 
 
-class GivenPlan(TrainingPlan):
+class _GivenPlan(TrainingPlan):
     """A plan with blocks of a given size."""
 
     rows_of_block = 100_000
@@ -34,7 +34,7 @@ def force(monkeypatch: pytest.MonkeyPatch, keep: Keep, block_rows: int) -> None:
     def forced(*given: Any) -> TrainingPlan:
         found = plan_of(*given)
         limit = found.limit if block_rows > N_ROWS else 1  # copies of samples take memory that is left
-        made = GivenPlan(found.size, keep, limit, found.source)
+        made = _GivenPlan(found.size, keep, limit, found.source)
         object.__setattr__(made, "rows_of_block", block_rows)
         return made
 
