@@ -253,3 +253,18 @@ def test_a_plan_says_what_training_takes(tmp_path: Path) -> None:
         sw.plan(CLASSES(), FRAME)
     with pytest.raises(ParameterError, match="only NewtonBoostingRegressor"):
         sw.plan(sw.RandomForestClassifier(), path)
+
+
+@pytest.mark.parametrize("keep", [*KEEPS, "table"])
+def test_the_last_rows_have_a_weight_of_zero(keep: str, tmp_path: Path, monkeypatch: Any) -> None:
+    frame = FRAME.assign(w=np.where(FRAME.index < 280, 0.5, 0.0))
+    path = file_of(frame, tmp_path, "price", "w")
+    if keep != "table":
+        force(monkeypatch, KEEPS[keep], 41)
+    model = NUMBERS(**PLAIN)
+    wanted = shown(of_table(model, frame, "price", "w"))
+    assert shown(model.fit(path, "price", "w")) == wanted
+    if keep == "table":
+        model.set_params(n_estimators="auto", cv=2).fit(path, "price", "w")
+        assert np.isnan(model.oof_prediction_[280:]).all()
+        assert np.isfinite(model.oof_prediction_[:280]).all()
