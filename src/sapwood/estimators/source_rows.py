@@ -57,8 +57,6 @@ def read_source_rows(
     plan = plan_of(model, found, validation)
     check_space(plan, folder)
     if isinstance(found, CodeFile):
-        if start is not None:
-            raise ParameterError("init_model is not allowed with a code file, which has no cells. Pass the data files.")
         _check_method(model, plan)
         return _of_codes(model, found, None, None, plan, folder)
     if found.target is None:
@@ -99,6 +97,11 @@ def _check_method(model: NewtonBoosting, plan: TrainingPlan) -> None:
     if model.max_bin > 256:
         raise ParameterError(
             f"max_bin={model.max_bin} is not allowed for {name} on rows that are read batch by batch. Use at most 256."
+        )
+    if model.cv is not None:
+        raise ParameterError(
+            f"cv={model.cv!r} is not allowed for {name} on {plan.size.n_rows:,} rows that are read batch by batch: "
+            "folds need all cells in memory. Set n_estimators, or early_stopping_rounds with validation_fraction."
         )
     for parameter, used in (("linear_tree", (True, "validate")), ("target_statistics", (True,))):
         value = getattr(model, parameter)

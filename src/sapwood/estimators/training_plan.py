@@ -30,6 +30,7 @@ from sapwood.scratch import scratch_parent
 from sapwood.shard.gradient_units import PACKED_ROWS
 from sapwood.sources.open import open_source
 from sapwood.sources.survey import Survey, survey
+from sapwood.table.categorical import find_categorical
 from sapwood.threads import resolve_jobs
 
 if TYPE_CHECKING:
@@ -118,6 +119,24 @@ def _check_code_file(model: NewtonBoosting, file: CodeFile, columns: SourceColum
             f"The target of the code file {str(file.path)!r} holds {kind}, which {type(model).__name__} does not "
             "predict. Use another estimator, or encode the data with another task."
         )
+    _check_bins(model, file)
+
+
+def _check_bins(model: NewtonBoosting, file: CodeFile) -> None:
+    """Bins and categories were chosen when the rows were coded."""
+    path, own = str(file.path), file.contents.max_bins
+    if model.max_bin != type(model)().max_bin and min(255, int(model.max_bin)) != own:
+        raise ParameterError(
+            f"max_bin={model.max_bin} is not allowed with the code file {path!r}, which has at most {own} bins of a "
+            f"column. Use max_bin={own}, or encode the data again with other bins."
+        )
+    for j in sorted(find_categorical(model.categorical_features, file.schema.names)):
+        column = file.schema.columns[j]
+        if column.kind != "category":
+            raise ParameterError(
+                f"categorical_features names {column.name!r}, which holds numbers in the code file {path!r}. Leave it "
+                "out, or encode the data again with this column as a category."
+            )
 
 
 def plan_of(model: NewtonBoosting, found: Survey | CodeFile, validation: Sequence[GivenRows] = ()) -> TrainingPlan:
