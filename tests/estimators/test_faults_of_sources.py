@@ -218,7 +218,7 @@ def test_a_disk_that_is_full_when_arrays_are_made(path: str, scratch: Path, monk
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "posix_fallocate", full)
-    refused(scratch, path, DataFileError, "has no room for .* No space left on device.*scratch=")
+    refused(scratch, path, DataFileError, "cannot be reserved in .* No space left on device.*scratch=")
 
 
 def test_a_disk_that_is_full_when_codes_are_written(path: str, scratch: Path, monkeypatch: Any) -> None:
