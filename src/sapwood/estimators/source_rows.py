@@ -18,7 +18,6 @@ from sapwood.arrays import Array, Floats, Ints
 from sapwood.boosting.fitting import CodedRows, Rows
 from sapwood.boosting.limits import check_size
 from sapwood.boosting.memory_plan import Keep, TrainingPlan
-from sapwood.boosting.recipe import MOST_ROWS
 from sapwood.codes.block_table import BlockTable
 from sapwood.codes.code_file import CodeFile
 from sapwood.errors import InputError, ParameterError
@@ -55,16 +54,17 @@ def read_source_rows(
     """Rows to train on; files are written to the folder."""
     found = find_rows(model, given.X, given.y, verbose)
     plan = plan_of(model, found, validation)
-    check_space(plan, folder)
     if isinstance(found, CodeFile):
         _check_method(model, plan)
+        check_space(plan, folder)
         return _of_codes(model, found, None, None, plan, folder)
     if found.target is None:
         raise ParameterError("A source of rows needs the name of its target. Pass target='price', say.")
-    if found.n_rows < MOST_ROWS and plan.keep is Keep.MEMORY:
+    if plan.is_table:
         return _as_table(model, found, start)
     _check_start(start, found.schema, found.source.label)
     _check_method(model, plan)
+    check_space(plan, folder)
     jobs, bins = resolve_jobs(model.n_jobs), min(255, model.max_bin)
     rows = plan.block_rows
     file = encode(found, folder / "rows.codes", max_bins=bins, block_rows=rows, n_jobs=jobs, verbose=verbose)
