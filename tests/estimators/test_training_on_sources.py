@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from source_fits import FEATURES, KEEPS, N_ROWS, file_of, force, of_table, sales, shown
 
 import sapwood as sw
-from sapwood.errors import ParameterError
+from sapwood.errors import ParameterError, TextColumnWarning
 
 pytestmark = pytest.mark.filterwarnings("ignore::sapwood.errors.IdentifierWarning")
 
@@ -268,3 +268,13 @@ def test_the_last_rows_have_a_weight_of_zero(keep: str, tmp_path: Path, monkeypa
         model.set_params(n_estimators="auto", cv=2).fit(path, "price", "w")
         assert np.isnan(model.oof_prediction_[280:]).all()
         assert np.isfinite(model.oof_prediction_[:280]).all()
+
+
+@pytest.mark.parametrize("keep", ["codes", "table"])
+def test_classes_that_look_like_numbers_are_warned_of_as_in_memory(keep: str, tmp_path: Path, monkeypatch: Any) -> None:
+    frame = FRAME.assign(kind=(FRAME["grade"] + 0.5).astype(str))
+    if keep != "table":
+        force(monkeypatch, KEEPS[keep], 41)
+    path = file_of(frame, tmp_path, "kind")
+    with pytest.warns(TextColumnWarning, match="y holds text that looks like numbers .* treated as 4 classes"):
+        CLASSES(**PLAIN).fit(path, target="kind")

@@ -24,13 +24,14 @@ from sapwood.errors import InputError, ParameterError
 from sapwood.estimators.boosting_rows import GivenRows, weight_by_query
 from sapwood.estimators.boosting_task import BoostingTask
 from sapwood.estimators.source_table import read_whole, rows_of_queries
-from sapwood.estimators.training_plan import check_space, find_rows, plan_of
+from sapwood.estimators.training_plan import check_space, classes_of, find_rows, plan_of
 from sapwood.shard.arrays_of_rows import ArraysOfRows, InMemory, OnDisk
 from sapwood.sources.encode import encode, read_tables
 from sapwood.sources.survey import Survey
 from sapwood.sources.target_facts import code_labels
 from sapwood.table.schema import Schema, Unseen
 from sapwood.table.table import Table
+from sapwood.table.text_warning import warn_of_classes
 from sapwood.table.unread import UnreadStorage
 from sapwood.threads import resolve_jobs
 
@@ -54,6 +55,9 @@ def read_source_rows(
     """Rows to train on; files are written to the folder."""
     found = find_rows(model, given.X, given.y, verbose)
     plan = plan_of(model, found, validation)
+    classes = classes_of(found)
+    if classes is not None and start is None:
+        warn_of_classes([classes], found.n_rows)
     if isinstance(found, CodeFile):
         _check_method(model, plan)
         check_space(plan, folder)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sapwood.arrays import Array
 from sapwood.boosting.memory_plan import TrainingPlan, TrainingSize, plan_for
 from sapwood.codes.binned import row_width
 from sapwood.codes.bundles import spaced
@@ -141,16 +142,15 @@ def _check_bins(model: NewtonBoosting, file: CodeFile) -> None:
 
 def plan_of(model: NewtonBoosting, found: Survey | CodeFile, validation: Sequence[GivenRows] = ()) -> TrainingPlan:
     """Where the arrays of a training on these rows will be."""
-    schema, n_rows = found.schema, found.n_rows
+    schema, n_rows, classes = found.schema, found.n_rows, classes_of(found)
     if isinstance(found, CodeFile):
         n_codes = np.array([own.n_codes for own in found.bins], dtype=np.int64)
-        classes, roles, label = found.contents.classes, found.contents.roles, str(found.path)
+        roles, label = found.contents.roles, str(found.path)
         weighted, has_queries = roles["weight"] is not None, roles["query"] is not None
         source_bytes, n_read = 0, 0
     else:
         most = min(255, int(model.max_bin))
         n_codes = np.where(schema.n_levels > 0, np.minimum(schema.n_levels, 255), most).astype(np.int64)
-        classes = None if found.target is None else found.target.classes
         weighted, has_queries, label = found.has_weight, found.n_queries > 0, found.source.label
         source_bytes, n_read = found.source.n_bytes or 0, min(n_rows, batch_rows(schema.n_features))
     n_classes = 0 if classes is None else len(classes)
@@ -185,6 +185,13 @@ def plan_of(model: NewtonBoosting, found: Survey | CodeFile, validation: Sequenc
         limits_leaves=leaves > 0,
     )
     return plan_for(size, read_size(model.max_memory), label)
+
+
+def classes_of(found: Survey | CodeFile) -> Array | None:
+    """Labels of the target; None for numbers."""
+    if isinstance(found, CodeFile):
+        return found.contents.classes
+    return None if found.target is None else found.target.classes
 
 
 def _n_quantiles(model: NewtonBoosting) -> int:
