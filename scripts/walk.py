@@ -59,7 +59,7 @@ codes/binned: bin_table code_columns
 codes/bins: write
 kernels/binning: code_values pack_column
 boosting/rounds: __post_init__
-shard/shards: make_shards
+shard/shards: local_shards
 shard/shard: __init__
 boosting/grower: __init__
 boosting/team_growth: suits _make_room

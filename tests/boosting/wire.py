@@ -47,4 +47,4 @@ def wired(
     for start, stop in pairwise(borders):
         state = pickle.loads(pickle.dumps(rows.part(start, stop).alone()))
         shards.append(RoundShard(Shard(table.part(start, stop), rows.n_jobs, start), state, copies_samples))
-    return Shards(Wire(shards), rows.n_rows, hold_validation_rows=rows.own is not None, most_trees=most_trees)
+    return Shards(Wire(shards), rows.n_rows, has_validation_rows=rows.own is not None, most_trees=most_trees)

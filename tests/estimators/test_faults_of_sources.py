@@ -178,8 +178,6 @@ def test_code_files_train_and_say_what_they_lack(path: str, tmp_path: Path, scra
     assert shown(model(scratch).fit(str(file), target="price")) == wanted
     refused(scratch, file, InputError, "has the target 'price', not 'w'", target="w")
     refused(scratch, file, InputError, "is a code file, whose cells", eval_set=[file])
-    first = model(scratch).fit(FRAME[FEATURES], FRAME["price"])
-    refused(scratch, file, ParameterError, "init_model is not allowed with a code file", init_model=first)
     with pytest.raises(InputError, match="holds numbers, which NewtonBoostingClassifier does not predict"):
         sw.NewtonBoostingClassifier().fit(file)
 

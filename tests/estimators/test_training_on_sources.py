@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from source_fits import FEATURES, KEEPS, N_ROWS, file_of, force, of_table, sales, shown
 
 import sapwood as sw
-from sapwood.errors import ParameterError
+from sapwood.errors import ParameterError, TextColumnWarning
 
 pytestmark = pytest.mark.filterwarnings("ignore::sapwood.errors.IdentifierWarning")
 
@@ -253,3 +253,28 @@ def test_a_plan_says_what_training_takes(tmp_path: Path) -> None:
         sw.plan(CLASSES(), FRAME)
     with pytest.raises(ParameterError, match="only NewtonBoostingRegressor"):
         sw.plan(sw.RandomForestClassifier(), path)
+
+
+@pytest.mark.parametrize("keep", [*KEEPS, "table"])
+def test_the_last_rows_have_a_weight_of_zero(keep: str, tmp_path: Path, monkeypatch: Any) -> None:
+    frame = FRAME.assign(w=np.where(FRAME.index < 280, 0.5, 0.0))
+    path = file_of(frame, tmp_path, "price", "w")
+    if keep != "table":
+        force(monkeypatch, KEEPS[keep], 41)
+    model = NUMBERS(**PLAIN)
+    wanted = shown(of_table(model, frame, "price", "w"))
+    assert shown(model.fit(path, "price", "w")) == wanted
+    if keep == "table":
+        model.set_params(n_estimators="auto", cv=2).fit(path, "price", "w")
+        assert np.isnan(model.oof_prediction_[280:]).all()
+        assert np.isfinite(model.oof_prediction_[:280]).all()
+
+
+@pytest.mark.parametrize("keep", ["codes", "table"])
+def test_classes_that_look_like_numbers_are_warned_of_as_in_memory(keep: str, tmp_path: Path, monkeypatch: Any) -> None:
+    frame = FRAME.assign(kind=(FRAME["grade"] + 0.5).astype(str))
+    if keep != "table":
+        force(monkeypatch, KEEPS[keep], 41)
+    path = file_of(frame, tmp_path, "kind")
+    with pytest.warns(TextColumnWarning, match="y holds text that looks like numbers .* treated as 4 classes"):
+        CLASSES(**PLAIN).fit(path, target="kind")

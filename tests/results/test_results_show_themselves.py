@@ -126,7 +126,8 @@ def result_classes():
         own = todo.pop().__subclasses__()
         found.update(own)
         todo += own
-    return sorted((cls for cls in found if not cls.__name__.startswith("_")), key=lambda cls: cls.__name__)
+    found = {cls for cls in found if cls.__module__.startswith("sapwood.") and not cls.__name__.startswith("_")}
+    return sorted(found, key=lambda cls: cls.__name__)
 
 
 @pytest.mark.parametrize("cls", result_classes(), ids=lambda cls: cls.__name__)

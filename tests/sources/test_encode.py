@@ -232,6 +232,16 @@ def test_parameters_that_a_code_file_cannot_have(tmp_path):
         encode(found, tmp_path / "none" / "x.codes")
 
 
+def test_queries_of_which_a_batch_has_no_rows_to_use(tmp_path):
+    frame = messy_frame(60)
+    frame["query"], frame["weight"] = frame.index // 10, (frame.index // 10 != 2) * 1.0  # the third batch weighs zero
+    found = survey(
+        open_source(cut(frame, [20, 30])), Roles(target="price", weight="weight", query="query", drop=("kind",))
+    )
+    file = encode(found, tmp_path / "x.codes")
+    assert np.unique(file.others("query"), return_counts=True)[1].tolist() == [10] * 5
+
+
 def test_progress_is_shown(tmp_path, capsys):
     source = open_source(cut(messy_frame(100), range(10, 100, 10)))
     encode(survey(source, verbose=1), tmp_path / "x.codes", verbose=1)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
 
+from sapwood.boosting.recipe import MOST_ROWS
 from sapwood.codes.binned import SAMPLE
 from sapwood.counted import counted
 from sapwood.errors import ParameterError
@@ -16,8 +17,9 @@ from sapwood.shard.gradient_units import PACKED_ROWS
 BASE = 48 << 20  # what reading and growing take in any case
 BLOCK_SHARE = 16  # a block has at most this part of the memory
 MOST_BLOCK_ROWS, LEAST_BLOCK_ROWS = 1 << 20, 1 << 12
-DERIVED = 3  # copies of a block while it is coded
+COPIES_WHILE_CODING = 3  # copies of a block while it is coded
 READ_AHEAD = 3  # batches of a source that are in memory at a time
+LARGEST_POOL = 1 << 29  # bytes of histograms of trees in memory that grow branch by branch
 
 
 class Keep(Enum):
@@ -49,25 +51,48 @@ class TrainingSize:
     source_bytes: int = 0  # all of its files, 0 if that is unknown
     validation_bytes: int = 0  # of validation sets that are read from sources
     is_coded: bool = False  # the source is a code file
+    held_out: float = 0.0  # share of the rows that validate and do not train
+    by_gradient: bool = False  # samples are drawn by the size of derivatives
+    class_weighted: bool = False
+    has_queries: bool = False
+    limits_leaves: bool = True  # if not, trees in memory grow branch by branch
 
     @property
     def codes(self) -> int:
         """Bytes of all codes."""
         return self.n_rows * (self.n_features + self.row_width)
 
+    @property
+    def _derivatives(self) -> int:
+        """Bytes of gradient and hessian."""
+        return 2 * (4 if self.short else 8)
+
     def state(self, keep: Keep) -> int:
-        """Bytes of target, weights, scores, derivatives, records and leaves of all rows."""
-        derivatives = (4 if self.short else 8) * 2
-        records = 16 if keep is Keep.MEMORY else 8  # blocks on disk share a spare one
-        of_row = 8 + 8 * self.n_scores + derivatives * self.n_scores + records + 2
-        of_row += 16 if self.n_rows < PACKED_ROWS or self.counts_rows else 0  # gradients that are not packed
-        of_row += 8 * self.weighted + 8 * (self.share < 1.0) + derivatives * self.one_tree
-        return self.n_rows * of_row
+        """Bytes of target, weights, queries, scores, derivatives, records and leaves of all rows, where `keep` says."""
+        records = 8 if keep is Keep.CODES_ON_DISK else 16  # blocks share a spare one, but files have room for it
+        of_row = 8 + (8 + self._derivatives) * self.n_scores + records + 2
+        is_packed = self.n_grown >= PACKED_ROWS and not self.counts_rows
+        of_row += 0 if is_packed and keep is not Keep.ALL_ON_DISK else 16  # outliers are not packed, and may come later
+        return self.n_rows * (of_row + 8 * self.weighted + 8 * self.has_queries)
+
+    @property
+    def in_memory(self) -> int:
+        """Bytes of rows of samples and of validation, of mixtures and of weights made here: never on disk."""
+        of_row = 8 * self.share * (self.share < 1.0) + 16 * self.by_gradient + self._derivatives * self.one_tree
+        of_row += 8 * (2 - self.weighted) * self.class_weighted
+        if self.held_out:  # numbers and weights of rows that train, and those of each shard
+            of_row += 2 * (8 + 16) + self.held_out * 8 * (2 + self.n_scores)
+        return int(self.n_rows * of_row)
+
+    @property
+    def n_grown(self) -> int:
+        """Rows that a tree is grown on."""
+        return int(self.n_rows * (1.0 - self.held_out) * self.share)
 
     @property
     def sample(self) -> int:
         """Bytes of a copy of what a tree of a sample reads: codes, records and derivatives."""
-        of_row = self.n_features + self.row_width + 16 + (8 if self.short else 16)
+        of_row = self.n_features + self.row_width + 16 + self._derivatives
         return int(1.02 * self.share * self.n_rows * of_row) if self.share < 1.0 else 0
 
     @property
@@ -75,10 +100,14 @@ class TrainingSize:
         """Trees of a round."""
         return 1 if self.one_tree else self.n_scores
 
-    @property
-    def histograms(self) -> int:
+    def histograms(self, keep: Keep) -> int:
         """Bytes of those that are open at a time."""
-        return 3 * self.most_nodes * self.n_cells * 8 * (3 if self.counts_rows else 2)
+        most = 3 * self.most_nodes * self.n_cells * 8 * (3 if self.counts_rows else 2)
+        return most if self.limits_leaves or keep is not Keep.MEMORY else min(most, LARGEST_POOL)
+
+    def is_table(self, keep: Keep) -> bool:
+        """Whether all cells are kept, as those of few rows are."""
+        return keep is Keep.MEMORY and not self.is_coded and self.n_rows < MOST_ROWS
 
     def block_rows(self, limit: int) -> int:
         """Rows of a block on disk."""
@@ -88,8 +117,10 @@ class TrainingSize:
     def needed(self, keep: Keep, limit: int) -> int:
         """Bytes of memory: reading is over before training begins."""
         block = min(self.n_rows, self.block_rows(limit)) * (self.n_features + self.row_width + 32)
-        reading = min(self.n_rows, SAMPLE) * self.n_features * 8 + READ_AHEAD * self.batch_bytes + DERIVED * block
-        training = self.histograms + (self.codes if keep is Keep.MEMORY else block)
+        reading = min(self.n_rows, SAMPLE) * self.n_features * 8 + READ_AHEAD * self.batch_bytes
+        reading = 0 if self.is_coded else reading + COPIES_WHILE_CODING * block
+        training = self.histograms(keep) + self.in_memory + (self.codes if keep is Keep.MEMORY else block)
+        training += 8 * self.n_rows * self.n_features if self.is_table(keep) else 0
         training += self.state(keep) + self.validation_bytes if keep is not Keep.ALL_ON_DISK else 0
         return BASE + max(reading, training)
 
@@ -133,6 +164,11 @@ class TrainingPlan(Result):
         return self.keep is not Keep.MEMORY and 0 < self.size.sample <= self.limit - self.memory
 
     @property
+    def is_table(self) -> bool:
+        """Whether all cells are kept, and nothing is written."""
+        return self.size.is_table(self.keep)
+
+    @property
     def block_rows(self) -> int:
         """Rows of a block."""
         return min(self.size.n_rows, self.size.block_rows(self.limit))
@@ -150,7 +186,8 @@ class TrainingPlan(Result):
             "codes": self.size.codes if self.keep is Keep.MEMORY else 0,
             "row state": self.size.state(self.keep) if in_memory else 0,
             "validation sets": self.size.validation_bytes if in_memory else 0,
-            "histograms": self.size.histograms,
+            "samples and weights": self.size.in_memory,
+            "histograms": self.size.histograms(self.keep),
         }
         return parts | {"blocks, reading and all else": self.memory - sum(parts.values())}
 
@@ -158,13 +195,15 @@ class TrainingPlan(Result):
     def disk(self) -> int:
         """Bytes of scratch files."""
         size, all_on_disk = self.size, self.keep is Keep.ALL_ON_DISK
-        codes = 0 if size.is_coded else size.codes + 8 * size.n_rows * (1 + size.weighted)
+        others = 8 * size.n_rows * (1 + size.weighted + size.has_queries)
+        codes = 0 if size.is_coded or self.is_table else size.codes + others
         return codes + (size.state(self.keep) + size.validation_bytes if all_on_disk else 0)
 
     @property
     def passes(self) -> int:
-        """Times that codes are read for a tree; of a sample that is copied, once, and once to find leaves."""
-        return 2 if self.copies_samples else 1 + self.size.n_splits
+        """Times that codes are read for a tree, once more to find leaves of rows that it is not grown on."""
+        finds_rest = self.size.share < 1.0 or self.size.held_out > 0.0
+        return (1 if self.copies_samples else 1 + self.size.n_splits) + finds_rest
 
     @property
     def bytes_read(self) -> int:

@@ -275,7 +275,7 @@ class Rounds:
 
     def _settle_rest(self, tree: GrownTree, place: int) -> None:
         """Find the leaves of the rows that took no part."""
-        if self.options.subsample < 1.0 or self.shards.hold_validation_rows:
+        if self.options.subsample < 1.0 or self.shards.has_validation_rows:
             self.shards.tell("settle_rest", place, tree.nodes, tree.splits)
 
     def _steps(self, own: Grown, place: int, facts: RoundFacts, scores: slice) -> Floats:

@@ -168,7 +168,7 @@ class BoostingClasses(BoostingTask):
     def of(cls, target: ClassTarget) -> tuple[Self, Floats]:
         """The task, and numbers of classes."""
         codes = target.one_column().astype(np.float64)
-        warn_of_classes(target)
+        warn_of_classes(target.classes, len(target.codes))
         return cls(target.classes[0]), codes
 
     def code(self, y: Any, n_rows: int) -> Floats:

@@ -3,7 +3,19 @@
 from __future__ import annotations
 
 from sapwood.declaration import Meaning
-from sapwood.parameters import ArrayLike, CallableRule, Each, Flag, Folds, Interval, MappingLike, Nothing, OneOf, Text
+from sapwood.parameters import (
+    ArrayLike,
+    CallableRule,
+    Each,
+    Flag,
+    Folds,
+    Interval,
+    MappingLike,
+    Nothing,
+    OneOf,
+    PathRule,
+    Text,
+)
 
 SHARE = Interval(float, 0, 1, closed="right")
 AT_LEAST_ZERO = Interval(float, low=0)
@@ -59,7 +71,7 @@ MAX_MEMORY = Meaning(
     "free. If they need more, codes are kept on disk, and the other arrays of the rows, too, if they must be.",
 )
 SCRATCH = Meaning(
-    (Text(), Nothing()),
+    (PathRule(), Nothing()),
     "Folder for files that training on a source of rows needs, which are removed at the end; None is the system's "
     "folder for temporary files.",
 )

@@ -16,7 +16,7 @@ from sapwood.errors import ParameterError
 from sapwood.estimators.boosting_rows import GivenRows, digests, read_boosting_rows, read_validation_rows
 from sapwood.estimators.checkpoint import Checkpoints, take_over
 from sapwood.estimators.continuation import check_same_loss, model_to_continue
-from sapwood.estimators.source_columns import SourceColumns, validation_columns
+from sapwood.estimators.source_columns import SourceColumns, open_codes, validation_columns
 from sapwood.estimators.source_rows import ReadRows, read_source_rows
 from sapwood.estimators.source_table import read_validation_source
 from sapwood.estimators.splits import folds_of_rows
@@ -52,9 +52,18 @@ def train(
         rows, task = read_boosting_rows(model, given, start)
         n_given = len(rows.y) if rows.index is None else len(np.asarray(given.y))
         return _train_on(model, ReadRows(rows, task, n_given), validation, start, checkpoint, shown)
+    if open_codes(given.X) is not None:
+        _refuse_to_continue(init_model=init_model, checkpoint=checkpoint)
     with scratch_folder(model.scratch) as folder:
         read = read_source_rows(model, given, validation, start, folder, shown)
         return _train_on(model, read, validation, start, checkpoint, shown)
+
+
+def _refuse_to_continue(**given: Any) -> None:
+    """A model's scores cannot be found from codes alone."""
+    for name, value in given.items():
+        if value is not None:
+            raise ParameterError(f"{name} is not allowed with a code file, which has no cells. Pass the data files.")
 
 
 def _train_on(

@@ -18,20 +18,20 @@ from sapwood.arrays import Array, Floats, Ints
 from sapwood.boosting.fitting import CodedRows, Rows
 from sapwood.boosting.limits import check_size
 from sapwood.boosting.memory_plan import Keep, TrainingPlan
-from sapwood.boosting.recipe import MOST_ROWS
 from sapwood.codes.block_table import BlockTable
 from sapwood.codes.code_file import CodeFile
 from sapwood.errors import InputError, ParameterError
 from sapwood.estimators.boosting_rows import GivenRows, weight_by_query
 from sapwood.estimators.boosting_task import BoostingTask
 from sapwood.estimators.source_table import read_whole, rows_of_queries
-from sapwood.estimators.training_plan import check_space, find_rows, plan_of
+from sapwood.estimators.training_plan import check_space, classes_of, find_rows, plan_of
 from sapwood.shard.arrays_of_rows import ArraysOfRows, InMemory, OnDisk
 from sapwood.sources.encode import encode, read_tables
 from sapwood.sources.survey import Survey
 from sapwood.sources.target_facts import code_labels
 from sapwood.table.schema import Schema, Unseen
 from sapwood.table.table import Table
+from sapwood.table.text_warning import warn_of_classes
 from sapwood.table.unread import UnreadStorage
 from sapwood.threads import resolve_jobs
 
@@ -55,18 +55,20 @@ def read_source_rows(
     """Rows to train on; files are written to the folder."""
     found = find_rows(model, given.X, given.y, verbose)
     plan = plan_of(model, found, validation)
-    check_space(plan, folder)
+    classes = classes_of(found)
+    if classes is not None and start is None:
+        warn_of_classes([classes], found.n_rows)
     if isinstance(found, CodeFile):
-        if start is not None:
-            raise ParameterError("init_model is not allowed with a code file, which has no cells. Pass the data files.")
         _check_method(model, plan)
+        check_space(plan, folder)
         return _of_codes(model, found, None, None, plan, folder)
     if found.target is None:
         raise ParameterError("A source of rows needs the name of its target. Pass target='price', say.")
-    if found.n_rows < MOST_ROWS and plan.keep is Keep.MEMORY:
+    if plan.is_table:
         return _as_table(model, found, start)
     _check_start(start, found.schema, found.source.label)
     _check_method(model, plan)
+    check_space(plan, folder)
     jobs, bins = resolve_jobs(model.n_jobs), min(255, model.max_bin)
     rows = plan.block_rows
     file = encode(found, folder / "rows.codes", max_bins=bins, block_rows=rows, n_jobs=jobs, verbose=verbose)
@@ -99,6 +101,11 @@ def _check_method(model: NewtonBoosting, plan: TrainingPlan) -> None:
     if model.max_bin > 256:
         raise ParameterError(
             f"max_bin={model.max_bin} is not allowed for {name} on rows that are read batch by batch. Use at most 256."
+        )
+    if model.cv is not None:
+        raise ParameterError(
+            f"cv={model.cv!r} is not allowed for {name} on {plan.size.n_rows:,} rows that are read batch by batch: "
+            "folds need all cells in memory. Set n_estimators, or early_stopping_rounds with validation_fraction."
         )
     for parameter, used in (("linear_tree", (True, "validate")), ("target_statistics", (True,))):
         value = getattr(model, parameter)

@@ -65,7 +65,7 @@ def read_whole(
     arrays: ArraysOfRows | None = None,
 ) -> SourceTable:
     """All cells of the rows of a weight above zero, or of all rows; `code` turns targets into numbers."""
-    arrays, queries, start = arrays or InMemory(), Queries(), 0
+    arrays, queries, start, n_given = arrays or InMemory(), Queries(), 0, 0
     cells: list[Array] = []
     others: dict[str, Array] = {}
     index = np.empty(n_rows, dtype=np.intp)
@@ -91,12 +91,12 @@ def read_whole(
             own = others.setdefault(name, arrays.empty(n_rows, np.int64 if name == "query" else np.float64))
             own[start:stop] = values
         index[start:stop] = used + part.batch.first
-        start = stop
+        start, n_given = stop, n_given + part.n_rows
     if start != n_rows:
         raise different_rows(source, start, n_rows)
     columns = [Column(own.kind, values, own.levels) for own, values in zip(schema.columns, cells, strict=True)]
     whole = Table(schema, ColumnStorage(columns))
-    kept = None if n_rows == 0 or index[-1] == n_rows - 1 else index
+    kept = None if n_rows == n_given else index
     return SourceTable(whole, others["y"], others.get("weight"), others.get("query"), kept)
 
 

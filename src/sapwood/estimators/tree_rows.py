@@ -100,7 +100,7 @@ class ClassTask(Task):
     def read(self, y: Any, n_rows: int) -> ClassTarget:
         """Labels of any type."""
         target = ClassTarget.from_any(y, n_rows)
-        warn_of_classes(target)
+        warn_of_classes(target.classes, len(target.codes))
         return target
 
     def out_of_bag(self, forest: ForestEstimator, rows: TreeRows) -> OutOfBag:

@@ -20,6 +20,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from pathlib import PurePath
 from reprlib import Repr
 from typing import Any
 
@@ -61,6 +62,7 @@ class Writer:
         """A value as JSON."""
         if isinstance(value, np.generic) and not isinstance(value, (np.datetime64, np.timedelta64)):
             value = value.item()
+        value = str(value) if isinstance(value, PurePath) else value
         if value is None or isinstance(value, (bool, str)) or _is_short(value):
             return value
         if isinstance(value, float):

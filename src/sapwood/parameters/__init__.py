@@ -13,6 +13,7 @@ from sapwood.parameters.single import (
     NotANumber,
     Nothing,
     OneOf,
+    PathRule,
     Text,
     objective_rule,
 )
@@ -30,6 +31,7 @@ __all__ = [
     "NotANumber",
     "Nothing",
     "OneOf",
+    "PathRule",
     "RandomState",
     "Rule",
     "Text",

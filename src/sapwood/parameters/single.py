@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -48,6 +49,17 @@ class Flag(Rule):
         """Read 0, 1, "true" and the like as booleans."""
         word = str(value).lower() if isinstance(value, (str, int)) else ""
         return {"0": False, "1": True, "false": False, "true": True}.get(word)
+
+
+@dataclass(frozen=True)
+class PathRule(Rule):
+    """A path, as text or as a `Path`."""
+
+    description: ClassVar[str] = "a path"
+
+    def accepts(self, value: object) -> bool:
+        """Accept what can be a path."""
+        return isinstance(value, (str, os.PathLike))
 
 
 @dataclass(frozen=True)

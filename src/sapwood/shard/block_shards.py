@@ -64,4 +64,4 @@ def block_shards(table: BlockTable, rows: RowState, arrays: ArraysOfRows, copies
     With copies of the codes of samples in memory, trees that grow on a sample read all codes once, not once a level.
     """
     visits = BlockVisits(table, rows, arrays, copies_samples)
-    return Shards(visits, rows.n_rows, rows, hold_validation_rows=rows.own is not None)
+    return Shards(visits, rows.n_rows, rows, has_validation_rows=rows.own is not None)

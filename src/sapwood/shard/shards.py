@@ -90,13 +90,13 @@ class Shards:
         n_rows: int,
         whole: RowState | None = None,
         *,
-        hold_validation_rows: bool = False,
+        has_validation_rows: bool = False,
         most_trees: int = 1,
     ) -> None:
         self._transport = transport
         self._whole = whole  # arrays of all rows, if those of the shards are parts of them
         self.n_rows = n_rows
-        self.hold_validation_rows = hold_validation_rows  # whether some rows do not train
+        self.has_validation_rows = has_validation_rows  # whether some rows do not train
         self.most_trees = most_trees  # that may grow at the same time
         self.n_exchanges = 0
         self._waiting: list[Command] = []
@@ -288,7 +288,7 @@ def local_shards(table: Coded, rows: RowState, borders: Sequence[int]) -> Shards
     shards = [
         RoundShard(shard_of(own, rows.n_jobs, state.offset), state) for own, state in zip(tables, states, strict=True)
     ]
-    return Shards(InProcess(shards), rows.n_rows, rows, hold_validation_rows=rows.own is not None)
+    return Shards(InProcess(shards), rows.n_rows, rows, has_validation_rows=rows.own is not None)
 
 
 def evenly(n_rows: int, n_shards: int) -> list[int]:

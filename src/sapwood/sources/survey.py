@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from sapwood.arrays import Array
+from sapwood.arrays import Array, Ints
 from sapwood.codes.binned import find_bins, sampled_rows
 from sapwood.codes.bins import Bins
 from sapwood.counted import counted
@@ -151,12 +151,13 @@ class _Reading:
         self._check(found, part)
         used, start = part.used, self._n_rows
         name = part.batch.name
+        numbers = None if part.query is None else self._queries.number(part.query, part.batch.place)
         tasks = [partial(self._look, j, found, used, name) for j in range(len(self._columns))]
         values = run_all(tasks, self._n_jobs)
         n = len(values[0])
         if n:
             self._digests["X"].add(hash_columns(values, self._n_jobs), start)
-            self._add_others(part, used, start)
+            self._add_others(part, used, numbers, start)
         self._n_rows += n
 
     def _look(self, j: int, found: Source, used: Array | None, name: str) -> Array:
@@ -167,7 +168,7 @@ class _Reading:
             column = Column(column.kind, column.values[used], column.levels)
         return facts.add(column, self._n_rows) if len(column.values) else column.values
 
-    def _add_others(self, part: Part, used: Array | None, start: int) -> None:
+    def _add_others(self, part: Part, used: Array | None, numbers: Ints | None, start: int) -> None:
         pick: Any = slice(None) if used is None else used
         if part.y is not None:
             self._target.add(part.y[pick])
@@ -175,8 +176,7 @@ class _Reading:
         if part.weight is not None:
             self._total_weight += float(part.weight.sum())
             self._digests["weight"].add(hash_columns([part.weight[pick]]), start)
-        if part.query is not None:
-            numbers = self._queries.number(part.query, part.batch.place)
+        if numbers is not None:
             self._digests["query"].add(hash_columns([numbers[pick]]), start)
 
     def _begin(self, found: Source, part: Part) -> None:

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from sapwood.arrays import Array
 from sapwood.data_warnings import is_quiet
 from sapwood.errors import TextColumnWarning, warn_user
 from sapwood.table.column import Column
 from sapwood.table.reading import Recognition, recognise
-from sapwood.table.target import ClassTarget
 
 MANY_CLASSES = 100
 _FEW_ROWS = 10  # of a class, on average
@@ -38,11 +38,11 @@ def warn_of_text(columns: Mapping[str, Column]) -> None:
     )
 
 
-def warn_of_classes(target: ClassTarget) -> None:
-    """Warn if classes of text look like numbers, or if there are very many with few rows each."""
+def warn_of_classes(targets: Sequence[Array], n_rows: int) -> None:
+    """Warn if classes of text, of each target, look like numbers, or if there are very many with few rows each."""
     if is_quiet():
         return
-    for classes in target.classes:
+    for classes in targets:
         if classes.dtype.kind not in "OUT" or not isinstance(classes[0], str):
             continue
         recognition = recognise(classes.tolist())
@@ -52,9 +52,9 @@ def warn_of_classes(target: ClassTarget) -> None:
                 f"y holds text that looks like numbers ({example_of(recognition, classes.tolist())}) and is "
                 f"treated as {len(classes)} classes. For numbers, fit the regressor to sapwood.parse_text(y)."
             )
-        elif len(classes) > MANY_CLASSES and len(target.codes) < _FEW_ROWS * len(classes):
+        elif len(classes) > MANY_CLASSES and n_rows < _FEW_ROWS * len(classes):
             _warn(
-                f"y holds text with {len(classes)} different values in {len(target.codes)} rows, each of which becomes "
+                f"y holds text with {len(classes)} different values in {n_rows} rows, each of which becomes "
                 "a class. Check that y is the intended target, or merge rare classes."
             )
 
