@@ -59,21 +59,27 @@ codes/binned: bin_table code_columns
 codes/bins: write
 kernels/binning: code_values pack_column
 boosting/rounds: __post_init__
-shard/shards: local_shards
+shard/shards: local_shards shard_of
 shard/shard: __init__
 boosting/grower: __init__
 boosting/team_growth: suits _make_room
 boosting/training: train advance_until_stop
-boosting/rounds: advance _differentiate
+boosting/rounds: advance _begin_round
+shard/shards: begin_round
+shard/round_shard: begin_round
+shard/row_state: differentiate _differentiate
 losses/logistic: derivatives
 kernels/exponential: logistic_derivatives
-shard/shards: begin_tree set_gradients
+shard/row_state: draw prepare_trees
+boosting/rounds: _batches
+boosting/columns: choice
+shard/shards: units
 shard/gradient_units: of
+boosting/grower: grow _grow_by_team
+boosting/options: rules
+shard/round_shard: begin_tree
 shard/shard: begin
 kernels/routing: write_records
-boosting/columns: choice
-boosting/grower: grow
-boosting/options: rules
 boosting/team_growth: grow
 shard/shard: frame
 kernels/leader: lead begin_tree next_phase
@@ -94,12 +100,17 @@ kernels/leader: after_move join_shares
 kernels/branch_growth: place_children grow_branch expand_alone
 kernels/team_search: sum_and_search
 kernels/team_rows: mark_rows
-boosting/rounds: _add_tree
-shard/shards: add_steps newton_steps
+boosting/rounds: _add_tree _values_of
+shard/shards: leaf_sums
+shard/round_shard: leaf_sums
 shard/shard: leaf_sums
 kernels/routing: sum_by_leaf
+shard/shards: newton_steps
 kernels/newton: newton_values
+shard/round_shard: add_leaves
+shard/shard: add_to
 kernels/routing: add_by_leaf
+boosting/rounds: _as_tree
 boosting/trees: to_tree
 kernels/nodes: preorder link_nodes
 kernels/decoding: decode

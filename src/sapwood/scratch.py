@@ -25,7 +25,7 @@ MAKING = 60.0  # seconds within which a new folder gets its lock
 def scratch_folder(given: str | os.PathLike[str] | None) -> Iterator[Path]:
     """A new folder in the one that was given, or in the system's folder for temporary files.
 
-    Those that killed processes left behind are removed before.
+    Folders left by killed processes are removed first.
     """
     parent = scratch_parent(given)
     for old in parent.glob(f"{SCRATCH}*"):

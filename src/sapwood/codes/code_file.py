@@ -79,7 +79,7 @@ class CodeBlock:
         return self.table.n_rows
 
     def release(self) -> None:
-        """Give the memory back; on Linux, the arrays are read again from the file when they are used next."""
+        """Give the memory back, on Linux only; arrays that are used again are read from the file."""
         first, last = -(-self._place[0] // mmap.PAGESIZE), self._place[1] // mmap.PAGESIZE  # no page of another block
         if hasattr(mmap, "MADV_DONTNEED") and last > first:
             self._map.madvise(mmap.MADV_DONTNEED, first * mmap.PAGESIZE, (last - first) * mmap.PAGESIZE)
