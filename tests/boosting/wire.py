@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import pickle
+import time
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from typing import Any
 
@@ -17,26 +19,27 @@ from sapwood.shard.shard import Shard
 from sapwood.shard.shards import Command, Shards
 
 Array = NDArray[Any]
+LONGEST_DELAY = 1e-3  # seconds
 
 
 class Wire:
-    """Runs commands on copies, one shard after the other in any order, as if each was a machine of its own."""
+    """Runs commands on copies, all shards at a time, each after a random delay, as if it was a machine of its own."""
 
     local = None
 
     def __init__(self, shards: Sequence[RoundShard], seed: int = 0) -> None:
         self._shards = shards
-        self._order = np.random.default_rng(seed)
-        self.sent = 0  # bytes to a shard, and back
+        self._delays = np.random.default_rng(seed)
 
     def exchange(self, commands: Sequence[Command]) -> list[Any]:
-        answers: dict[int, bytes] = {}
-        for number in self._order.permutation(len(self._shards)).tolist():
+        def run(number: int, delay: float) -> bytes:
             message = pickle.dumps([command.of(number) for command in commands])
-            found = [command.run(self._shards[number]) for command in pickle.loads(message)]
-            answers[number] = pickle.dumps(found[-1])
-            self.sent += len(message) + len(answers[number])
-        return [pickle.loads(answers[number]) for number in range(len(self._shards))]
+            time.sleep(delay)
+            return pickle.dumps([command.run(self._shards[number]) for command in pickle.loads(message)][-1])
+
+        delays = self._delays.uniform(0.0, LONGEST_DELAY, len(self._shards))
+        with ThreadPoolExecutor(len(self._shards)) as threads:
+            return [pickle.loads(answer) for answer in threads.map(run, range(len(self._shards)), delays)]
 
 
 def wired(
