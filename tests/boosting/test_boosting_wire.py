@@ -15,6 +15,7 @@ from sapwood.boosting.columns import ColumnOptions
 from sapwood.boosting.ensemble import Ensemble
 from sapwood.boosting.options import RoundOptions, TreeOptions
 from sapwood.boosting.rounds import Rounds
+from sapwood.losses import LambdaRank
 from sapwood.row_parts.rows import LocalRows
 from sapwood.shard.row_state import RowState
 
@@ -90,3 +91,16 @@ def test_a_tree_takes_two_exchanges_more_than_it_has_levels(loss: str, most_tree
     advance(rounds, 4)
     assert all(tree.max_depth == depth for trees in rounds.trees for tree in trees)
     assert rounds.shards.n_exchanges - before == 4 * (1 + n_trees * (depth + 1))
+
+
+def test_rankings_whose_queries_are_not_cut() -> None:
+    sizes = np.array([30, 50, 40, 60, 20, 40])
+    data, options = data_of("squared"), {"subsample": 0.7, "seed": 3}
+    grades = np.digitize(data.y, [0.5, 1.5]).astype(np.float64)
+    data = Data(data.table, data.coded, grades)
+    alone = fit(data, LambdaRank(sizes), POLICIES["depthwise"], N_ROUNDS, **options)
+    setup = RoundOptions(POLICIES["depthwise"], ColumnOptions(data.coded.n_features), **options)
+    shards = wired(data.coded, RowState(grades, None, np.zeros((1, N_ROWS)), None, 0), [0, 80, 120, N_ROWS])
+    start = Ensemble(np.zeros(1))
+    found = Rounds(data.coded, data.table.schema.n_levels, LambdaRank(sizes), setup, start, shards)
+    assert all_bytes(advance(found).ensemble) == all_bytes(alone.ensemble)
