@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from sapwood.arrays import Array, Floats
-from sapwood.row_parts.smallest import smallest_here
+from sapwood.arrays import Array, Floats, Ints
+from sapwood.row_parts.selection import Keyed, Keys
+from sapwood.row_parts.smallest import Smallest, taken
 from sapwood.shard.sampling import Sample, counted_keys, draw_by_size, draw_uniform, sizes_of
 from sapwood.shard.size_threshold import threshold
 
@@ -39,3 +40,10 @@ def at_least_one(drawn: Array, candidates: Array | None, n_rows: int) -> Array:
     if len(drawn):
         return drawn
     return np.array([n_rows - 1]) if candidates is None else np.asarray(candidates[-1:])
+
+
+def smallest_here(keys: Keys, count: int) -> Ints:
+    """The rows of the `count` smallest keys, at least one, ascending, where all rows are one part and one group."""
+    kth = np.partition(keys, count - 1)[count - 1]
+    below = np.count_nonzero(keys < kth)
+    return taken(Smallest(kth[None], np.array([count - below])), Keyed(keys))

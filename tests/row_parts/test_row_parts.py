@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from part_cases import Array, SentRows, cuts, sent
 
 from sapwood.boosting.grown import GrownTree
-from sapwood.boosting.line_search import gradient_norm, squared_gradients, step_length
+from sapwood.boosting.line_search import gradient_norm, step_length
 from sapwood.boosting.robust_leaves import set_leaf_steps
 from sapwood.kernels.boosting_records import NODE
 from sapwood.losses import (
@@ -33,6 +33,7 @@ from sapwood.row_parts import selection
 from sapwood.row_parts.rows import LocalRows, targets_of
 from sapwood.row_parts.selection import Keyed, keys_of, select, values_of
 from sapwood.row_parts.smallest import smallest, taken
+from sapwood.shard.row_state import squared_gradients
 from strategies import examples
 
 NUMBERS: dict[str, Loss] = {

@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 from scipy.optimize import brentq
 
-from sapwood.arrays import Array, Floats
+from sapwood.arrays import Floats
 from sapwood.losses.loss import Loss
 from sapwood.row_parts.exact_sum import ExactSum
 from sapwood.row_parts.rows import RowPart, RowParts
@@ -34,11 +34,6 @@ def slope_of(loss: Loss, values: Floats, k: int, rho: float, part: RowPart) -> E
     gradient, hessian = np.empty_like(score), np.empty_like(score)
     loss.derivatives(part.y, score, gradient, hessian)
     return ExactSum.of(gradient[k], step if part.weight is None else step * part.weight)
-
-
-def squared_gradients(gradient: Array) -> tuple[ExactSum, int]:
-    """The sum of the squared gradients (scores, rows) of a part, and how many there are."""
-    return ExactSum.of(np.square(gradient, dtype=np.float64).reshape(-1)), gradient.size
 
 
 def gradient_norm(parts: Sequence[tuple[ExactSum, int]]) -> float:

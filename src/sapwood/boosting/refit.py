@@ -16,7 +16,7 @@ import numpy as np
 from sapwood.arrays import Array, Floats, Ints
 from sapwood.boosting.ensemble import Ensemble
 from sapwood.boosting.fitting import Rows
-from sapwood.boosting.line_search import gradient_norm, squared_gradients
+from sapwood.boosting.line_search import gradient_norm
 from sapwood.boosting.options import TreeOptions
 from sapwood.boosting.rate import Rate, of_member
 from sapwood.kernels.boosting_records import NODE
@@ -26,6 +26,7 @@ from sapwood.losses.loss import Loss
 from sapwood.predictor import Predictor
 from sapwood.predictor.lines import add_lines_of
 from sapwood.row_parts.rows import LocalRows
+from sapwood.shard.row_state import squared_gradients
 from sapwood.tree import Tree
 
 

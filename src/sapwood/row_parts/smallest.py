@@ -31,13 +31,6 @@ def smallest(ask: Ask, counts: Ints) -> list[Smallest]:
     return answers
 
 
-def smallest_here(keys: Keys, count: int) -> Ints:
-    """The rows of the `count` smallest keys, at least one, ascending, where all rows are one part and one group."""
-    kth = np.partition(keys, count - 1)[count - 1]
-    below = np.count_nonzero(keys < kth)
-    return taken(Smallest(kth[None], np.array([count - below])), Keyed(keys))
-
-
 def count_equal(keys: Keys, rows: Keyed) -> Ints:
     """How many rows of a part have their group's key."""
     group = np.zeros(len(rows.keys), dtype=np.int64) if rows.group is None else rows.group

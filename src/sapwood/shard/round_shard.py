@@ -28,7 +28,7 @@ from sapwood.row_parts.selection import Keyed
 from sapwood.row_parts.smallest import Smallest
 from sapwood.shard.asked import Asked
 from sapwood.shard.gradient_units import GradientUnits
-from sapwood.shard.row_state import RoundFacts, RoundPlan, RowState
+from sapwood.shard.row_state import RoundFacts, RoundPlan, RowState, squared_gradients
 from sapwood.shard.shard import Shard, total
 
 T = TypeVar("T")
@@ -189,7 +189,7 @@ class RoundShard:
     # ---------------------------------------------------------------- a tree
 
     def work(self, messages: Sequence[tuple[int, Message]]) -> list[Any]:
-        """Answers to messages about trees by their places, the first of which have their turn first."""
+        """Answers to messages about trees, each with the place of its tree, in the same order."""
         return [self._answer(place, message) for place, message in messages]
 
     def _answer(self, place: int, message: Message) -> Any:
@@ -323,7 +323,7 @@ class RoundShard:
     def squared_gradients(self) -> tuple[ExactSum, int]:
         """The sum of the squared gradients of the rows that train, and how many there are."""
         gradient = self.state.gradient if self.state.own is None else self.state.gradient[:, self.state.own]
-        return ExactSum.of(np.square(gradient, dtype=np.float64).reshape(-1)), gradient.size
+        return squared_gradients(gradient)
 
     def read(self, name: str, at: Any = None) -> Any:
         """An array of the rows: y, weight, score, gradient, hessian, own_weight, or rows of the sample."""

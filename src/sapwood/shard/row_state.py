@@ -14,6 +14,7 @@ import numpy as np
 from sapwood.arrays import Array, Floats, Ints
 from sapwood.kernels.routing import largest
 from sapwood.losses.loss import Loss
+from sapwood.row_parts.exact_sum import ExactSum
 from sapwood.row_parts.selection import Keyed
 from sapwood.row_parts.smallest import Smallest, taken
 from sapwood.shard.arrays_of_rows import ArraysOfRows, InMemory
@@ -211,3 +212,8 @@ class RowState:
 
         tasks = [partial(of_block, *block) for block in blocks(self.n_rows, BLOCK)]
         return np.asarray(np.max([np.zeros((len(gradient), 2)), *run_all(tasks, self.n_jobs)], axis=0))
+
+
+def squared_gradients(gradient: Array) -> tuple[ExactSum, int]:
+    """The sum of the squared gradients (scores, rows) of a part, and how many there are."""
+    return ExactSum.of(np.square(gradient, dtype=np.float64).reshape(-1)), gradient.size

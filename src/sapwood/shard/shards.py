@@ -1,8 +1,10 @@
 """All shards of a table together, wherever they are.
 
 A leader says the same to every shard, and adds up the answers. What it *tells* has no answer and waits until it *asks*
-something, so that one exchange carries both: a tree of depth D takes D + 2 exchanges, or one less in each round but
-the first, since the leaves of a tree are told along with the next question.
+something, so that one exchange carries both. A tree of depth D takes D + 2 exchanges: derivatives, the root, and one
+for each level of splits; the leaves are told along with the next question. Where arrays of all rows are in this
+process, whose scores may be looked at after each round, what waits is run at the end of the round, in an exchange of
+its own.
 """
 
 from __future__ import annotations
